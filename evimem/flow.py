@@ -1,0 +1,188 @@
+"""Flows: evimem's logic as generators that never do I/O.
+
+A flow yields an effect and is sent its result. `run` and `arun` are the only two functions that know whether the
+caller is async; the doors perform the effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from .protocols import About, Entry, Reply, Roster, Vectors
+from .types import AddReport, Fact, Hit, Query, Turn
+
+T = TypeVar("T")
+ModelRole = Literal["judge", "answer", "extract"]
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """Ask the chat model in a role. `system` holds instructions only; retrieved text is data, inside `prompt`."""
+
+    role: ModelRole
+    system: str
+    prompt: str
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Ask the embedder; the result has one row a text."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Ask the store for the best turns (`Store.recall`)."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Ask the store for what lies one edge away (`Store.expand`)."""
+
+    turn_ids: tuple[str, ...]
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Ask the store for turns (`Store.read`)."""
+
+    turn_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Ask the store for the turns around one (`Store.context`)."""
+
+    turn_id: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Ask the store for the facts of turns (`Store.facts`)."""
+
+    turn_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AboutEntity:
+    """Ask the store what it knows of an entity (`Store.about`)."""
+
+    entity: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class WhoSpeaks:
+    """Ask the store for its roster (`Store.roster`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Ask the store to keep a batch (`Store.write`)."""
+
+    entries: tuple[Entry, ...]
+
+
+Effect: TypeAlias = Complete | Embed | Recall | Expand | Read | Context | Facts | AboutEntity | WhoSpeaks | Write
+Flow: TypeAlias = Generator[Effect, Any, T]
+
+
+def complete(request: Complete) -> Flow[Reply]:
+    """Ask the model; return its reply."""
+    reply: Reply = yield request
+    return reply
+
+
+def embed(texts: Sequence[str]) -> Flow[Vectors]:
+    """Return one vector a text."""
+    vectors: Vectors = yield Embed(tuple(texts))
+    return vectors
+
+
+def recall(query: Query) -> Flow[tuple[Hit, ...]]:
+    """Return the best turns for a query."""
+    hits: tuple[Hit, ...] = yield Recall(query)
+    return hits
+
+
+def expand(turn_ids: Sequence[str], limit: int) -> Flow[tuple[Hit, ...]]:
+    """Return the turns one edge away from these."""
+    hits: tuple[Hit, ...] = yield Expand(tuple(turn_ids), limit)
+    return hits
+
+
+def read(turn_ids: Sequence[str]) -> Flow[tuple[Turn, ...]]:
+    """Return these turns."""
+    turns: tuple[Turn, ...] = yield Read(tuple(turn_ids))
+    return turns
+
+
+def context(turn_id: str, before: int, after: int) -> Flow[tuple[Turn, ...]]:
+    """Return the turns around one."""
+    turns: tuple[Turn, ...] = yield Context(turn_id, before, after)
+    return turns
+
+
+def facts_of(turn_ids: Sequence[str]) -> Flow[tuple[Fact, ...]]:
+    """Return the facts of these turns."""
+    facts: tuple[Fact, ...] = yield Facts(tuple(turn_ids))
+    return facts
+
+
+def about(entity: str, limit: int) -> Flow[About]:
+    """Return what is known of an entity."""
+    known: About = yield AboutEntity(entity, limit)
+    return known
+
+
+def who_speaks() -> Flow[Roster]:
+    """Return the roster."""
+    roster: Roster = yield WhoSpeaks()
+    return roster
+
+
+def write(entries: Sequence[Entry]) -> Flow[AddReport]:
+    """Keep a batch; return what became of it."""
+    report: AddReport = yield Write(tuple(entries))
+    return report
+
+
+def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
+    """Drive a flow to its return value, performing each effect as it comes."""
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                result = perform(effect)
+            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(result)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+
+
+async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
+    """Drive a flow as `run` does, awaiting each effect."""
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                result = await perform(effect)
+            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(result)
+    except StopIteration as done:
+        value: T = done.value
+        return value

@@ -1,0 +1,151 @@
+"""What evimem asks of the outside world, and what its stores promise to its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .types import AddReport, EraseReport, Fact, Hit, Query, Turn
+
+if TYPE_CHECKING:
+    from .flow import Complete
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors, one row each; a row of zeros for a text that has no embedding."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors: ...
+
+
+class AsyncEmbedder(Protocol):
+    """`Embedder` for an event loop."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a chat model answered to one `Complete`, and what it cost."""
+
+    text: str
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    retries: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+
+class ChatModel(Protocol):
+    """Answers one request."""
+
+    def complete(self, request: Complete) -> Reply: ...
+
+
+class AsyncChatModel(Protocol):
+    """`ChatModel` for an event loop."""
+
+    async def complete(self, request: Complete) -> Reply: ...
+
+
+class Extractor(Protocol):
+    """Finds the facts of a turn; every span lies in the turn. `name` is stored with each fact."""
+
+    @property
+    def name(self) -> str: ...
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]: ...
+
+
+class Searcher(Protocol):
+    """The smallest backend a loop can run on: the k best turns for a text, none of them excluded."""
+
+    def search(self, query: str, k: int, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One admitted turn with what was derived from it outside the store. `vector` is None while it is pending."""
+
+    turn: Turn
+    facts: tuple[Fact, ...]
+    vector: Any
+    fact_vectors: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Who speaks in a memory, and how late it is there."""
+
+    speakers: tuple[str, ...]
+    first: datetime | None
+    last: datetime | None
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The facts about one entity: how many there are in the memory, and the newest of them."""
+
+    entity: str
+    total: int
+    facts: tuple[Fact, ...]
+
+
+class Store(Protocol):
+    """The three layers behind one door: no row ids, no SQL, no shared buffers. All of it is safe to call from any thread."""
+
+    def write(self, entries: Sequence[Entry]) -> AddReport:
+        """Store a batch in one transaction; known ids with the same content are no-ops."""
+        ...
+
+    def recall(self, query: Query) -> tuple[Hit, ...]:
+        """Return the k best distinct turns, best first; ties in order of arrival."""
+        ...
+
+    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+        """Return up to `limit` turns one edge away, best edge first, none of them given; `path` names the edge."""
+        ...
+
+    def read(self, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
+        """Return these turns in the order asked; raise UnknownTurn for one that is not there."""
+        ...
+
+    def context(self, turn_id: str, before: int, after: int) -> tuple[Turn, ...]:
+        """Return the turns around one, in dialogue order, it included."""
+        ...
+
+    def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the facts of these turns, in the order of the turns and of their spans."""
+        ...
+
+    def about(self, entity: str, limit: int) -> About:
+        """Return the facts whose subject, object or speaker is the entity, by word boundary, newest first."""
+        ...
+
+    def roster(self) -> Roster:
+        """Return who speaks here and the time of the first and last turn."""
+        ...
+
+    def forget(self, turn_ids: Sequence[str]) -> EraseReport:
+        """Erase turns and every derived row that they reached; unknown ids raise UnknownTurn."""
+        ...
