@@ -20,14 +20,15 @@ class Analysis:
     """What a question asks, read from its words and the names of the memory, without a model.
 
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
-    it is about; `wants` is the form of the answer; `terms` are the stems that carry the asked property;
-    `temporal` is whether the answer is, or is constrained by, a time; `past` whether an older state is asked for.
+    it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
+    names, and `terms` their stems; `temporal` is whether the answer is, or is constrained by, a time; `past` whether an older state is asked for.
     """
 
     question: str
     entities: tuple[str, ...]
     asked: tuple[str, ...]
     wants: Wants
+    keywords: tuple[str, ...]
     terms: tuple[str, ...]
     times: tuple[TimeSpan, ...]
     temporal: bool

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from .protocols import About, Entry, Reply, Roster, Vectors
+from .protocols import About, Entry, Job, Reply, Roster, Store, Vectors
 from .types import AddReport, Fact, Hit, Query, Turn
 
 T = TypeVar("T")
 ModelRole = Literal["judge", "answer", "extract"]
+JobKind = Literal["vector", "link", "extract"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,61 @@ class WhoSpeaks:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """Ask the store which of these turns it already holds (`Store.known`)."""
+
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """Ask the store to keep a batch (`Store.write`)."""
 
     entries: tuple[Entry, ...]
+    strict: bool = False
 
 
-Effect: TypeAlias = Complete | Embed | Recall | Expand | Read | Context | Facts | AboutEntity | WhoSpeaks | Write
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Ask the store for turns that are owed some derived work (`Store.due`)."""
+
+    kind: JobKind
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Give the store what was owed to turns (`Store.settle`)."""
+
+    kind: JobKind
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Postpone:
+    """Tell the store that work on a turn failed (`Store.postpone`)."""
+
+    kind: JobKind
+    turn_id: str
+    error: str
+    seconds: float | None
+
+
+StoreEffect: TypeAlias = (
+    Recall
+    | Expand
+    | Read
+    | Context
+    | Facts
+    | AboutEntity
+    | WhoSpeaks
+    | Known
+    | Write
+    | Due
+    | Settle
+    | Postpone
+)
+Effect: TypeAlias = Complete | Embed | StoreEffect
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 
@@ -150,10 +199,32 @@ def who_speaks() -> Flow[Roster]:
     return roster
 
 
-def write(entries: Sequence[Entry]) -> Flow[AddReport]:
+def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
+    """Return which of these turns are already there, with the same content."""
+    held: tuple[bool, ...] = yield Known(tuple(turns))
+    return held
+
+
+def write(entries: Sequence[Entry], *, strict: bool = False) -> Flow[AddReport]:
     """Keep a batch; return what became of it."""
-    report: AddReport = yield Write(tuple(entries))
+    report: AddReport = yield Write(tuple(entries), strict)
     return report
+
+
+def due(kind: JobKind, limit: int) -> Flow[tuple[Job, ...]]:
+    """Return turns that are owed some work, the oldest first."""
+    jobs: tuple[Job, ...] = yield Due(kind, limit)
+    return jobs
+
+
+def settle(kind: JobKind, entries: Sequence[Entry]) -> Flow[None]:
+    """Keep what was owed."""
+    yield Settle(kind, tuple(entries))
+
+
+def postpone(kind: JobKind, turn_id: str, error: str, seconds: float | None) -> Flow[None]:
+    """Try again after so many seconds, or never (None: the job is kept as failed)."""
+    yield Postpone(kind, turn_id, error, seconds)
 
 
 def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
@@ -186,3 +257,24 @@ async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
     except StopIteration as done:
         value: T = done.value
         return value
+
+
+def serve(store: Store, effect: StoreEffect) -> Any:
+    """Perform an effect that only the store can."""
+    return _SERVICES[type(effect)](store, effect)
+
+
+_SERVICES: dict[type[Any], Callable[[Store, Any], Any]] = {
+    Recall: lambda store, e: store.recall(e.query),
+    Expand: lambda store, e: store.expand(e.turn_ids, e.limit),
+    Read: lambda store, e: store.read(e.turn_ids),
+    Context: lambda store, e: store.context(e.turn_id, e.before, e.after),
+    Facts: lambda store, e: store.facts(e.turn_ids),
+    AboutEntity: lambda store, e: store.about(e.entity, e.limit),
+    WhoSpeaks: lambda store, e: store.roster(),
+    Known: lambda store, e: store.known(e.turns),
+    Write: lambda store, e: store.write(e.entries, strict=e.strict),
+    Due: lambda store, e: store.due(e.kind, e.limit),
+    Settle: lambda store, e: store.settle(e.kind, e.entries),
+    Postpone: lambda store, e: store.postpone(e.kind, e.turn_id, e.error, e.seconds),
+}

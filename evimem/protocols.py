@@ -87,9 +87,9 @@ class Entry:
     """One admitted turn with what was derived from it outside the store. `vector` is None while it is pending."""
 
     turn: Turn
-    facts: tuple[Fact, ...]
-    vector: Any
-    fact_vectors: Any
+    facts: tuple[Fact, ...] = ()
+    vector: Any = None
+    fact_vectors: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +111,28 @@ class About:
     facts: tuple[Fact, ...]
 
 
-class Store(Protocol):
-    """The three layers behind one door: no row ids, no SQL, no shared buffers. All of it is safe to call from any thread."""
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work owed to a turn, and how often it has failed."""
 
-    def write(self, entries: Sequence[Entry]) -> AddReport:
-        """Store a batch in one transaction; known ids with the same content are no-ops."""
+    turn: Turn
+    facts: tuple[Fact, ...]
+    attempts: int
+
+
+class Store(Protocol):
+    """The three layers behind one door: no row ids, no SQL, no shared buffers; safe to call from any thread."""
+
+    def known(self, turns: Sequence[Turn]) -> tuple[bool, ...]:
+        """Say which of these turns are stored with the same content."""
+        ...
+
+    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+        """Store a batch in one transaction; known ids with the same content are no-ops.
+
+        A turn that contradicts what is stored is refused in the report; with `strict` it raises TurnConflict or
+        InvalidTurn, and nothing of the batch is kept.
+        """
         ...
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
@@ -144,6 +161,18 @@ class Store(Protocol):
 
     def roster(self) -> Roster:
         """Return who speaks here and the time of the first and last turn."""
+        ...
+
+    def due(self, kind: str, limit: int) -> tuple[Job, ...]:
+        """Return turns that are owed work of a kind ("vector", "link", "extract") and may be tried now, oldest first."""
+        ...
+
+    def settle(self, kind: str, entries: Sequence[Entry]) -> None:
+        """Keep the vectors ("vector"), linked facts ("link") or further facts ("extract") of stored turns."""
+        ...
+
+    def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
+        """Record a failure; try again after so many seconds, or keep the job as failed (None)."""
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:

@@ -127,7 +127,9 @@ class Trace:
         try:
             return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"not a trace: expected question, loop and events as to_json writes them, {error!r}") from error
+            raise ValueError(
+                f"not a trace: expected question, loop and events as to_json writes them, {error!r}"
+            ) from error
 
 
 def _event(item: Mapping[str, Any]) -> Event:

@@ -1,7 +1,7 @@
 """The values that flow through evimem: frozen, and each made by exactly one stage.
 
-    Turn -> Fact -> Link                      remembering
-    Query -> Hit -> Verdict -> Event -> Answer   asking
+Turn -> Fact -> Link                      remembering
+Query -> Hit -> Verdict -> Event -> Answer   asking
 """
 
 from __future__ import annotations

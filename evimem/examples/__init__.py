@@ -15,7 +15,6 @@ import orjson
 
 from ..types import Turn
 
-
 EXAMPLES = ("friends", "assistant")
 
 

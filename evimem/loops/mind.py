@@ -21,6 +21,11 @@ class Mind(Protocol):
         """The judge's name in the trace."""
         ...
 
+    @property
+    def abstain_below(self) -> float:
+        """The probability below which this mind's answers are not given, unless the budget names one."""
+        ...
+
     def judge(self, view: View) -> Flow[Verdict]:
         """Say how far the shown evidence answers the question, what is missing, and what to look for next."""
         ...
