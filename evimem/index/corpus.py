@@ -1,0 +1,240 @@
+"""The corpus: everything a ranking reads, in columns by position, and position is order of arrival."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DimensionMismatch
+from .columns import Array, Column
+from .dialogue import Dialogue
+from .document import Document
+from .postings import NOWHERE, Posting, Postings, TailPostings, joined
+
+NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One turn as it enters: `session` and `speaker` are ordinals, `time` and `events` microseconds.
+
+    `vector` is int8 with its `scale`; None while it is pending.
+    """
+
+    document: Document
+    session: int
+    speaker: int
+    time: int
+    vector: NDArray[np.int8] | None = None
+    scale: float = 0.0
+    events: Sequence[Interval] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Many turns as columns, for loading what is sealed; `events` lists those that have some, by index in the block."""
+
+    alive: NDArray[np.bool_]
+    session: NDArray[np.int32]
+    speaker: NDArray[np.int32]
+    time: NDArray[np.int64]
+    length: NDArray[np.int32]
+    asks: NDArray[np.float32]
+    hands_over: NDArray[np.bool_]
+    temporal: NDArray[np.bool_]
+    vectors: NDArray[np.int8]
+    scale: NDArray[np.float32]
+    events: dict[int, Sequence[Interval]] = field(default_factory=dict)
+
+
+class Corpus:
+    """Columns by position, dialogue links and postings. One writer at a time, and no reader meanwhile."""
+
+    def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
+        self.dimension = dimension
+        self.dialogue = Dialogue()
+        self._sealed = sealed
+        self._tail = TailPostings()
+        self._alive = Column(np.bool_)
+        self._session = Column(np.int32)
+        self._speaker = Column(np.int32)
+        self._time = Column(np.int64)
+        self._length = Column(np.int32)
+        self._asks = Column(np.float32)
+        self._hands_over = Column(np.bool_)
+        self._temporal = Column(np.bool_)
+        self._event_start = Column(np.int64)
+        self._event_end = Column(np.int64)
+        self._vectors = Column(np.int8, dimension)
+        self._scale = Column(np.float32)
+        self._events: dict[int, tuple[Interval, ...]] = {}  # of turns with more than one
+        self.turns = 0  # alive
+        self.words = 0  # their lengths' sum
+
+    def __len__(self) -> int:
+        """Return how many positions there are, dead ones included."""
+        return self._alive.size
+
+    @property
+    def alive(self) -> NDArray[np.bool_]:
+        return self._alive.values
+
+    @property
+    def session(self) -> NDArray[np.int32]:
+        return self._session.values
+
+    @property
+    def speaker(self) -> NDArray[np.int32]:
+        return self._speaker.values
+
+    @property
+    def time(self) -> NDArray[np.int64]:
+        return self._time.values
+
+    @property
+    def length(self) -> NDArray[np.int32]:
+        return self._length.values
+
+    @property
+    def asks(self) -> NDArray[np.float32]:
+        return self._asks.values
+
+    @property
+    def hands_over(self) -> NDArray[np.bool_]:
+        return self._hands_over.values
+
+    @property
+    def temporal(self) -> NDArray[np.bool_]:
+        return self._temporal.values
+
+    @property
+    def event_start(self) -> NDArray[np.int64]:
+        return self._event_start.values
+
+    @property
+    def event_end(self) -> NDArray[np.int64]:
+        return self._event_end.values
+
+    @property
+    def vectors(self) -> NDArray[np.int8]:
+        return self._vectors.values
+
+    @property
+    def scale(self) -> NDArray[np.float32]:
+        return self._scale.values
+
+    def append(self, row: Row) -> int:
+        """Add a turn; return its position."""
+        position = len(self)
+        self._check_width(row.vector)
+        self.dialogue.append(row.session, row.time, self.time)
+        document = row.document
+        self._tail.add(position, document.terms)
+        self._alive.append(True)
+        self._session.append(row.session)
+        self._speaker.append(row.speaker)
+        self._time.append(row.time)
+        self._length.append(document.length)
+        self._asks.append(document.asks)
+        self._hands_over.append(document.hands_over)
+        self._temporal.append(document.temporal)
+        self._vectors.append(0 if row.vector is None else row.vector)
+        self._scale.append(0.0 if row.vector is None else row.scale)
+        self._event_start.append(NEVER)
+        self._event_end.append(NEVER)
+        self.set_events(position, row.events)
+        self.turns += 1
+        self.words += document.length
+        return position
+
+    def hole(self) -> int:
+        """Take up a position that no turn has; return it."""
+        self.dialogue.hole()
+        for column in self._columns():
+            column.append(0)
+        return len(self) - 1
+
+    def load(self, block: Block) -> None:
+        """Fill an empty corpus with the columns whose postings are sealed."""
+        if len(self):
+            raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")
+        self._check_width(block.vectors)
+        self.dialogue.load(block.session, block.time, block.alive)
+        never = np.full(len(block.alive), NEVER)
+        values: tuple[Array, ...] = (
+            block.alive, block.session, block.speaker, block.time, block.length, block.asks, block.hands_over,
+            block.temporal, never, never, block.vectors, block.scale,
+        )  # fmt: skip
+        for column, value in zip(self._columns(), values, strict=True):
+            column.extend(value)
+        for position, events in block.events.items():
+            self.set_events(position, events)
+        self.turns = int(block.alive.sum())
+        self.words = int(block.length[block.alive].sum(dtype=np.int64))
+
+    def forget(self, position: int) -> None:
+        """Take a turn out of every path; its position stays, dead."""
+        if not self.alive[position]:
+            return
+        self.alive[position] = False
+        self.dialogue.remove(int(self.session[position]), position)
+        self.turns -= 1
+        self.words -= int(self.length[position])
+        self.vectors[position] = 0
+        self.scale[position] = 0
+        self._events.pop(position, None)
+
+    def set_vector(self, position: int, vector: NDArray[np.int8], scale: float) -> None:
+        """Give a turn the vector it was waiting for."""
+        self._check_width(vector)
+        self.vectors[position] = vector
+        self.scale[position] = scale
+
+    def set_events(self, position: int, events: Sequence[Interval]) -> None:
+        """Say when the facts of a turn happen."""
+        if not events:
+            return
+        self.event_start[position] = min(start for start, _ in events)
+        self.event_end[position] = max(end for _, end in events)
+        if len(set(events)) > 1:
+            self._events[position] = tuple(sorted(set(events)))
+
+    def events(self, position: int) -> tuple[Interval, ...]:
+        """Return when the facts of a turn happen."""
+        if self.event_start[position] == NEVER:
+            return ()
+        hull = (int(self.event_start[position]), int(self.event_end[position]))
+        return self._events.get(position, (hull,))
+
+    @property
+    def scattered(self) -> NDArray[np.int64]:
+        """The positions of turns with several event times."""
+        return np.fromiter(self._events, np.int64, len(self._events))
+
+    def posting(self, term: str) -> Posting:
+        """Return the living turns that have a term."""
+        sealed = NOWHERE if self._sealed is None else self._sealed.read(term)
+        found = joined(sealed, self._tail.read(term))
+        if self.turns == len(self):
+            return found
+        living = self.alive[found.positions]
+        return found if living.all() else found.keep(living)
+
+    def idf(self, frequency: int) -> float:
+        """Return what a term tells that so many turns have (Lucene's form: never negative)."""
+        return math.log(1 + (self.turns - frequency + 0.5) / (frequency + 0.5))
+
+    def _columns(self) -> tuple[Column, ...]:
+        return (
+            self._alive, self._session, self._speaker, self._time, self._length, self._asks, self._hands_over,
+            self._temporal, self._event_start, self._event_end, self._vectors, self._scale,
+        )  # fmt: skip
+
+    def _check_width(self, vectors: NDArray[np.int8] | None) -> None:
+        if vectors is not None and vectors.shape[-1] != self.dimension:
+            raise DimensionMismatch(vectors.shape[-1], self.dimension)

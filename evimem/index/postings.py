@@ -1,0 +1,67 @@
+"""Which turns have a term, and how often."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 65_535  # a count is kept in 16 bits; BM25 saturates long before
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """The positions of the turns that have a term, ascending, and how often each has it."""
+
+    positions: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def keep(self, mask: NDArray[np.bool_]) -> Posting:
+        """Return the entries where the mask is true."""
+        return Posting(self.positions[mask], self.counts[mask])
+
+
+NOWHERE = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+
+
+class Postings(Protocol):
+    """Reads the posting of a term from what is sealed; an unknown term has an empty one."""
+
+    def read(self, term: str) -> Posting: ...
+
+
+class TailPostings:
+    """The postings of the newest turns, growing in memory."""
+
+    def __init__(self) -> None:
+        self._lists: dict[str, tuple[array[int], array[int]]] = {}
+
+    def add(self, position: int, counts: Mapping[str, int]) -> None:
+        """Add a turn's terms; positions only grow."""
+        lists = self._lists
+        for term, count in counts.items():
+            found = lists.get(term)
+            if found is None:
+                found = lists[term] = (array("i"), array("H"))
+            found[0].append(position)
+            found[1].append(count if count < MOST else MOST)
+
+    def read(self, term: str) -> Posting:
+        found = self._lists.get(term)
+        if found is None:
+            return NOWHERE
+        return Posting(np.array(found[0], np.int32), np.array(found[1], np.uint16))
+
+
+def joined(first: Posting, second: Posting) -> Posting:
+    """Return one posting of two, the second's positions being the larger."""
+    if not len(first) or not len(second):
+        return first if len(first) else second
+    return Posting(np.concatenate([first.positions, second.positions]), np.concatenate([first.counts, second.counts]))
