@@ -1,0 +1,137 @@
+"""Facts by rule: offline, deterministic and fast; closed word classes, verb morphology and punctuation, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from ..times import Located, locate_times, mentions_time
+from ..types import Fact, TimeSpan, Turn
+from .captions import read_caption
+from .chatter import is_empty, is_question, statement_before_question
+from .identity import fact_id
+from .plain import Voice, clean
+from .reading import Statement, read
+from .sentences import sentences
+from .tags import Tagged, tagged
+
+Stance = Literal["asserts", "asks", "neither"]
+
+MAX_CHARACTERS = 2000  # of a turn, MAX_SENTENCES of it and MAX_FACTS from it: the rest stays searchable as raw text
+MAX_SENTENCES = 24
+MAX_FACTS = 16
+MAX_STATEMENT = 240  # characters of a sentence that is kept whole
+
+_ROLES = frozenset(("assistant", "system", "tool"))
+_PREFERENCES = frozenset(("opinion", "plan"))
+
+
+class RuleExtractor:
+    """Reads a turn's facts by rule.
+
+    Kinds: event (something happened), state (something is so), opinion, plan (wanted, intended or possible), report
+    (what somebody said), image (what a shared picture shows), statement (a sentence without a finite verb, whole).
+    `weekday` says what "last Friday" means, as in `evimem.find_times`.
+    """
+
+    name = "rules"
+
+    def __init__(self, weekday: Literal["recent", "previous_week"] = "recent") -> None:
+        self._weekday: Literal["recent", "previous_week"] = weekday
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
+        voice = Voice(turn.speaker)
+        text = _bounded(turn.text)
+        times = locate_times(text, turn.time, self._weekday) if mentions_time(text) else []
+        found: list[Statement] = []
+        for start, end in sentences(text)[:MAX_SENTENCES]:
+            found += _stated(text, start, end, times, voice, alone=not found)
+        if is_foreign(turn):
+            found = [_grounded(statement, text, voice) for statement in found]
+        if turn.caption:
+            image = read_caption(turn.caption, voice)
+            found = found[: MAX_FACTS - 1] + ([image] if image is not None else [])
+        facts = {}
+        for statement in found[:MAX_FACTS]:
+            event = None if statement.kind == "image" else _event(times, statement.scope, statement.span)
+            fact = _fact(turn, statement, event)
+            facts[fact.id] = fact
+        return tuple(facts.values())
+
+
+def is_foreign(turn: Turn) -> bool:
+    """Return whether a turn comes from an assistant, a tool or the system: its facts are what that one said."""
+    return (turn.role or turn.speaker.strip().lower()) in _ROLES
+
+
+def stance(turn: Turn) -> Stance:
+    """Return whether a turn asserts something (it then has facts), only asks, or neither."""
+    voice = Voice(turn.speaker)
+    text = _bounded(turn.text)
+    asks = False
+    for start, end in sentences(text)[:MAX_SENTENCES]:
+        if _stated(text, start, end, (), voice, alone=True):
+            return "asserts"
+        asks = asks or is_question(text[start:end], tagged(text, start, end).tags)
+    if asks:
+        return "asks"
+    return "asserts" if turn.caption and read_caption(turn.caption, voice) is not None else "neither"
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    cut = text.rfind(" ", MAX_CHARACTERS - 80, MAX_CHARACTERS)
+    return text[: cut if cut > 0 else MAX_CHARACTERS]
+
+
+def _stated(
+    text: str, start: int, end: int, times: Sequence[Located], voice: Voice, *, alone: bool
+) -> list[Statement]:
+    """Return what one sentence states; `alone` when the turn has stated nothing before it."""
+    words = text[start:end]
+    if is_empty(words):
+        return []
+    ranges = [(time.start, time.end) for time in times if start <= time.start < end]
+    sentence = tagged(text, start, end, ranges)
+    if not is_question(words, sentence.tags):
+        return read(sentence, voice) or _whole(sentence, start, end, voice, alone=alone)
+    cut = statement_before_question(sentence.tags)
+    return read(sentence, voice, cut) if cut else []
+
+
+def _whole(sentence: Tagged, start: int, end: int, voice: Voice, *, alone: bool) -> list[Statement]:
+    """Return a sentence without a finite verb as something that the speaker said, unless it is an order or too slight."""
+    tags = sentence.tags
+    content = sum(tag in "NMUDwzgkJ~" for tag in tags)
+    if not content or tags.lstrip('R!,_s"')[:1] in ("v", "d", "") or (content < 3 and not alone):
+        return []
+    end = min(end, start + MAX_STATEMENT)
+    said = clean(sentence.text[start:end]).rstrip(".!,; ")
+    return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
+
+
+def _grounded(statement: Statement, text: str, voice: Voice) -> Statement:
+    """Return what an assistant or a tool states as its saying, so that it never speaks for a user."""
+    own = statement.subject == voice.name and statement.kind not in _PREFERENCES
+    if own or statement.kind == "statement":
+        return statement
+    said = f"{statement.subject} {statement.predicate} {statement.object}".strip()
+    return replace(statement, subject=voice.name, predicate="said", object=said, kind="report")
+
+
+def _event(times: Sequence[Located], scope: tuple[int, int], span: tuple[int, int]) -> TimeSpan | None:
+    """Return the first resolved time in the clause, or the first vague one."""
+    inside = [located.time for located in times if scope[0] <= located.start < scope[1]]
+    for time in inside:
+        if time.start is not None:
+            return time
+    return inside[0] if inside else None
+
+
+def _fact(turn: Turn, statement: Statement, event: TimeSpan | None) -> Fact:
+    subject, predicate, obj = statement.subject, statement.predicate, statement.object
+    identity = fact_id(turn.id, RuleExtractor.name, statement.span, subject, predicate, obj)
+    return Fact(identity, turn.id, subject, predicate, obj, event, statement.span, statement.kind, RuleExtractor.name)
