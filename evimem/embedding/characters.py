@@ -51,8 +51,6 @@ def _fold(char: str) -> str:
     category = unicodedata.category(char)
     if char == "\N{REPLACEMENT CHARACTER}" or (category[0] == "C" and category != "Cn"):
         return ""
-    if char.isspace():
-        return " "
     letters = "".join(part for part in unicodedata.normalize("NFD", char) if unicodedata.category(part) != "Mn")
     folded = "".join(f" {part} " if unicodedata.category(part)[0] == "P" else part for part in letters.lower())
     return f" {folded} " if _is_ideograph(ord(char)) else folded

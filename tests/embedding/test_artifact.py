@@ -98,11 +98,15 @@ def test_every_flipped_bit_of_the_header_is_refused_or_harmless(artifact):
         (b"[5,32]", b"[-5,-32]"),
         (b"[5,32]", b"[5,32.0]"),
         (b"[5,32]", b"[160]"),
+        (b"[5]", b"[5,1]"),
         (b"[5,32]", b"[4,40]"),
         (b"[0,20]", b"[0,21]"),
         (b"[0,20]", b"[4,24]"),
         (b"[20,180]", b"[20,20]"),
         (b"[20,180]", b"null"),
+        (b"[20,180]", b"[180,20]"),
+        (b"[20,180]", b"[20,340]"),
+        (b"[20,180]", b'["a","b"]'),
         (b"{", b"["),
     ],
 )
@@ -113,6 +117,14 @@ def test_a_header_that_lies_is_refused(artifact, good, bad):
     assert head != data[8:length]
     artifact.write_bytes(len(head).to_bytes(8, "little") + head + data[length:])
     with pytest.raises(EmbedderError, match="int8"):
+        read_artifact(artifact)
+
+
+@pytest.mark.parametrize("length", [0, 7, 1 << 20, (1 << 64) - 1])
+def test_a_header_of_another_length_is_refused(artifact, length):
+    data = artifact.read_bytes()
+    artifact.write_bytes(length.to_bytes(8, "little") + data[8:])
+    with pytest.raises(EmbedderError, match="colours"):
         read_artifact(artifact)
 
 
