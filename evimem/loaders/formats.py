@@ -1,0 +1,81 @@
+"""Which loader a file needs, seen from its beginning."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from ..errors import ImportFailed
+from .chatgpt import read_chatgpt
+from .conversation import Conversation, Refuse, strictly
+from .json_list import elements
+from .locomo import read_locomo
+from .longmemeval import read_longmemeval
+from .messages import read_messages
+from .turns import read_turns
+from .values import shown
+
+_MESSAGES = re.compile(rb'\{\s*("messages"\s*:\s*\[|"role"\s*:\s*"[a-z]+"\s*,\s*"content")')
+FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
+
+
+def detect(path: Path) -> str:
+    """Return which of FORMATS a file has. Raise ImportFailed for none of them."""
+    if zipfile.is_zipfile(path):
+        return "chatgpt"
+    with path.open("rb") as file:
+        start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"["):
+        return _of_list(path)
+    if start.startswith(b"{"):
+        return _of_object(path, start)
+    raise ImportFailed(
+        f"{str(path)!r} begins with {shown(bytes(start[:20]))}; expected lines of turns, a list of messages, a LoCoMo "
+        "or LongMemEval file or a ChatGPT export; name its format with --format if it is one of them"
+    )
+
+
+def load(
+    path: Path,
+    format: str | None = None,
+    *,
+    start: datetime | None = None,
+    session: str | None = None,
+    refuse: Refuse = strictly,
+) -> Iterator[Conversation]:
+    """Yield the conversations of a file, each for a memory of its own. `start` and `session` are for messages."""
+    name = format or detect(path)
+    if name == "turns":
+        yield Conversation("", read_turns(path, refuse))
+    elif name == "messages":
+        yield Conversation("", read_messages(path, start=start, session=session, refuse=refuse))
+    elif name == "chatgpt":
+        yield Conversation("", read_chatgpt(path, refuse))
+    elif name == "locomo":
+        yield from (Conversation(sample.id, sample.turns) for sample in read_locomo(path))
+    elif name == "longmemeval":
+        yield from (Conversation(case.id, case.turns) for case in read_longmemeval(path))
+    else:
+        raise ImportFailed(f"no format {name!r}; there are {', '.join(FORMATS)}")
+
+
+def _of_list(path: Path) -> str:
+    with path.open("rb") as file:
+        first = next(elements(file, path.name), None)
+    marks = {"conversation": "locomo", "haystack_sessions": "longmemeval", "mapping": "chatgpt", "role": "messages"}
+    found = [name for mark, name in marks.items() if isinstance(first, dict) and mark in first]
+    if not found:
+        raise ImportFailed(
+            f"{str(path)!r} is a list of {shown(first)}; expected messages with role and content, or the elements of "
+            "a LoCoMo, LongMemEval or ChatGPT file"
+        )
+    return found[0]
+
+
+def _of_object(path: Path, start: bytes) -> str:
+    if start.startswith(b'{"evimem"'):
+        raise ImportFailed(f"{str(path)!r} is an evimem export; read it with `evimem import` (Memory.import_)")
+    return "messages" if _MESSAGES.match(start) else "turns"

@@ -1,0 +1,134 @@
+import json
+import zipfile
+from datetime import datetime, timezone
+
+import pytest
+
+from evimem.errors import ImportFailed
+from evimem.loaders import read_chatgpt, unpacked
+
+
+def node(name, parent, role, text, **message):
+    body = {"id": f"m-{name}", "author": {"role": role}, "create_time": 1_700_000_000.5, "recipient": "all"}
+    body |= {"content": {"content_type": "text", "parts": [text]}, "metadata": {}} | message
+    return {"id": name, "parent": parent, "children": [], "message": body}
+
+
+PICTURE_AND_TEXT = {"content_type": "multimodal_text", "parts": [{"asset": 1}, "Thanks!"]}
+MAPPING = {
+    "root": {"id": "root", "parent": None, "children": ["sys"], "message": None},
+    "sys": node("sys", "root", "system", "You are ChatGPT."),
+    "ask": node("ask", "sys", "user", "How do I prune a pear?"),
+    "old": node("old", "ask", "assistant", "With an axe."),
+    "search": node("search", "ask", "assistant", "search()", recipient="browser"),
+    "found": node("found", "search", "tool", "a page"),
+    "think": node("think", "found", "assistant", "", content={"content_type": "thoughts", "thoughts": []}),
+    "new": node("new", "think", "assistant", "In February.", create_time=None),
+    "hidden": node("hidden", "new", "user", "ctx", metadata={"is_visually_hidden_from_conversation": True}),
+    "thanks": node("thanks", "hidden", "user", "", content=PICTURE_AND_TEXT, create_time=1_700_000_060),
+}
+for name, each in MAPPING.items():
+    each["children"] = [child for child, other in MAPPING.items() if other["parent"] == name]
+CONVERSATION = {
+    "conversation_id": "c1",
+    "title": "Pears",
+    "create_time": 1_700_000_000,
+    "mapping": MAPPING,
+    "current_node": "thanks",
+}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*conversations):
+        path = tmp_path / "conversations.json"
+        path.write_text(json.dumps(conversations))
+        return path
+
+    return write
+
+
+def zipped(path, name, data):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return path
+
+
+def test_only_what_was_shown_on_the_chosen_branch_is_read(written):
+    turns = list(read_chatgpt(written(CONVERSATION)))
+    assert [(turn.role, turn.text) for turn in turns] == [
+        ("user", "How do I prune a pear?"),
+        ("assistant", "In February."),
+        ("user", "Thanks!"),
+    ]
+
+
+def test_times_are_utc_and_a_message_without_takes_the_one_before(written):
+    turns = list(read_chatgpt(written(CONVERSATION)))
+    assert turns[0].time == datetime(2023, 11, 14, 22, 13, 20, 500_000, tzinfo=timezone.utc)
+    assert turns[1].time == turns[0].time
+
+
+def test_a_conversation_is_a_session_with_its_title(written):
+    turns = list(read_chatgpt(written(CONVERSATION, CONVERSATION | {"conversation_id": "c2"})))
+    assert [turn.session for turn in turns] == ["c1"] * 3 + ["c2"] * 3
+    assert turns[0].id == "m-ask"
+    assert turns[0].metadata == {"title": "Pears"}
+
+
+def test_without_a_current_node_the_newest_leaf_counts(written):
+    turns = list(read_chatgpt(written(CONVERSATION | {"current_node": None})))
+    assert [turn.text for turn in turns] == ["How do I prune a pear?", "In February.", "Thanks!"]
+
+
+def test_a_mapping_that_bites_its_tail_ends(written):
+    mapping = {"a": node("a", "b", "user", "one"), "b": node("b", "a", "user", "two")}
+    turns = list(read_chatgpt(written(CONVERSATION | {"mapping": mapping, "current_node": "a"})))
+    assert [turn.text for turn in turns] == ["two", "one"]
+
+
+def test_a_broken_conversation_is_refused_by_name_and_the_next_is_read(written):
+    refused = []
+    turns = list(read_chatgpt(written({"id": "c0", "mapping": {}, "current_node": "x"}, CONVERSATION), refused.append))
+    assert len(turns) == 3
+    assert "conversation 'c0'" in str(refused[0])
+
+
+def test_the_zip_is_read_like_the_file(written, tmp_path):
+    packed = zipped(tmp_path / "export.zip", "export/conversations.json", json.dumps([CONVERSATION]))
+    assert list(read_chatgpt(packed)) == list(read_chatgpt(written(CONVERSATION)))
+
+
+def test_a_zip_of_something_else_is_refused(tmp_path):
+    with pytest.raises(ImportFailed, match=r"holds no conversations\.json"):
+        list(read_chatgpt(zipped(tmp_path / "photos.zip", "a.jpg", "x")))
+
+
+def test_a_zip_bomb_is_stopped_by_what_comes_out_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacked, "RATIO_COUNTS_FROM", 1 << 20)
+    bomb = zipped(tmp_path / "bomb.zip", "conversations.json", b"[" + b" " * (4 << 20) + b"]")
+    with pytest.raises(ImportFailed, match="unpacks to over 2 MiB"):
+        list(read_chatgpt(bomb))
+
+
+def test_an_unpacked_size_over_the_limit_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr(unpacked, "MAX_BYTES", 1 << 20)
+    with pytest.raises(ImportFailed, match="unpacks to over"):
+        list(read_chatgpt(zipped(tmp_path / "big.zip", "conversations.json", b"[" + b" " * (2 << 20) + b"]")))
+
+
+def test_a_damaged_zip_is_an_error_that_says_so(tmp_path):
+    path = zipped(tmp_path / "cut.zip", "conversations.json", json.dumps([CONVERSATION] * 50))
+    data = bytearray(path.read_bytes())
+    data[80:90] = b"\x00" * 10
+    path.write_bytes(bytes(data))
+    with pytest.raises(ImportFailed, match="is damaged"):
+        list(read_chatgpt(path))
+
+
+def test_a_zip_with_a_broken_directory_is_an_error_that_says_so(tmp_path):
+    path = zipped(tmp_path / "cut.zip", "conversations.json", "[]")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"PK\x01\x02", b"PK\x09\x09"))
+    with pytest.raises(ImportFailed, match="is a damaged zip"):
+        list(read_chatgpt(path))

@@ -1,0 +1,59 @@
+import zipfile
+from datetime import datetime
+
+import pytest
+
+from evimem.errors import ImportFailed
+from evimem.loaders import FORMATS, detect, load
+
+BEGINNINGS = {
+    '{"speaker": "Mira", "text": "Hi", "time": "2024-03-12"}\n': "turns",
+    '[{"role": "user", "content": "Hi"}]': "messages",
+    '{"messages": [{"role": "user", "content": "Hi"}]}': "messages",
+    '{\n  "messages": [\n': "messages",
+    '{"role": "user", "content": "Hi"}\n': "messages",
+    '\ufeff [{"qa": [], "conversation": {}, "sample_id": "a"}]': "locomo",
+    '[{"question_id": "q", "haystack_sessions": []}]': "longmemeval",
+    '[{"title": "x", "mapping": {}}]': "chatgpt",
+}
+
+
+@pytest.mark.parametrize(("text", "name"), BEGINNINGS.items())
+def test_a_format_is_seen_from_the_beginning_of_a_file(tmp_path, text, name):
+    path = tmp_path / "a"
+    path.write_text(text, encoding="utf-8")
+    assert detect(path) == name
+
+
+def test_a_zip_is_a_chatgpt_export(tmp_path):
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("conversations.json", "[]")
+    assert detect(tmp_path / "export.zip") == "chatgpt"
+
+
+@pytest.mark.parametrize("text", ["Mira: hi", "", "[1, 2]", "[]", '[{"a": 1}]'])
+def test_another_file_is_refused_with_what_was_expected(tmp_path, text):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    with pytest.raises(ImportFailed, match="expected"):
+        detect(path)
+
+
+def test_an_export_of_evimem_is_pointed_to_its_own_command(tmp_path):
+    path = tmp_path / "export.jsonl"
+    path.write_text('{"evimem":1}\n')
+    with pytest.raises(ImportFailed, match="evimem import"):
+        detect(path)
+
+
+def test_messages_load_as_one_conversation(tmp_path):
+    path = tmp_path / "chat.json"
+    path.write_text('[{"role": "user", "content": "Hi"}]')
+    (conversation,) = load(path, start=datetime(2024, 3, 12), session="s1")
+    assert conversation.name == ""
+    assert [turn.session for turn in conversation.turns] == ["s1"]
+
+
+def test_a_format_that_does_not_exist_is_refused_with_those_that_do(tmp_path):
+    with pytest.raises(ImportFailed, match=f"no format 'csv'; there are {', '.join(FORMATS)}"):
+        list(load(tmp_path / "a", "csv"))
