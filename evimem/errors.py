@@ -27,6 +27,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class EvimemError(Exception):
     """Base of every error evimem raises on purpose."""
@@ -92,18 +94,29 @@ class MissingExtra(EvimemError):
 
 
 class ModelError(EvimemError):
-    """The chat model did not give a usable reply."""
+    """The chat model did not give a usable reply.
+
+    `calls` are the requests (`trace.Called`) that led here; `partial` is what the loop had when it happened, an
+    `Answer` that neither answers nor abstains.
+    """
 
     retryable = False
+    calls: tuple[Any, ...] = ()
+    partial: Any = None
 
 
 class ReplyError(ModelError):
-    """A reply does not have the form that was asked for."""
+    """A reply does not have the form that was asked for.
 
-    def __init__(self, role: str, why: str, reply: str) -> None:
-        super().__init__(f"the {role} model's reply could not be read: {why}; it begins {reply[:80]!r}")
+    `reply` is its text and `received` what it cost (a `Reply`, where known). The text is no part of the message:
+    messages end up in logs, and a reply may quote what somebody said.
+    """
+
+    def __init__(self, role: str, why: str, reply: str, received: Any = None) -> None:
+        super().__init__(f"the {role} model's reply of {len(reply)} characters could not be read: {why}")
         self.role = role
         self.reply = reply
+        self.received = received
 
 
 class ModelTimeout(ModelError):
@@ -113,12 +126,19 @@ class ModelTimeout(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """The chat model refused, or could not be reached."""
+    """The chat model refused, or could not be reached.
 
-    def __init__(self, message: str, *, retryable: bool, retry_after: float | None = None) -> None:
+    `retry_after` is the number of seconds that the server asked to wait. `detail` is the server's own text, kept
+    out of the message because servers quote what they were sent.
+    """
+
+    def __init__(
+        self, message: str, *, retryable: bool, retry_after: float | None = None, detail: str = ""
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
+        self.detail = detail
 
 
 class EmbedderError(EvimemError):

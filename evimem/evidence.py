@@ -21,7 +21,8 @@ class Analysis:
 
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
     it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
-    names, and `terms` their stems; `temporal` is whether the answer is, or is constrained by, a time; `past` whether an older state is asked for.
+    names, and `terms` their stems; `temporal` is whether the answer is, or is constrained by, a time; `past` whether
+    an older state is asked for.
     """
 
     question: str

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from .trace import Acted, GapsChanged, Trace
 from .types import Gap, GapKind
 
 T = TypeVar("T")
-NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-NO_REASONS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +77,8 @@ class Tracker:
     """The state (R, E, W, G) of one question: frozen, and changed only by `apply`."""
 
     requirements: tuple[Requirement, ...] = ()
-    supported: Mapping[str, tuple[str, ...]] = field(default=NOTHING, hash=False)
-    waived: Mapping[str, str] = field(default=NO_REASONS, hash=False)
+    supported: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    waived: Mapping[str, str] = field(default_factory=dict, hash=False)
     shown: frozenset[str] = frozenset()
 
     @property

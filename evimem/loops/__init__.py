@@ -1,0 +1,46 @@
+"""The loops, by name: each a flow from a task to an answer with its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+
+from ..errors import InvalidQuery
+from ..flow import Flow
+from ..offline.mind import OfflineMind
+from ..types import Answer, Budget
+from .iris import iris
+from .mind import Mind
+from .single_pass import single_pass
+from .task import Task
+
+LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType({"iris": iris, "single_pass": single_pass})
+
+
+def answer_question(
+    question: str,
+    *,
+    loop: str = "iris",
+    asked_at: datetime | None = None,
+    budget: Budget | None = None,
+    mind: Mind | None = None,
+) -> Flow[Answer]:
+    """Answer a question with a loop, offline unless a mind is given. Raise InvalidQuery for one without meaning."""
+    if not isinstance(question, str) or not question.strip():
+        raise InvalidQuery(f"the question is {question!r}; expected some text")
+    if loop not in LOOPS:
+        raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
+    allowed = budget or Budget()
+    _check_budget(allowed)
+    return (yield from LOOPS[loop](Task(question, mind or OfflineMind(), asked_at, allowed)))
+
+
+def _check_budget(budget: Budget) -> None:
+    for name, least in (("iterations", 1), ("k", 1), ("step", 0), ("hops", 0), ("tokens", 1)):
+        value = getattr(budget, name)
+        if not isinstance(value, int) or value < least:
+            raise InvalidQuery(f"budget.{name} is {value!r}; expected a whole number from {least} on")
+    below = budget.abstain_below
+    if below is not None and not 0 <= below <= 1:
+        raise InvalidQuery(f"budget.abstain_below is {below!r}; expected a probability between 0 and 1")

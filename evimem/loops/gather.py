@@ -1,0 +1,130 @@
+"""Retrieval for one question: searches cached, evidence kept once a turn, and nothing ever dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from ..evidence import EntityCount, Evidence
+from ..flow import Flow, about, context, embed, expand, facts_of, read, recall
+from ..protocols import Roster
+from ..question import hints
+from ..types import Hit, Query, Turn
+from .calibration import needed
+from .entities import facts_about
+
+ENTITY_FACTS = 8
+NEIGHBOURS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What one path brought: the turns seen for the first time, best first, and their facts."""
+
+    path: str
+    turns: tuple[str, ...]
+    facts: tuple[str, ...]
+
+
+class Gathering:
+    """The evidence of one question, and the searches already made for it."""
+
+    def __init__(self, roster: Roster, asked_at: datetime | None, most: int) -> None:
+        self._roster = roster
+        self._asked_at = asked_at
+        self._most = most
+        self._vectors: dict[str, Any] = {}
+        self._searches: dict[tuple[str, str | None], tuple[Hit, ...]] = {}
+        self._evidence: dict[str, Evidence] = {}
+        self._ranks: dict[str, int] = {}
+        self._around: dict[str, tuple[Turn, ...]] = {}
+        self._totals: dict[str, int] = {}
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Everything found, best first: by its best rank on any path, ties in order of arrival."""
+        return tuple(sorted(self._evidence.values(), key=lambda item: self._ranks[item.turn.id]))
+
+    def search(self, text: str, k: int, *, path: str, iteration: int, speaker: str | None = None) -> Flow[Arrived]:
+        """Add the k best turns for a text; a text and speaker searched before costs nothing."""
+        key = (text, speaker)
+        if key not in self._searches:
+            self._searches[key] = yield from self._recall(text, speaker)
+        return (yield from self._keep(self._searches[key][:k], path, iteration))
+
+    def hop(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
+        """Add the best turns one edge away from the seeds."""
+        hits = yield from expand(seeds, limit)
+        return (yield from self._keep(hits, "edge", iteration))
+
+    def know(self, entity: str, iteration: int) -> Flow[Arrived]:
+        """Add the turns of the newest facts about an entity."""
+        known = yield from about(entity, ENTITY_FACTS)
+        self._totals[entity] = known.total
+        ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
+        turns = yield from read([turn_id for turn_id in ids if turn_id not in self._evidence])
+        hits = [Hit(turn, (), 0.0, path="about") for turn in turns]
+        return (yield from self._keep(hits, "about", iteration))
+
+    def counts(self, entities: Iterable[str], delta: int | str) -> Flow[dict[str, EntityCount]]:
+        """Return how many facts about each entity were found, how many are needed and how many there are."""
+        counts: dict[str, EntityCount] = {}
+        for entity in entities:
+            if entity not in self._totals:
+                self._totals[entity] = (yield from about(entity, 1)).total
+            total = self._totals[entity]
+            found = len(facts_about(entity, self._evidence.values()))
+            counts[entity] = EntityCount(found, needed(total, delta), total)
+        return counts
+
+    def around(self, turn_ids: Iterable[str]) -> Flow[dict[str, tuple[Turn, ...]]]:
+        """Return the dialogue around turns, each asked for once."""
+        wanted = tuple(turn_ids)
+        for turn_id in wanted:
+            if turn_id not in self._around:
+                self._around[turn_id] = yield from context(turn_id, NEIGHBOURS, NEIGHBOURS)
+        return {turn_id: self._around[turn_id] for turn_id in wanted}
+
+    def _recall(self, text: str, speaker: str | None) -> Flow[tuple[Hit, ...]]:
+        if text not in self._vectors:
+            self._vectors[text] = (yield from embed([text]))[0]
+        hinted = hints(text, self._roster.speakers, self._asked_at)
+        query = Query(
+            text,
+            self._most,
+            vector=self._vectors[text],
+            speaker=speaker,
+            names=hinted.names,
+            times=hinted.times,
+            when=hinted.when,
+        )
+        return (yield from recall(query))
+
+    def _keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Flow[Arrived]:
+        new = [hit for hit in hits if hit.turn.id not in self._evidence]
+        facts = yield from _facts_by_turn([hit.turn.id for hit in new])
+        for hit in new:
+            found = facts.get(hit.turn.id, ())
+            reached = hit.path if path == "edge" else path
+            self._evidence[hit.turn.id] = Evidence(hit.turn, found, hit.score, reached, iteration, hit.parts)
+        self._rank(hits, path)
+        brought = tuple(fact.id for hit in new for fact in facts.get(hit.turn.id, ()))
+        return Arrived(path, tuple(hit.turn.id for hit in new), brought)
+
+    def _rank(self, hits: Sequence[Hit], path: str) -> None:
+        behind = 0 if path in {"anchor", "refined"} else self._most
+        for rank, hit in enumerate(hits):
+            self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
+            known = self._evidence[hit.turn.id]
+            if path == "anchor" and known.path != "anchor":
+                self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts)
+
+
+def _facts_by_turn(turn_ids: Sequence[str]) -> Flow[dict[str, tuple[Any, ...]]]:
+    found: dict[str, tuple[Any, ...]] = {}
+    if turn_ids:
+        for fact in (yield from facts_of(turn_ids)):
+            found[fact.turn_id] = (*found.get(fact.turn_id, ()), fact)
+    return found

@@ -1,0 +1,74 @@
+"""IRIS: retrieve, judge, and let what is missing choose the next query, until the evidence suffices or gives out."""
+
+from __future__ import annotations
+
+from ..errors import ModelError
+from ..evidence import Verdict
+from ..flow import Flow, who_speaks
+from ..types import Answer, Gap
+from .calibration import sufficient
+from .finish import finish, nothing, partial
+from .session import Check, Session
+from .strategy import compose, fresh
+from .task import Task
+
+
+def iris(task: Task) -> Flow[Answer]:
+    """Answer a question in at most `budget.iterations` rounds of anchor, refined query and one scored hop."""
+    session = Session(task, "iris", (yield from who_speaks()))
+    try:
+        check = yield from _look(session)
+        return nothing(session, 1) if check is None else (yield from finish(session, check))
+    except ModelError as error:
+        error.partial = partial(session, error)
+        raise
+
+
+def _look(session: Session) -> Flow[Check | None]:
+    """Search until a rule stops it; return the last check, or None when nothing was ever found."""
+    check: Check | None = None
+    for iteration in range(1, session.budget.iterations + 1):
+        new = yield from _retrieve(session, iteration, check.verdict if check else None)
+        if not new:
+            session.stop(iteration, "no new evidence")
+            return check
+        check = yield from session.check(iteration)
+        if reason := _stop(session, check, iteration):
+            session.stop(iteration, reason)
+            return check
+    return check
+
+
+def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow[int]:
+    """Search the anchor, the refined query where there is one, and one hop; return how many turns are new."""
+    budget = session.budget
+    k = budget.k + budget.step * (iteration - 1)
+    before = len(session.gathering.evidence)
+    yield from session.search(session.task.question, k, path="anchor", iteration=iteration)
+    if verdict is not None:
+        yield from _refine(session, iteration, k, verdict)
+    if budget.hops and (seeds := tuple(item.turn.id for item in session.gathering.evidence[: budget.k])):
+        yield from session.hop(seeds, k // 2, iteration)
+    return len(session.gathering.evidence) - before
+
+
+def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[None]:
+    """Search for what is missing: the worst gap chooses the path, the mind or the gap the words."""
+    gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
+    if gap.kind == "entity":
+        yield from session.know(gap.about, iteration)
+    query = verdict.query
+    if not fresh(query, session.queries):
+        query = compose(session.analysis, verdict.gaps, session.queries, iteration)
+    if query:
+        speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None
+        yield from session.search(query, k, path="refined", iteration=iteration, speaker=speaker)
+
+
+def _stop(session: Session, check: Check, iteration: int) -> str | None:
+    verdict = check.verdict
+    if sufficient(verdict.tier, verdict.confidence, temporal=session.analysis.temporal):
+        return f"{verdict.tier.value} evidence"
+    if iteration == session.budget.iterations:
+        return "iterations used up"
+    return "time used up" if session.late else None

@@ -1,0 +1,173 @@
+"""One question in progress, whatever the loop: what was found, shown and judged, recorded in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import TypeVar
+
+from ..errors import ModelError
+from ..evidence import Verdict, View
+from ..flow import Flow
+from ..offline.requirements import analyse
+from ..protocols import Roster
+from ..trace import Acted, Event, Found, Judged, Queried, Stopped
+from ..tracker import Show, Tracker, apply, start
+from ..types import Budget, Gap, Turn
+from .calibration import calibrate
+from .gather import Arrived, Gathering
+from .strategy import strategy
+from .task import Task
+from .tracking import follow
+from .window import select
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One sufficiency check: what was seen, and the verdict after calibration."""
+
+    view: View
+    verdict: Verdict
+
+
+class Session:
+    """The state of one question. A loop decides what to do next; a session does it and remembers."""
+
+    def __init__(self, task: Task, loop: str, roster: Roster) -> None:
+        budget = task.budget
+        self.task = task
+        self.loop = loop
+        self.roster = roster
+        self.asked_at = task.asked_at or roster.last
+        self.analysis = analyse(task.question, roster.speakers, self.asked_at)
+        self.gathering = Gathering(roster, self.asked_at, budget.k + budget.step * max(0, budget.iterations - 1))
+        self.tracker: Tracker = start(self.analysis.requirements)
+        self.queries: list[str] = []
+        self.events: list[Event] = [_analysed(self)]
+        self.shown: dict[str, Turn] = {}
+        self.shown_facts: set[str] = set()
+        self._started = task.clock()
+
+    @property
+    def budget(self) -> Budget:
+        """How hard to look."""
+        return self.task.budget
+
+    @property
+    def late(self) -> bool:
+        """Whether the time allowed for the question is used up."""
+        return self.budget.seconds is not None and self.task.clock() - self._started >= self.budget.seconds
+
+    def search(self, text: str, k: int, *, path: str, iteration: int, speaker: str | None = None) -> Flow[Arrived]:
+        """Search on a path and record it."""
+        if text not in self.queries:
+            self.queries.append(text)
+        how = strategy(temporal=self.analysis.temporal, iteration=iteration)
+        self.events.append(Queried(iteration, path, text, k, how))
+        arrived = yield from self.gathering.search(text, k, path=path, iteration=iteration, speaker=speaker)
+        return self.arrive(arrived, iteration)
+
+    def hop(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
+        """Follow edges from turns and record what they brought."""
+        return self.arrive((yield from self.gathering.hop(seeds, limit, iteration)), iteration)
+
+    def know(self, entity: str, iteration: int) -> Flow[Arrived]:
+        """Look up an entity's facts and record what they brought."""
+        self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
+        return self.arrive((yield from self.gathering.know(entity, iteration)), iteration)
+
+    def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
+        """Record what a path brought."""
+        self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
+        return arrived
+
+    def check(self, iteration: int) -> Flow[Check]:
+        """Show the evidence to the mind, then track and calibrate what it says."""
+        view = yield from self._view(iteration)
+        self._show(view)
+        verdict = yield from self.consult(self.task.mind.judge(view), iteration)
+        self.events.extend(verdict.calls)
+        followed = follow(self.tracker, verdict, iteration)
+        self.tracker = followed.tracker
+        self.events.extend(followed.events)
+        return Check(replace(view, tracker=self.tracker), self._calibrated(view, verdict))
+
+    def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
+        """Run a mind's flow. A model's failure is recorded and raised; it is never taken for an answer."""
+        try:
+            return (yield from flow)
+        except ModelError as error:
+            self.events.extend(error.calls)
+            self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
+            raise
+
+    def stop(self, iteration: int, reason: str) -> None:
+        """Record that the search ended."""
+        self.events.append(Stopped(iteration, reason))
+
+    def _view(self, iteration: int) -> Flow[View]:
+        counts = yield from self.gathering.counts(self.analysis.entities, self.budget.delta)
+        witnesses = {witness for found in self.tracker.supported.values() for witness in found}
+        evidence = self.gathering.evidence
+        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses)
+        around = yield from self.gathering.around(item.turn.id for item in shown)
+        return View(
+            analysis=self.analysis,
+            asked_at=self.asked_at,
+            speakers=self.roster.speakers,
+            iteration=iteration,
+            iterations=self.budget.iterations,
+            strategy=strategy(temporal=self.analysis.temporal, iteration=iteration),
+            queries=tuple(self.queries),
+            entities=counts,
+            evidence=evidence,
+            shown=shown,
+            context=around,
+            tracker=self.tracker,
+        )
+
+    def _show(self, view: View) -> None:
+        turns = [item.turn.id for item in view.shown]
+        self.shown.update((item.turn.id, item.turn) for item in view.shown)
+        self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
+        self.tracker = apply(self.tracker, Show(tuple(turns)))
+        left_out = len(view.evidence) - len(view.shown)
+        self.events.append(Acted(view.iteration, "show", detail={"turns": turns, "left_out": left_out}))
+
+    def _calibrated(self, view: View, verdict: Verdict) -> Verdict:
+        clamped = calibrate(verdict, temporal=self.analysis.temporal, entities=view.entities)
+        found = {name: count.found for name, count in view.entities.items()}
+        probability = clamped.confidence if verdict.probability is None else verdict.probability
+        self.events.append(
+            Judged(
+                view.iteration,
+                self.task.mind.name,
+                verdict.tier,
+                verdict.confidence,
+                clamped.tier,
+                clamped.confidence,
+                probability,
+                found,
+            )
+        )
+        gaps = _distinct((*verdict.gaps, *clamped.gaps))
+        return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
+
+
+def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
+    return tuple(dict.fromkeys(gap for gap in gaps if gap.kind != "none"))
+
+
+def _analysed(session: Session) -> Acted:
+    analysis = session.analysis
+    detail = {
+        "asked_at": session.asked_at.isoformat() if session.asked_at else None,
+        "entities": list(analysis.entities),
+        "wants": analysis.wants,
+        "temporal": analysis.temporal,
+        "budget": asdict(session.budget),
+        "requirements": [asdict(requirement) for requirement in analysis.requirements],
+    }
+    return Acted(0, "analyse", detail=detail)

@@ -1,0 +1,25 @@
+"""Retrieve once, judge, answer: the baseline."""
+
+from __future__ import annotations
+
+from ..errors import ModelError
+from ..flow import Flow, who_speaks
+from ..types import Answer
+from .finish import finish, nothing, partial
+from .session import Session
+from .task import Task
+
+
+def single_pass(task: Task) -> Flow[Answer]:
+    """Answer a question from one search."""
+    session = Session(task, "single_pass", (yield from who_speaks()))
+    try:
+        yield from session.search(task.question, task.budget.k, path="anchor", iteration=1)
+        if not session.gathering.evidence:
+            return nothing(session, 1)
+        check = yield from session.check(1)
+        session.stop(1, "single pass")
+        return (yield from finish(session, check))
+    except ModelError as error:
+        error.partial = partial(session, error)
+        raise

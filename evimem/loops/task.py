@@ -1,0 +1,22 @@
+"""One question put to a loop: who judges it, how hard to look, and what day it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ..types import Budget
+from .mind import Mind
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Everything a loop is given. `asked_at` None means the time of the newest turn; `clock` counts seconds."""
+
+    question: str
+    mind: Mind
+    asked_at: datetime | None = None
+    budget: Budget = field(default_factory=Budget)
+    clock: Callable[[], float] = field(default=time.monotonic, compare=False)

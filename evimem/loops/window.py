@@ -1,0 +1,54 @@
+"""Which evidence a mind sees: newest first, within a token budget, with shares kept for edges and bare turns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from ..embedding import count_tokens
+from ..evidence import Evidence
+
+EDGE_SHARE = 0.15
+RAW_SHARE = 0.15
+FRAME_TOKENS = 16
+
+
+def tokens(evidence: Evidence) -> int:
+    """Return what a turn costs in the view: its words, its caption, its facts, and the frame around them."""
+    turn = evidence.turn
+    text = " ".join([turn.speaker, turn.text, turn.caption or "", *(fact.text for fact in evidence.facts)])
+    return FRAME_TOKENS + count_tokens(text)
+
+
+def select(
+    evidence: Sequence[Evidence], budget: int, *, iteration: int, witnesses: Collection[str] = ()
+) -> tuple[Evidence, ...]:
+    """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
+
+    A share of the budget is kept for what edges brought and for turns without facts, so that neither is crowded
+    out by the many; a share that they leave free goes to the others.
+    """
+    costs = {item.turn.id: tokens(item) for item in evidence}
+    ordered = _newest_first(evidence, iteration, frozenset(witnesses))
+    taken: dict[str, int] = {}
+    _take((e for e in ordered if e.path.startswith("edge:")), int(budget * EDGE_SHARE), costs, taken)
+    _take((e for e in ordered if not e.facts), int(budget * EDGE_SHARE) + int(budget * RAW_SHARE), costs, taken)
+    _take(ordered, budget, costs, taken)
+    return tuple(item for item in ordered if item.turn.id in taken)
+
+
+def _newest_first(evidence: Sequence[Evidence], iteration: int, witnesses: frozenset[str]) -> list[Evidence]:
+    def group(item: Evidence) -> int:
+        if item.iteration == iteration:
+            return 0
+        return 1 if item.turn.id in witnesses else 2
+
+    return sorted(evidence, key=group)
+
+
+def _take(items: Iterable[Evidence], budget: int, costs: dict[str, int], taken: dict[str, int]) -> None:
+    spent = sum(taken.values())
+    for item in items:
+        cost = costs[item.turn.id]
+        if item.turn.id not in taken and spent + cost <= budget:
+            taken[item.turn.id] = cost
+            spent += cost
