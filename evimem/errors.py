@@ -132,9 +132,7 @@ class ModelUnavailable(ModelError):
     out of the message because servers quote what they were sent.
     """
 
-    def __init__(
-        self, message: str, *, retryable: bool, retry_after: float | None = None, detail: str = ""
-    ) -> None:
+    def __init__(self, message: str, *, retryable: bool, retry_after: float | None = None, detail: str = "") -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after

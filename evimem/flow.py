@@ -128,18 +128,7 @@ class Postpone:
 
 
 StoreEffect: TypeAlias = (
-    Recall
-    | Expand
-    | Read
-    | Context
-    | Facts
-    | AboutEntity
-    | WhoSpeaks
-    | Known
-    | Write
-    | Due
-    | Settle
-    | Postpone
+    Recall | Expand | Read | Context | Facts | AboutEntity | WhoSpeaks | Known | Write | Due | Settle | Postpone
 )
 Effect: TypeAlias = Complete | Embed | StoreEffect
 Flow: TypeAlias = Generator[Effect, Any, T]

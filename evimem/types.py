@@ -7,7 +7,7 @@ Query -> Hit -> Verdict -> Event -> Answer   asking
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -246,6 +246,19 @@ class AddReport:
     refused: int
     facts: int
     statuses: tuple[TurnStatus, ...]
+
+    @classmethod
+    def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
+        """Return the report of these statuses."""
+        outcomes = [status.outcome for status in statuses]
+        added = outcomes.count("added") + outcomes.count("readded")
+        return cls(added, outcomes.count("exists"), outcomes.count("refused"), facts, tuple(statuses))
+
+    @classmethod
+    def of_all(cls, reports: Sequence[AddReport]) -> AddReport:
+        """Return one report of several."""
+        statuses = [status for report in reports for status in report.statuses]
+        return cls.of(statuses, sum(report.facts for report in reports))
 
 
 @dataclass(frozen=True, slots=True)

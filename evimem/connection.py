@@ -1,0 +1,227 @@
+"""The one place where SQL meets SQLite: a connection with the pragmas that durability needs, and typed errors."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from .errors import (
+    DiskFull,
+    EvimemError,
+    NotAMemory,
+    StoreBusy,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreReadOnly,
+)
+
+# SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
+_SAFE_SQLITE = (3, 51, 3)
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA secure_delete=ON",
+    "PRAGMA trusted_schema=OFF",
+    "PRAGMA cell_size_check=ON",
+)
+_NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
+
+
+class Connection:
+    """One SQLite handle behind one lock: safe to share between threads, refused after a fork.
+
+    After an input or output error the handle is dropped and opened again, because what SQLite holds in memory may
+    then differ from what is on disk.
+    """
+
+    def __init__(self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0) -> None:
+        self.path = path
+        self._vfs = vfs
+        self._busy = int(busy_seconds * 1000)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._closed = False
+        self._suspect = False
+        self._pid = os.getpid()
+        _check_runtime()
+        with _translated(path):
+            self._db = self._open()
+
+    @property
+    def usable(self) -> bool:
+        """Whether the handle is open and belongs to this process."""
+        return not self._closed and self._pid == os.getpid()
+
+    def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
+        """Return every row of a query."""
+        with self._lock, _translated(self.path):
+            return self._handle().execute(sql, args).fetchall()
+
+    def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row, or None."""
+        with self._lock, _translated(self.path):
+            row = self._handle().execute(sql, args).fetchone()
+            return None if row is None else row[0]
+
+    def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
+        """Run one statement; return the rowid of the last insert."""
+        with self._lock, _translated(self.path):
+            db = self._handle()
+            db.execute(sql, args)
+            return db.last_insert_rowid()
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of values."""
+        with self._lock, _translated(self.path):
+            self._handle().executemany(sql, rows)
+
+    def patch(self, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
+        """Overwrite some bytes of a BLOB in place."""
+        with self._lock, _translated(self.path), self._handle().blob_open("main", table, column, rowid, True) as blob:
+            blob.seek(offset)
+            blob.write(data)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the write lock of the file for a block that is kept whole or not at all."""
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """See one state of the file throughout a block."""
+        with self._transaction("BEGIN"):
+            yield
+
+    def checkpoint(self) -> bool:
+        """Move the log into the file and empty it; return False while another reader still needs it."""
+        with self._lock, _translated(self.path):
+            busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            return not busy
+
+    def backup_to(self, target: Path) -> None:
+        """Copy a consistent state into a new file."""
+        with self._lock, _translated(self.path):
+            copy = apsw.Connection(str(target))
+            try:
+                with copy.backup("main", self._handle(), "main") as job:
+                    while not job.done:
+                        job.step(1000)
+                copy.execute("PRAGMA journal_mode=DELETE")  # one file, without companions, until it is opened
+            finally:
+                copy.close()
+
+    def close(self) -> None:
+        """Close the handle; a second call does nothing."""
+        with self._lock:
+            if not self._closed and self._pid == os.getpid():
+                with _translated(self.path):
+                    self._db.close()
+            self._closed = True
+
+    def _open(self) -> apsw.Connection:
+        db = apsw.Connection(str(self.path), vfs=self._vfs)
+        db.set_busy_timeout(self._busy)
+        for pragma in _PRAGMAS:
+            db.execute(pragma)
+        mode, sync = db.pragma("journal_mode"), db.pragma("synchronous")
+        if (mode, sync) != ("wal", 2):
+            db.close()
+            raise StoreError(
+                f"{str(self.path)!r} opened with journal_mode={mode!r}, synchronous={sync!r}; expected 'wal' and 2 "
+                "(network file systems cannot give it: keep the memory on a local disk)"
+            )
+        return db
+
+    def _handle(self) -> apsw.Connection:
+        if self._pid != os.getpid():
+            raise StoreClosed(f"{str(self.path)!r} was opened before a fork; open it again in the child process")
+        if self._closed:
+            raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
+        if self._suspect and self._depth == 0:
+            self._suspect = False
+            self._db.close()
+            self._db = self._open()
+        return self._db
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with self._lock, _translated(self.path):
+            if self._depth:  # one state throughout: an inner block joins the outer one
+                yield
+                return
+            self._handle().execute(begin)
+            self._depth += 1
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException as error:
+                self._suspect = isinstance(error, (apsw.IOError, apsw.CorruptError, StoreCorrupt))
+                if self._db.in_transaction:
+                    self._rollback()
+                raise
+            finally:
+                self._depth -= 1
+
+    def _rollback(self) -> None:
+        try:
+            self._db.execute("ROLLBACK")
+        except apsw.Error:
+            self._suspect = True  # the handle is dropped at its next use, which rolls back
+
+
+def bindable(text: str) -> str | bytes:
+    """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def unbound(value: Any) -> str:
+    """Return the text that `bindable` made bindable."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
+
+
+def _check_runtime() -> None:
+    version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    if version < _SAFE_SQLITE:
+        raise StoreError(
+            f"SQLite {apsw.sqlite_lib_version()} can lose committed turns; evimem needs "
+            f"{'.'.join(map(str, _SAFE_SQLITE))} or later: pip install --upgrade apsw"
+        )
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into evimem's, with the path and what to do."""
+    try:
+        yield
+    except EvimemError:
+        raise
+    except apsw.Error as error:
+        raise _typed(error, str(path)) from error
+
+
+def _typed(error: apsw.Error, path: str) -> StoreError:
+    code = getattr(error, "extendedresult", 0)
+    if isinstance(error, apsw.FullError) or code in _NO_ROOM:
+        return DiskFull(f"no room to write {path!r} ({error}); nothing of this call was kept: free space and repeat it")
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return StoreBusy(f"{path!r} stayed locked by another process ({error}); nothing was written: repeat the call")
+    if isinstance(error, (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError)):
+        return StoreReadOnly(f"{path!r} cannot be opened for writing ({error}); check the folder and its permissions")
+    if isinstance(error, apsw.NotADBError):
+        return NotAMemory(f"{path!r} is not an evimem memory ({error}); give the path of one, or of a new file")
+    if isinstance(error, apsw.CorruptError):
+        return StoreCorrupt(f"{path!r} is damaged ({error}); run `evimem doctor`, or restore a backup")
+    return StoreError(f"{path!r} could not be used: {type(error).__name__}: {error}")

@@ -1,0 +1,157 @@
+"""What both doors do: flows where something may be awaited, plain calls where only the file is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from .errors import InvalidQuery
+from .extract import RuleExtractor
+from .flow import Flow
+from .loops import answer_question
+from .loops.mind import Mind
+from .owed import give_links, give_vectors
+from .portable import read_export, write_export
+from .protocols import AsyncEmbedder, Embedder, Extractor
+from .remember import Remembering
+from .search import Filters, search
+from .store import SqliteStore
+from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Turn
+
+Moment = datetime | str
+
+
+class Core:
+    """A store with its embedder, extractor and mind. Knows nothing of threads and event loops."""
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        embedder: Embedder | AsyncEmbedder,
+        mind: Mind | None = None,
+        extractor: Extractor | None = None,
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.mind = mind
+        self.extractor = extractor or self.default_extractor()
+
+    @staticmethod
+    def default_extractor() -> Extractor:
+        """Return what finds facts without a model."""
+        return RuleExtractor()
+
+    def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
+        """Yield a flow for each batch of turns."""
+        return Remembering(self.extractor, strict=strict, deferred=self._far()).batches(turns)
+
+    def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
+        """Yield a flow for each batch of an export."""
+        given = Given(self.extractor.name)
+        return Remembering(given, deferred=self._far()).batches(given.noting(read_export(path)))
+
+    def search(self, query: str, k: int, filters: Filters, asked_at: Moment | None) -> Flow[tuple[Hit, ...]]:
+        """Return the flow of a search."""
+        return search(query, k, filters, moment("asked_at", asked_at))
+
+    def ask(self, question: str, loop: str, asked_at: Moment | None, budget: Budget) -> Flow[Answer]:
+        """Return the flow of a question."""
+        return answer_question(
+            question, loop=loop, asked_at=moment("asked_at", asked_at), budget=budget, mind=self.mind
+        )
+
+    def owed(self) -> Iterator[Flow[int]]:
+        """Yield flows, each of which does some of the work that turns are owed, until there is none."""
+        for give in (give_vectors, give_links):
+            while self.store.has_due(give.__name__.removeprefix("give_").removesuffix("s")):
+                yield give()
+
+    def forget(
+        self, turns: Sequence[str] | None, session: str | None, before: Moment | None, *, everything: bool
+    ) -> EraseReport:
+        """Erase a selection of turns. Raise InvalidQuery unless exactly one kind of selection is given."""
+        given = [
+            name for name, value in (("turns", turns), ("session", session), ("before", before)) if value is not None
+        ]
+        if len(given) + everything != 1 or isinstance(turns, str):
+            raise InvalidQuery(
+                f"forget was given {', '.join(given) or 'nothing'}{' and everything' if everything else ''}; "
+                "expected one of turns=[ids], session=, before= or everything=True"
+            )
+        if turns is not None:
+            return self.store.forget(turns)
+        return self.store.forget_where(session=session, before=moment("before", before))
+
+    def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
+        """Switch the memory to another embedder; every vector is owed again."""
+        self.store.change_embedder(embedder.name, embedder.dimension)
+        self.embedder = embedder
+
+    def check(self, *, repair: bool) -> Health:
+        """Verify the file against its turns; derive again what differs, if asked to."""
+        problems = self.store.check(self.extractor)
+        if problems and repair:
+            self.store.rebuild(self.extractor)
+            problems = self.store.check(self.extractor)
+        return self.store.health(problems)
+
+    def export(self, path: Path) -> None:
+        """Write every turn with its facts as lines of JSON."""
+        write_export(path, self.store.pairs())
+
+    def _far(self) -> bool:
+        return bool(getattr(self.embedder, "remote", False))
+
+
+class Given:
+    """An extractor that gives back the facts that came with each turn of an export."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._facts: dict[str, tuple[Fact, ...]] = {}
+
+    def noting(self, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[Turn]:
+        """Yield the turns, keeping each one's facts until they are asked for."""
+        for turn, facts in pairs:
+            self._facts[turn.id] = facts
+            yield turn
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts that came with a turn."""
+        return self._facts.pop(turn.id)
+
+
+def moment(what: str, value: Moment | None) -> datetime | None:
+    """Return a datetime of what a caller gave. Raise InvalidQuery for anything that is not a time."""
+    if value is None or isinstance(value, datetime):
+        return value
+    try:
+        return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+    except (ValueError, AttributeError) as error:
+        raise InvalidQuery(f"{what} is {value!r}; expected a datetime or an ISO 8601 string") from error
+
+
+def one_turn(  # noqa: PLR0913 - the fields of a turn
+    speaker: str,
+    text: str,
+    time: Moment,
+    session: str | None,
+    id: str | None,  # noqa: A002
+    caption: str | None,
+    role: str | None,
+    metadata: dict[str, Any] | None,
+) -> Turn:
+    """Return the turn that `add` was given."""
+    given: Any = time
+    return Turn(id or "", session or "", speaker, text, given, caption, role, metadata or {})
+
+
+def filters(
+    before: Moment | None, after: Moment | None, speaker: str | None, session: str | None, exclude: Collection[str]
+) -> Filters:
+    """Return the hard filters of a search."""
+    if isinstance(exclude, str):
+        raise InvalidQuery(f"exclude is the string {exclude!r}; expected a collection of turn ids")
+    return Filters(moment("before", before), moment("after", after), speaker, session, frozenset(exclude))

@@ -1,0 +1,123 @@
+"""Forgetting: a turn and everything it led to, until every derived row equals a rebuild without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+
+from .errors import StoreCorrupt
+from .index.document import document
+from .index.segments import SIZE
+from .layers import Layers
+from .types import EraseReport
+from .upkeep import derive_segment
+
+_DERIVED = (
+    "edge",
+    "fact_vector",
+    "cue",
+    "keyword",
+    "fact",
+    "document",
+    "posting",
+    "segment",
+    "job",
+    "trace_turn",
+    "trace",
+)
+_PAGE = 1000
+
+
+class Erasure:
+    """Erases inside one transaction of the caller; `report` empties the log and says whether that was possible."""
+
+    def __init__(self, layers: Layers, least: float) -> None:
+        self._layers = layers
+        self._least = least
+        self._turns = 0
+        self._facts = 0
+
+    def turns(self, seqs: Sequence[int]) -> None:
+        """Erase these turns."""
+        for page in _pages(list(dict.fromkeys(seqs))):
+            self._page(page)
+        if self._turns:
+            self._layers.count_commit(rewrote=True)
+
+    def everything(self) -> None:
+        """Erase all turns at once."""
+        layers = self._layers
+        self._turns, self._facts = layers.raw.count(), layers.facts.count()
+        for page in layers.raw.id_pages():
+            _remember_forgetting(layers, page)
+        for table in _DERIVED:
+            layers.db.execute(f"DELETE FROM {table}")
+        layers.raw.erase_all()
+        layers.count_commit(rewrote=True)
+
+    def report(self) -> EraseReport:
+        """Return what was erased; the old pages are gone once the log could be emptied."""
+        if self._layers.db.checkpoint():
+            return EraseReport("erased", self._turns, self._facts)
+        reason = (
+            "another reader still holds an older state of the file; its bytes go when that reader ends and the memory "
+            "is next written or closed"
+        )
+        return EraseReport("pending", self._turns, self._facts, reason)
+
+    def _page(self, seqs: Sequence[int]) -> None:
+        layers = self._layers
+        altered = self._altered(seqs)
+        turns = layers.raw.read([seq for seq in seqs if seq not in altered])
+        intact = [seq for seq in seqs if seq not in altered]
+        layers.edges.erase(layers.facts.rows_of(seqs), self._least)
+        for table in ("cue", "keyword"):
+            key = "row IN (SELECT row FROM fact WHERE seq = ?)" if table == "cue" else "seq = ?"
+            layers.db.executemany(f"DELETE FROM {table} WHERE {key}", [(seq,) for seq in seqs])
+        self._facts += layers.facts.erase(seqs)
+        layers.segments.erase({seq: document(turn) for seq, turn in zip(intact, turns, strict=True)})
+        layers.jobs.erase(seqs)
+        _drop_traces(layers, seqs)
+        _remember_forgetting(layers, layers.raw.ids(seqs).values())
+        layers.segments.drop(altered)
+        layers.raw.erase(seqs)
+        for number in sorted({(seq - 1) // SIZE for seq in altered}):
+            derive_segment(layers, number)
+        self._turns += len(seqs)
+
+    def _altered(self, seqs: Sequence[int]) -> set[int]:
+        """Return the turns that are not what was stored: their terms cannot be read off them."""
+        altered = set()
+        for seq in seqs:
+            try:
+                self._layers.raw.read([seq])
+            except StoreCorrupt:
+                altered.add(seq)
+        return altered
+
+
+def was_forgotten(layers: Layers, turn_id: str) -> bool:
+    """Say whether a turn of this id was once erased."""
+    return layers.db.value("SELECT 1 FROM forgotten WHERE mark = ?", (_mark(layers, turn_id),)) is not None
+
+
+def _remember_forgetting(layers: Layers, turn_ids: Iterable[str]) -> None:
+    marks = [(_mark(layers, turn_id),) for turn_id in turn_ids]
+    layers.db.executemany("INSERT OR IGNORE INTO forgotten (mark) VALUES (?)", marks)
+
+
+def _mark(layers: Layers, turn_id: str) -> bytes:
+    key = (layers.meta("store") or "").encode()
+    return blake2b(turn_id.encode(), digest_size=16, key=key).digest()
+
+
+def _drop_traces(layers: Layers, seqs: Sequence[int]) -> None:
+    for seq in seqs:
+        numbers = layers.db.rows("SELECT number FROM trace_turn WHERE seq = ?", (seq,))
+        layers.db.executemany("DELETE FROM trace_turn WHERE number = ?", numbers)
+        layers.db.executemany("DELETE FROM trace WHERE number = ?", numbers)
+
+
+def _pages(seqs: list[int]) -> Iterator[list[int]]:
+    for start in range(0, len(seqs), _PAGE):
+        yield seqs[start : start + _PAGE]

@@ -1,0 +1,310 @@
+"""Documents in SQLite: one by one while their segment is open, then in columns and postings.
+
+Segment n holds the sequence numbers n * SIZE + 1 .. (n + 1) * SIZE and is sealed when the last of them has been
+given. So what is stored is a function of the turns and their numbers alone: a rebuild gives the same rows.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ..connection import Connection
+from ..quantize import Packed
+from .corpus import Block, Corpus, Interval, Row
+from .document import Document
+from .postings import MOST, NOWHERE, Posting
+
+SIZE = 16_384
+COLUMNS = np.dtype(
+    [
+        ("alive", "?"),
+        ("hands_over", "?"),
+        ("temporal", "?"),
+        ("session", "<i4"),
+        ("speaker", "<i4"),
+        ("time", "<i8"),
+        ("length", "<i4"),
+        ("asks", "<f4"),
+    ]
+)
+_ROW = struct.Struct("<???iiqif")  # one element of COLUMNS, faster for a single row
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as it is stored: the bytes of its columns, its events and terms, its vector and scale."""
+
+    columns: bytes
+    events: bytes
+    terms: bytes
+    vector: bytes | None
+    scale: float | None
+
+
+def stored(row: Row) -> Stored:
+    """Return what is stored for a row."""
+    document = row.document
+    flags = (True, document.hands_over, document.temporal)
+    columns = _ROW.pack(*flags, row.session, row.speaker, row.time, document.length, document.asks)
+    terms = {term: min(count, MOST) for term, count in sorted(document.terms.items())}
+    vector = None if row.vector is None else row.vector.tobytes()
+    events = orjson.dumps([list(interval) for interval in row.events])
+    return Stored(columns, events, orjson.dumps(terms), vector, None if vector is None else row.scale)
+
+
+class Segments:
+    """The documents of a memory, and the postings of the sealed ones."""
+
+    def __init__(self, db: Connection, dimension: int) -> None:
+        self._db = db
+        self.dimension = dimension
+
+    def insert(self, seq: int, row: Row) -> None:
+        """Store the document of a new turn."""
+        self._put(seq, stored(row))
+
+    def seal(self, high_water: int) -> None:
+        """Turn every segment that is full into columns and postings."""
+        for number in range(self._sealed(), high_water // SIZE):
+            self._seal(number)
+
+    def set_vector(self, seq: int, packed: Packed) -> None:
+        """Store the vector that a turn was waiting for."""
+        number, index = divmod(seq - 1, SIZE)
+        vector, scale = packed[0].tobytes(), packed[1]
+        if number < self._sealed():
+            self._db.patch("segment", "vectors", number, index * self.dimension, vector)
+            self._db.patch("segment", "scales", number, index * 4, struct.pack("<f", scale))
+        else:
+            self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE seq = ?", (vector, scale, seq))
+
+    def set_events(self, seq: int, events: Sequence[Interval]) -> None:
+        """Store when the facts of a turn happen."""
+        number, index = divmod(seq - 1, SIZE)
+        if number < self._sealed():
+            self._change_events(number, {index: [list(interval) for interval in events]})
+        else:
+            packed = orjson.dumps([list(interval) for interval in events])
+            self._db.execute("UPDATE document SET events = ? WHERE seq = ?", (packed, seq))
+
+    def erase(self, documents: Mapping[int, Document]) -> None:
+        """Take documents out of the rows, the columns and the postings."""
+        sealed: dict[int, dict[int, Document]] = defaultdict(dict)
+        for seq, document in documents.items():
+            number, index = divmod(seq - 1, SIZE)
+            if number < self._sealed():
+                sealed[number][index] = document
+            else:
+                self._db.execute("DELETE FROM document WHERE seq = ?", (seq,))
+        for number, gone in sealed.items():
+            self._erase_sealed(number, gone)
+
+    def drop(self, seqs: Iterable[int]) -> None:
+        """Delete open documents, whatever they hold; sealed ones are left to `replace`."""
+        self._db.executemany("DELETE FROM document WHERE seq = ?", [(seq,) for seq in seqs])
+
+    def drop_vectors(self, dimension: int) -> None:
+        """Leave every document without a vector, for an embedder of another dimension."""
+        self.dimension = dimension
+        self._db.execute("UPDATE document SET vector = NULL, scale = NULL")
+        empty = (bytes(SIZE * dimension), bytes(SIZE * 4))
+        self._db.execute("UPDATE segment SET vectors = ?, scales = ?", empty)
+
+    def replace(self, number: int, rows: Mapping[int, Stored], high_water: int) -> None:
+        """Store a segment anew: these documents and no others."""
+        first = number * SIZE
+        self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
+        self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
+        self._db.execute("DELETE FROM document WHERE seq > ? AND seq <= ?", (first, first + SIZE))
+        for seq, row in rows.items():
+            self._put(seq, row)
+        if high_water >= first + SIZE:
+            self._seal(number)
+
+    def vectors(self, number: int) -> dict[int, Packed]:
+        """Return the vectors of a segment by sequence number; those still waited for are missing."""
+        first = number * SIZE
+        found = self._db.rows("SELECT vectors, scales FROM segment WHERE number = ?", (number,))
+        if not found:
+            sql = "SELECT seq, vector, scale FROM document WHERE seq > ? AND seq <= ? AND vector IS NOT NULL"
+            rows = self._db.rows(sql, (first, first + SIZE))
+            return {seq: (np.frombuffer(vector, np.int8), scale) for seq, vector, scale in rows}
+        matrix = np.frombuffer(found[0][0], np.int8).reshape(SIZE, self.dimension)
+        scales = np.frombuffer(found[0][1], "<f4")
+        return {first + 1 + int(at): (matrix[at], float(scales[at])) for at in np.flatnonzero(scales)}
+
+    def corpus(self) -> Corpus:
+        """Return everything that is stored, as the columns a ranking reads."""
+        blocks = [self._block(row) for row in self._db.rows(_SEGMENTS)]
+        corpus = Corpus(self.dimension, SealedPostings(self._db, len(blocks)))
+        if blocks:
+            corpus.load(_joined(blocks))
+        self._append(corpus)
+        return corpus
+
+    def follow(self, corpus: Corpus) -> bool:
+        """Append what was stored since; return False where some of that is sealed already, so that it must be read anew."""
+        if len(corpus) < self._sealed() * SIZE:
+            return False
+        self._append(corpus)
+        return True
+
+    def _append(self, corpus: Corpus) -> None:
+        sql = "SELECT seq, columns, events, terms, vector, scale FROM document WHERE seq > ? ORDER BY seq"
+        for seq, *row in self._db.rows(sql, (len(corpus),)):
+            while len(corpus) < seq - 1:
+                corpus.hole()
+            corpus.append(_row(Stored(*row)))
+
+    def documents(self, number: int) -> dict[int, Stored]:
+        """Return the open documents of a segment."""
+        first = number * SIZE
+        sql = "SELECT seq, columns, events, terms, vector, scale FROM document WHERE seq > ? AND seq <= ? ORDER BY seq"
+        return {seq: Stored(*row) for seq, *row in self._db.rows(sql, (first, first + SIZE))}
+
+    def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
+        """Return the columns, events and postings of a sealed segment, or None for an open one."""
+        found = self._db.rows("SELECT columns, events FROM segment WHERE number = ?", (number,))
+        if not found:
+            return None
+        sql = "SELECT term, positions, counts FROM posting WHERE number = ?"
+        return (*found[0], {term: (positions, counts) for term, positions, counts in self._db.rows(sql, (number,))})
+
+    def _sealed(self) -> int:
+        return int(self._db.value("SELECT coalesce(max(number) + 1, 0) FROM segment"))
+
+    def _put(self, seq: int, row: Stored) -> None:
+        self._db.execute(
+            "INSERT INTO document (seq, columns, events, terms, vector, scale) VALUES (?, ?, ?, ?, ?, ?)",
+            (seq, row.columns, row.events, row.terms, row.vector, row.scale),
+        )
+
+    def _seal(self, number: int) -> None:
+        rows = self.documents(number)
+        columns, events, postings = sealed(number, rows)
+        vectors = np.zeros((SIZE, self.dimension), np.int8)
+        scales = np.zeros(SIZE, "<f4")
+        for seq, row in rows.items():
+            if row.vector is not None and row.scale is not None:
+                vectors[(seq - 1) % SIZE] = np.frombuffer(row.vector, np.int8)
+                scales[(seq - 1) % SIZE] = row.scale
+        self._db.execute(
+            "INSERT INTO segment (number, columns, events, vectors, scales) VALUES (?, ?, ?, ?, ?)",
+            (number, columns, events, vectors.tobytes(), scales.tobytes()),
+        )
+        self._db.executemany(
+            "INSERT INTO posting (term, number, positions, counts) VALUES (?, ?, ?, ?)",
+            ((term, number, *entry) for term, entry in sorted(postings.items())),
+        )
+        self._db.execute("DELETE FROM document WHERE seq > ? AND seq <= ?", (number * SIZE, (number + 1) * SIZE))
+
+    def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
+        nothing = np.zeros(1, COLUMNS).tobytes()
+        positions: dict[str, list[int]] = defaultdict(list)
+        for index, document in gone.items():
+            self._db.patch("segment", "columns", number, index * COLUMNS.itemsize, nothing)
+            self._db.patch("segment", "vectors", number, index * self.dimension, bytes(self.dimension))
+            self._db.patch("segment", "scales", number, index * 4, bytes(4))
+            for term in document.terms:
+                positions[term].append(number * SIZE + index)
+        for term, leaving in positions.items():
+            self._shorten(term, number, leaving)
+        self._change_events(number, {index: [] for index in gone})
+
+    def _shorten(self, term: str, number: int, leaving: Sequence[int]) -> None:
+        key = (term, number)
+        found = self._db.rows("SELECT positions, counts FROM posting WHERE term = ? AND number = ?", key)
+        if not found:
+            return
+        positions, counts = np.frombuffer(found[0][0], "<i4"), np.frombuffer(found[0][1], "<u2")
+        staying = ~np.isin(positions, leaving)
+        if staying.any():
+            values = (positions[staying].tobytes(), counts[staying].tobytes(), *key)
+            self._db.execute("UPDATE posting SET positions = ?, counts = ? WHERE term = ? AND number = ?", values)
+        else:
+            self._db.execute("DELETE FROM posting WHERE term = ? AND number = ?", key)
+
+    def _change_events(self, number: int, changes: Mapping[int, list[list[int]]]) -> None:
+        events = orjson.loads(self._db.value("SELECT events FROM segment WHERE number = ?", (number,)))
+        for index, intervals in changes.items():
+            events.pop(str(index), None)
+            if intervals:
+                events[str(index)] = intervals
+        packed = _events({int(index): intervals for index, intervals in events.items()})
+        self._db.execute("UPDATE segment SET events = ? WHERE number = ?", (packed, number))
+
+    def _block(self, row: Sequence[bytes]) -> Block:
+        columns = np.frombuffer(row[0], COLUMNS)
+        events = {int(index): [(start, end) for start, end in found] for index, found in orjson.loads(row[1]).items()}
+        vectors = np.frombuffer(row[2], np.int8).reshape(SIZE, self.dimension)
+        names = ("alive", "session", "speaker", "time", "length", "asks", "hands_over", "temporal")
+        return Block(*(columns[name] for name in names), vectors, np.frombuffer(row[3], "<f4"), events)
+
+
+class SealedPostings:
+    """The postings of the first segments: what was sealed later, a corpus that is open holds in its tail."""
+
+    def __init__(self, db: Connection, segments: int) -> None:
+        self._db = db
+        self._segments = segments
+
+    def read(self, term: str) -> Posting:
+        """Return the posting of a term."""
+        sql = "SELECT positions, counts FROM posting WHERE term = ? AND number < ? ORDER BY number"
+        found = self._db.rows(sql, (term, self._segments))
+        if not found:
+            return NOWHERE
+        positions = np.frombuffer(b"".join(row[0] for row in found), "<i4")
+        return Posting(positions, np.frombuffer(b"".join(row[1] for row in found), "<u2"))
+
+
+_SEGMENTS = "SELECT columns, events, vectors, scales FROM segment ORDER BY number"
+
+
+def sealed(number: int, rows: Mapping[int, Stored]) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:
+    """Return the columns, events and postings of a segment that holds these documents."""
+    columns = np.zeros(SIZE, COLUMNS)
+    events: dict[int, list[list[int]]] = {}
+    positions: dict[str, list[int]] = defaultdict(list)
+    counts: dict[str, list[int]] = defaultdict(list)
+    for seq, row in sorted(rows.items()):
+        index = (seq - 1) % SIZE
+        columns[index] = np.frombuffer(row.columns, COLUMNS)[0]
+        if intervals := orjson.loads(row.events):
+            events[index] = intervals
+        for term, count in orjson.loads(row.terms).items():
+            positions[term].append(number * SIZE + index)
+            counts[term].append(count)
+    postings = {
+        term: (np.array(found, "<i4").tobytes(), np.array(counts[term], "<u2").tobytes())
+        for term, found in positions.items()
+    }
+    return columns.tobytes(), _events(events), postings
+
+
+def _events(events: Mapping[int, list[list[int]]]) -> bytes:
+    return orjson.dumps({str(index): events[index] for index in sorted(events)})
+
+
+def _row(row: Stored) -> Row:
+    _, hands_over, temporal, session, speaker, time, length, asks = _ROW.unpack(row.columns)
+    document = Document(orjson.loads(row.terms), length, asks, hands_over, temporal)
+    vector: NDArray[np.int8] | None = None if row.vector is None else np.frombuffer(row.vector, np.int8)
+    events = [(start, end) for start, end in orjson.loads(row.events)]
+    return Row(document, session, speaker, time, vector, row.scale or 0.0, events)
+
+
+def _joined(blocks: Sequence[Block]) -> Block:
+    names = ("alive", "session", "speaker", "time", "length", "asks", "hands_over", "temporal", "vectors", "scale")
+    columns: Iterator[NDArray[np.generic]] = (
+        np.concatenate([getattr(block, name) for block in blocks]) for name in names
+    )
+    events = {at * SIZE + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
+    return Block(*columns, events)  # type: ignore[arg-type]

@@ -1,0 +1,64 @@
+"""The durable queue: which turns are still owed which derived work. One row a turn and kind, never a watermark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+
+from .connection import Connection
+
+KINDS = ("vector", "link", "extract")
+
+
+class Jobs:
+    """Rows of work in SQLite. `clock` gives seconds since 1970."""
+
+    def __init__(self, db: Connection, clock: Callable[[], float]) -> None:
+        self._db = db
+        self._clock = clock
+
+    def put(self, kind: str, seqs: Iterable[int]) -> None:
+        """Owe turns some work; what is already owed stays as it is."""
+        now = self._clock()
+        self._db.executemany(
+            "INSERT OR IGNORE INTO job (seq, kind, state, attempts, due, since) VALUES (?, ?, 'pending', 0, ?, ?)",
+            [(seq, kind, now, now) for seq in seqs],
+        )
+
+    def due(self, kind: str, limit: int) -> list[tuple[int, int]]:
+        """Return (sequence number, attempts) of work that may be tried now, the oldest turn first."""
+        sql = "SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND due <= ? ORDER BY seq LIMIT ?"
+        return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, self._clock(), limit))]
+
+    def done(self, kind: str, seqs: Sequence[int]) -> None:
+        """Strike out work."""
+        self._db.executemany("DELETE FROM job WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
+
+    def postpone(self, kind: str, seq: int, error: str, seconds: float | None) -> None:
+        """Count a failure; try again later, or keep the row as failed (None)."""
+        state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
+        self._db.execute(
+            "UPDATE job SET state = ?, attempts = attempts + 1, due = ?, error = ? WHERE kind = ? AND seq = ?",
+            (state, self._clock() + wait, error, kind, seq),
+        )
+
+    def of_turn(self, seq: int) -> tuple[str, ...]:
+        """Return the kinds of work a turn is owed."""
+        return tuple(row[0] for row in self._db.rows("SELECT kind FROM job WHERE seq = ? ORDER BY kind", (seq,)))
+
+    def erase(self, seqs: Sequence[int]) -> None:
+        """Drop all work on these turns."""
+        self._db.executemany("DELETE FROM job WHERE seq = ?", [(seq,) for seq in seqs])
+
+    def any(self) -> bool:
+        """Say whether any turn is owed anything."""
+        return self._db.value("SELECT 1 FROM job LIMIT 1") is not None
+
+    def counts(self, state: str) -> dict[str, int]:
+        """Return how many rows of a state there are, by kind."""
+        return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
+
+    def oldest(self) -> datetime | None:
+        """Return since when the oldest work has been owed, in UTC."""
+        since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")
+        return None if since is None else datetime.fromtimestamp(since, tz=timezone.utc)

@@ -1,0 +1,68 @@
+"""The three layers and the queue over one connection, and the counters that other handles watch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .connection import Connection
+from .edges import EdgeGraph
+from .index.corpus import Interval, Row
+from .index.document import document
+from .index.facts import FactTable
+from .index.question import microseconds
+from .index.segments import Segments
+from .jobs import Jobs
+from .quantize import Packed
+from .raw import RawLog, instant
+from .types import Fact, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What a store is made of."""
+
+    db: Connection
+    raw: RawLog
+    facts: FactTable
+    segments: Segments
+    edges: EdgeGraph
+    jobs: Jobs
+
+    @classmethod
+    def over(cls, db: Connection, dimension: int, clock: Callable[[], float]) -> Layers:
+        """Return the layers of an open file."""
+        return cls(db, RawLog(db), FactTable(db), Segments(db, dimension), EdgeGraph(db), Jobs(db, clock))
+
+    def row(self, seq: int, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> Row:
+        """Return a stored turn as the index sees it."""
+        sql = "SELECT session, speaker FROM turn WHERE seq = ?"
+        session, speaker = self.db.rows(sql, (seq,))[0]
+        vector, scale = packed or (None, 0.0)
+        return Row(document(turn), session, speaker, instant(turn.time), vector, scale, events(facts))
+
+    def meta(self, key: str) -> str | None:
+        """Return a setting of the file."""
+        value: str | None = self.db.value("SELECT value FROM meta WHERE key = ?", (key,))
+        return value
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keep a setting of the file."""
+        self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
+
+    def count_commit(self, *, rewrote: bool = False) -> None:
+        """Count this transaction; `rewrote` tells other handles that rows they have read have changed."""
+        names = ("commits", "epoch") if rewrote else ("commits",)
+        for name in names:
+            self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))
+
+
+def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
+    """Return when facts happen, as microseconds."""
+    return tuple(
+        dict.fromkeys(
+            (microseconds(fact.event.start), microseconds(fact.event.end))
+            for fact in facts
+            if fact.event and fact.event.start and fact.event.end
+        )
+    )

@@ -1,0 +1,387 @@
+"""The two doors: `Memory` for ordinary code, `AsyncMemory` for an event loop, over the same flows."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from .core import Core, Moment, filters, one_turn
+from .embedding import checked, checked_rows, failure
+from .errors import EvimemError
+from .flow import Complete, Effect, Embed, Flow, arun, run, serve
+from .protocols import Embedder
+from .trace import Trace
+from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Stats, Turn
+
+T = TypeVar("T")
+Progress = Callable[[int], None]
+
+
+class Memory:
+    """One conversation's memory: keeps turns, finds evidence, answers with citations or abstains.
+
+    Open one with `evimem.open`. Every method may be called from any thread, and several processes may hold the same
+    file open: each search sees every turn that was committed before it began.
+    """
+
+    def __init__(self, core: Core, model: Any = None) -> None:
+        self._core = core
+        self._model = model
+
+    def add(  # noqa: PLR0913 - the fields of a turn
+        self,
+        speaker: str,
+        text: str,
+        *,
+        time: Moment,
+        session: str | None = None,
+        id: str | None = None,  # noqa: A002
+        caption: str | None = None,
+        role: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> AddReport:
+        """Keep one turn: durable and searchable when this returns. See `Turn` for the fields.
+
+        Raise InvalidTurn for a turn that cannot be kept, TurnConflict for an id that names other content.
+        """
+        turn = one_turn(speaker, text, time, session, id, caption, role, metadata)
+        return self.extend([turn], strict=True)
+
+    def extend(self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None) -> AddReport:
+        """Keep many turns, a batch a transaction; what was kept before stays as it is.
+
+        A turn that cannot be kept is reported as refused, or raised with `strict`. `progress` is called with the
+        number of turns of each batch once it is durable.
+        """
+        return AddReport.of_all(self._each(self._core.extend(turns, strict=strict), progress, _turns))
+
+    def search(  # noqa: PLR0913 - the filters
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        before: Moment | None = None,
+        after: Moment | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        exclude: Collection[str] = (),
+        asked_at: Moment | None = None,
+    ) -> list[Hit]:
+        """Return the k best turns for a text, best first. The filters are hard; words in the query are soft hints.
+
+        `before` and `after` compare the time of the event where a turn's facts have one, else the time it was said.
+        """
+        wanted = filters(before, after, speaker, session, exclude)
+        return list(self._run(self._core.search(query, k, wanted, asked_at)))
+
+    def ask(
+        self, question: str, loop: str = "iris", *, asked_at: Moment | None = None, budget: Budget = Budget()
+    ) -> Answer:
+        """Answer from memory, or abstain with a reason. `asked_at` is today; without it, when the newest turn was said."""
+        return self._run(self._core.ask(question, loop, asked_at, budget))
+
+    def forget(
+        self,
+        turns: Sequence[str] | None = None,
+        *,
+        session: str | None = None,
+        before: Moment | None = None,
+        everything: bool = False,
+    ) -> EraseReport:
+        """Erase turns by id, by session, by when they were said, or all of them, with everything they led to."""
+        return self._core.forget(turns, session, before, everything=everything)
+
+    def enrich(self, *, progress: Progress | None = None) -> int:
+        """Do the work that turns are still owed; return how many jobs were done. Safe to interrupt and to repeat."""
+        done = sum(self._each(self._core.owed(), progress, int))
+        self._core.store.index_vectors()
+        return done
+
+    def rebuild(self) -> None:
+        """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept."""
+        self._core.store.rebuild(self._core.extractor)
+        self.enrich()
+
+    def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
+        """Switch to another embedder. Until its vectors are there, search goes by words; after a crash, call enrich()."""
+        self._core.change_embedder(embedder)
+        self.enrich(progress=progress)
+
+    def turn(self, id: str) -> Turn:  # noqa: A002
+        """Return a stored turn. Raise UnknownTurn."""
+        return self._core.store.read([id])[0]
+
+    def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:  # noqa: A002
+        """Return a turn with those around it in its session. Raise UnknownTurn."""
+        return self._core.store.context(id, before, after)
+
+    def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the facts of these turns. Raise UnknownTurn."""
+        return self._core.store.facts(turns)
+
+    def turns(self) -> Iterator[Turn]:
+        """Yield every turn, in order of arrival."""
+        return self._core.store.turns()
+
+    def keep_trace(self, trace: Trace) -> int:
+        """Store a trace in the memory; return its number. Forgetting a turn drops the traces that cite it."""
+        return self._core.store.keep_trace(trace)
+
+    def trace(self, number: int | None = None) -> Trace:
+        """Return a stored trace, the newest without a number. Raise InvalidQuery where there is none."""
+        return self._core.store.trace(number)
+
+    def health(self) -> Health:
+        """Say whether everything that was acknowledged is also derived."""
+        return self._core.store.health()
+
+    def check(self, *, repair: bool = False) -> Health:
+        """Verify every digest and derived row, which reads the whole file; with `repair`, derive again what differs."""
+        return self._core.check(repair=repair)
+
+    def stats(self) -> Stats:
+        """Return counts and dates."""
+        return self._core.store.stats()
+
+    def backup(self, path: str | PathLike[str]) -> None:
+        """Copy the memory, as it is at one moment, into a new file."""
+        self._core.store.backup(Path(path))
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write every turn with its facts as lines of JSON."""
+        self._core.export(Path(path))
+
+    def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
+        """Read an export; turns that are there already are left as they are. Raise ImportFailed."""
+        return AddReport.of_all(self._each(self._core.import_(Path(path)), progress, _turns))
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._core.store.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<evimem.Memory {str(self._core.store.path)!r}>"
+
+    def _each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
+        results = []
+        for flow in flows:
+            results.append(self._run(flow))
+            if progress:
+                progress(size(results[-1]))
+        return results
+
+    def _run(self, flow: Flow[T]) -> T:
+        return run(flow, self._perform)
+
+    def _perform(self, effect: Effect) -> object:
+        if isinstance(effect, Complete):
+            return self._model.complete(effect)
+        if isinstance(effect, Embed):
+            return checked(self._core.embedder, effect.texts)
+        return serve(self._core.store, effect)
+
+
+class AsyncMemory:
+    """`Memory` for an event loop: the file is used from one worker thread, models and far embedders are awaited.
+
+    Open one with `evimem.open_async`. What each method does stands at the method of the same name of `Memory`.
+    """
+
+    def __init__(self, core: Core, model: Any = None) -> None:
+        self._core = core
+        self._model = model
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
+        self._plain = Memory(core)
+
+    async def add(  # noqa: PLR0913 - the fields of a turn
+        self,
+        speaker: str,
+        text: str,
+        *,
+        time: Moment,
+        session: str | None = None,
+        id: str | None = None,  # noqa: A002
+        caption: str | None = None,
+        role: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> AddReport:
+        """Keep one turn."""
+        turn = one_turn(speaker, text, time, session, id, caption, role, metadata)
+        return await self.extend([turn], strict=True)
+
+    async def extend(
+        self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None
+    ) -> AddReport:
+        """Keep many turns."""
+        return AddReport.of_all(await self._each(self._core.extend(turns, strict=strict), progress, _turns))
+
+    async def search(  # noqa: PLR0913 - the filters
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        before: Moment | None = None,
+        after: Moment | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        exclude: Collection[str] = (),
+        asked_at: Moment | None = None,
+    ) -> list[Hit]:
+        """Return the k best turns for a text."""
+        wanted = filters(before, after, speaker, session, exclude)
+        return list(await self._run(self._core.search(query, k, wanted, asked_at)))
+
+    async def ask(
+        self, question: str, loop: str = "iris", *, asked_at: Moment | None = None, budget: Budget = Budget()
+    ) -> Answer:
+        """Answer from memory, or abstain with a reason."""
+        return await self._run(self._core.ask(question, loop, asked_at, budget))
+
+    async def forget(
+        self,
+        turns: Sequence[str] | None = None,
+        *,
+        session: str | None = None,
+        before: Moment | None = None,
+        everything: bool = False,
+    ) -> EraseReport:
+        """Erase turns with everything they led to."""
+        return await self._away(partial(self._core.forget, turns, session, before, everything=everything))
+
+    async def enrich(self, *, progress: Progress | None = None) -> int:
+        """Do the work that turns are still owed."""
+        done = sum(await self._each(self._core.owed(), progress, int))
+        await self._away(self._core.store.index_vectors)
+        return done
+
+    async def rebuild(self) -> None:
+        """Derive everything again from the turns."""
+        await self._away(partial(self._core.store.rebuild, self._core.extractor))
+        await self.enrich()
+
+    async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
+        """Switch to another embedder."""
+        await self._away(partial(self._core.change_embedder, embedder))
+        await self.enrich(progress=progress)
+
+    async def turn(self, id: str) -> Turn:  # noqa: A002
+        """Return a stored turn."""
+        return await self._away(partial(self._plain.turn, id))
+
+    async def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:  # noqa: A002
+        """Return a turn with those around it in its session."""
+        return await self._away(partial(self._plain.context, id, before, after))
+
+    async def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the facts of these turns."""
+        return await self._away(partial(self._plain.facts, turns))
+
+    async def turns(self) -> list[Turn]:
+        """Return every turn, in order of arrival."""
+        return await self._away(lambda: list(self._plain.turns()))
+
+    async def keep_trace(self, trace: Trace) -> int:
+        """Store a trace in the memory."""
+        return await self._away(partial(self._plain.keep_trace, trace))
+
+    async def trace(self, number: int | None = None) -> Trace:
+        """Return a stored trace."""
+        return await self._away(partial(self._plain.trace, number))
+
+    async def health(self) -> Health:
+        """Say whether everything that was acknowledged is also derived."""
+        return await self._away(self._plain.health)
+
+    async def check(self, *, repair: bool = False) -> Health:
+        """Verify every digest and derived row."""
+        return await self._away(partial(self._plain.check, repair=repair))
+
+    async def stats(self) -> Stats:
+        """Return counts and dates."""
+        return await self._away(self._plain.stats)
+
+    async def backup(self, path: str | PathLike[str]) -> None:
+        """Copy the memory into a new file."""
+        await self._away(partial(self._plain.backup, path))
+
+    async def export(self, path: str | PathLike[str]) -> None:
+        """Write every turn with its facts as lines of JSON."""
+        await self._away(partial(self._plain.export, path))
+
+    async def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
+        """Read an export."""
+        return AddReport.of_all(await self._each(self._core.import_(Path(path)), progress, _turns))
+
+    async def close(self) -> None:
+        """Close the file and end the worker thread."""
+        await self._away(self._plain.close)
+        self.end_worker()
+
+    def end_worker(self) -> None:
+        """End the worker thread and leave the file open, for an owner of the file that outlives this door."""
+        self._worker.shutdown(wait=True)
+
+    async def __aenter__(self) -> AsyncMemory:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"<evimem.AsyncMemory {str(self._core.store.path)!r}>"
+
+    async def _each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
+        results = []
+        pending = iter(flows)
+        while (flow := await self._away(partial(next, pending, None))) is not None:
+            results.append(await self._run(flow))
+            if progress:
+                progress(size(results[-1]))
+        return results
+
+    async def _run(self, flow: Flow[T]) -> T:
+        return await arun(flow, self._perform)
+
+    async def _perform(self, effect: Effect) -> object:
+        if isinstance(effect, Complete):
+            return await self._model.complete(effect)
+        if isinstance(effect, Embed):
+            return await self._embed(effect.texts)
+        return await self._away(partial(serve, self._core.store, effect))
+
+    async def _embed(self, texts: Sequence[str]) -> object:
+        embedder: Any = self._core.embedder
+        if not inspect.iscoroutinefunction(embedder.embed):
+            return await self._away(partial(checked, embedder, texts))
+        try:
+            rows = await embedder.embed(texts)
+        except EvimemError:
+            raise
+        except Exception as error:
+            raise failure(embedder, error) from error
+        return checked_rows(embedder, rows, len(texts))
+
+    async def _away(self, call: Callable[[], T]) -> T:
+        # Shielded: a cancelled caller must not leave a half-done call that nobody waits for before close().
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, call))
+
+
+def _turns(report: AddReport) -> int:
+    return len(report.statuses)

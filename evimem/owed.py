@@ -1,0 +1,50 @@
+"""The work that turns are still owed after `add`, from the durable queue: vectors, links between facts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import EmbedderError
+from .flow import Flow, due, embed, postpone, settle
+from .index.document import embedding_text
+from .protocols import Entry, Job
+
+PAGE = 256  # jobs settled in one transaction
+RETRY_SECONDS = 30.0
+ATTEMPTS = 8  # then a job is kept as failed, and no longer holds up the others
+
+
+def give_vectors() -> Flow[int]:
+    """Embed one page of turns that have no vector yet; return how many were settled."""
+    jobs = yield from due("vector", PAGE)
+    if not jobs:
+        return 0
+    try:
+        vectors = yield from embed([embedding_text(job.turn) for job in jobs])
+    except EmbedderError as error:
+        yield from _postponed("vector", jobs, error)
+        raise
+    yield from settle("vector", [Entry(job.turn, vector=row) for job, row in zip(jobs, vectors, strict=True)])
+    return len(jobs)
+
+
+def give_links() -> Flow[int]:
+    """Embed the facts of one page of turns and link them; return how many turns were settled."""
+    jobs = yield from due("link", PAGE)
+    if not jobs:
+        return 0
+    try:
+        vectors = yield from embed([fact.text for job in jobs for fact in job.facts])
+    except EmbedderError as error:
+        yield from _postponed("link", jobs, error)
+        raise
+    rows = np.split(vectors, np.cumsum([len(job.facts) for job in jobs])[:-1])
+    entries = [Entry(job.turn, job.facts, fact_vectors=own) for job, own in zip(jobs, rows, strict=True)]
+    yield from settle("link", entries)
+    return len(jobs)
+
+
+def _postponed(kind: str, jobs: tuple[Job, ...], error: EmbedderError) -> Flow[None]:
+    for job in jobs:
+        over = job.attempts + 1 >= ATTEMPTS or not error.retryable
+        yield from postpone(kind, job.turn.id, type(error).__name__, None if over else RETRY_SECONDS * 2**job.attempts)

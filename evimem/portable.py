@@ -1,0 +1,105 @@
+"""A memory as lines of JSON, and back: every turn verbatim, in order of arrival, with the facts found in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from .errors import ImportFailed
+from .files import replace_with
+from .types import Fact, TimeSpan, Turn
+
+FORMAT = 1
+_HEADER = "evimem"
+
+
+def export_lines(pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[str]:
+    """Yield a header, one line a turn with its facts, and a last line that tells a whole file from a cut one."""
+    yield _line({_HEADER: FORMAT})
+    count = 0
+    for turn, facts in pairs:
+        count += 1
+        yield _line({"turn": _plain(turn), "facts": [_plain(replace(fact, replaced_by=None)) for fact in facts]})
+    yield _line({"end": count})
+
+
+def write_export(path: Path, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> None:
+    """Write an export; a crash leaves no file that looks whole."""
+    with replace_with(path) as file:
+        for line in export_lines(pairs):
+            file.write(line.encode())
+
+
+def is_export(path: Path) -> bool:
+    """Say whether a file begins as an export does."""
+    with path.open("rb") as file:
+        return file.read(len(_HEADER) + 4).startswith(b'{"' + _HEADER.encode() + b'"')
+
+
+def read_export(path: Path) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
+    """Yield what `write_export` wrote. Raise ImportFailed, with the line, for anything else."""
+    ended, count = None, 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            fields = _fields(path, number, line)
+            if number == 1:
+                _check_header(path, fields)
+            elif "end" in fields:
+                ended = fields["end"]
+            else:
+                count += 1
+                yield _pair(path, number, fields)
+    if ended != count:
+        raise ImportFailed(
+            f"{str(path)!r} is cut short: {count} turns of {ended if ended is not None else 'an unknown number'}"
+        )
+
+
+def _line(value: dict[str, Any]) -> str:
+    # The standard library and not orjson: escapes keep lone surrogates, which are not valid UTF-8.
+    return json.dumps(value, separators=(",", ":"), default=datetime.isoformat) + "\n"
+
+
+def _plain(value: Turn | Fact) -> dict[str, Any]:
+    return {name: part for name, part in asdict(value).items() if part not in (None, {})}
+
+
+def _fields(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise ImportFailed(f"{str(path)!r} line {number} is not JSON ({error}); expected an evimem export") from error
+    if not isinstance(fields, dict):
+        raise ImportFailed(f"{str(path)!r} line {number} is {type(fields).__name__}; expected a JSON object")
+    return fields
+
+
+def _check_header(path: Path, fields: dict[str, Any]) -> None:
+    if fields.get(_HEADER) != FORMAT:
+        raise ImportFailed(
+            f"{str(path)!r} begins with {str(fields)[:60]!r}; expected the header of an evimem export of format {FORMAT} "
+            "(for other files use `evimem ingest`)"
+        )
+
+
+def _pair(path: Path, number: int, fields: dict[str, Any]) -> tuple[Turn, tuple[Fact, ...]]:
+    try:
+        turn = Turn(**fields["turn"])
+        facts = tuple(_fact(fact) for fact in fields["facts"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ImportFailed(f"{str(path)!r} line {number} is not a turn with facts: {error!r}") from error
+    return turn, facts
+
+
+def _fact(fields: dict[str, Any]) -> Fact:
+    event = fields.pop("event", None)
+    if event is not None:
+        bounds = (
+            datetime.fromisoformat(event[name]) if name in event and event[name] else None for name in ("start", "end")
+        )
+        event = TimeSpan(*bounds, event["granularity"], event["text"])
+    return Fact(event=event, span=tuple(fields.pop("span")), **fields)

@@ -1,0 +1,235 @@
+"""The Raw layer: verbatim turns, append-only, each with a digest; the truth that all else follows from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from ..connection import Connection, bindable, unbound
+from ..errors import InvalidTurn, StoreCorrupt, UnknownTurn
+from ..protocols import Roster
+from ..types import Turn
+from .admit import instant
+
+_COLUMNS = (
+    "turn.seq, turn.id, session.name, speaker.name, turn.text, turn.time, turn.caption, turn.role, "
+    "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session JOIN speaker ON speaker.ord = turn.speaker"
+)
+_PAGE = 2000
+_NAMED = {"session": "session", "speaker": "speaker"}  # the tables that give names a number
+
+
+class RawLog:
+    """Turns in SQLite. A sequence number (`seq`) is the order of arrival; it is never used twice."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+
+    def append(self, turn: Turn) -> int:
+        """Store an admitted turn; return its sequence number."""
+        return self._db.execute(
+            "INSERT INTO turn (id, session, speaker, role, text, caption, time, instant, metadata, digest) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                turn.id,
+                self._ord("session", turn.session),
+                self._ord("speaker", turn.speaker),
+                turn.role,
+                bindable(turn.text),
+                None if turn.caption is None else bindable(turn.caption),
+                turn.time.isoformat(),
+                instant(turn.time),
+                _dump(turn.metadata),
+                digest(turn),
+            ),
+        )
+
+    def check_clock(self, turn: Turn) -> None:
+        """Raise InvalidTurn where a naive time would stand beside aware ones, or the other way round."""
+        kind = "aware" if turn.time.tzinfo else "naive"
+        kept = self._db.value("SELECT value FROM meta WHERE key = 'clock'")
+        if kept is None:
+            self._db.execute("INSERT INTO meta (key, value) VALUES ('clock', ?)", (kind,))
+        elif kept != kind:
+            raise InvalidTurn(
+                f"turn {turn.id!r} has the {kind} time {turn.time.isoformat()!r} but this memory holds {kept} times; "
+                f"give every time {'with' if kept == 'aware' else 'without'} a UTC offset"
+            )
+
+    def digest_of(self, turn_id: str) -> bytes | None:
+        """Return the stored digest of an id, or None for an unknown one."""
+        found: bytes | None = self._db.value("SELECT digest FROM turn WHERE id = ?", (turn_id,))
+        return found
+
+    def find(self, turn_id: str) -> int | None:
+        """Return the sequence number of an id, or None for an unknown one."""
+        found: int | None = self._db.value("SELECT seq FROM turn WHERE id = ?", (turn_id,))
+        return found
+
+    def ids(self, seqs: Sequence[int]) -> dict[int, str]:
+        """Return the ids of these sequence numbers."""
+        return {
+            seq: turn_id
+            for page in _chunks(seqs)
+            for seq, turn_id in self._db.rows(f"SELECT seq, id FROM turn WHERE seq IN ({_marks(page)})", page)
+        }
+
+    def id_pages(self) -> Iterator[list[str]]:
+        """Yield all ids, a page at a time."""
+        after = 0
+        while page := self._db.rows(f"SELECT seq, id FROM turn WHERE seq > ? ORDER BY seq LIMIT {_PAGE}", (after,)):
+            after = page[-1][0]
+            yield [turn_id for _, turn_id in page]
+
+    def ord(self, table: str, name: str) -> int | None:
+        """Return the number of a session or speaker, or None for an unknown one."""
+        found: int | None = self._db.value(f"SELECT ord FROM {_NAMED[table]} WHERE name = ?", (name,))
+        return found
+
+    def seqs(self, turn_ids: Sequence[str]) -> list[int]:
+        """Return the sequence numbers of these ids. Raise UnknownTurn."""
+        found = []
+        for turn_id in turn_ids:
+            seq = self.find(turn_id)
+            if seq is None:
+                raise UnknownTurn(turn_id)
+            found.append(seq)
+        return found
+
+    def read(self, seqs: Sequence[int]) -> list[Turn]:
+        """Return the turns of these sequence numbers, in the order asked."""
+        turns = {}
+        for page in _chunks(seqs):
+            found = self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq IN ({_marks(page)})", page)
+            turns |= {row[0]: _turn(row) for row in found}
+        return [turns[seq] for seq in seqs]
+
+    def around(self, seq: int, before: int, after: int) -> list[int]:
+        """Return the sequence numbers around one in dialogue order, it included."""
+        session, at = self._db.rows("SELECT session, instant FROM turn WHERE seq = ?", (seq,))[0]
+        earlier = self._db.rows(
+            "SELECT seq FROM turn WHERE session = ? AND (instant, seq) < (?, ?) ORDER BY instant DESC, seq DESC LIMIT ?",
+            (session, at, seq, before),
+        )
+        later = self._db.rows(
+            "SELECT seq FROM turn WHERE session = ? AND (instant, seq) > (?, ?) ORDER BY instant, seq LIMIT ?",
+            (session, at, seq, after),
+        )
+        return [row[0] for row in reversed(earlier)] + [seq] + [row[0] for row in later]
+
+    def select(self, session: str | None = None, before: datetime | None = None) -> list[int]:
+        """Return the sequence numbers of a session, of what was said before a time, or of both conditions."""
+        clauses, args = ["1"], []
+        if session is not None:
+            clauses.append("session = (SELECT ord FROM session WHERE name = ?)")
+            args.append(session)
+        if before is not None:
+            clauses.append("instant < ?")
+            args.append(instant(before))
+        return [
+            row[0] for row in self._db.rows(f"SELECT seq FROM turn WHERE {' AND '.join(clauses)} ORDER BY seq", args)
+        ]
+
+    def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
+        """Yield all turns in order of arrival, a page at a time, without holding a transaction."""
+        while page := self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT {_PAGE}", (after,)):
+            after = page[-1][0]
+            yield [(row[0], _turn(row)) for row in page]
+
+    def erase(self, seqs: Sequence[int]) -> None:
+        """Delete turns, and the names of sessions and speakers that then have none."""
+        self._db.executemany("DELETE FROM turn WHERE seq = ?", [(seq,) for seq in seqs])
+        for table in _NAMED:
+            self._db.execute(
+                f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM turn WHERE turn.{table} = {table}.ord)"
+            )
+        if self.count() == 0:
+            self._db.execute("DELETE FROM meta WHERE key = 'clock'")
+
+    def erase_all(self) -> None:
+        """Delete every turn and name. Sequence numbers go on from where they were."""
+        for table in ("turn", *_NAMED):
+            self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("DELETE FROM meta WHERE key = 'clock'")
+
+    def count(self) -> int:
+        """Return how many turns there are."""
+        return int(self._db.value("SELECT count(*) FROM turn"))
+
+    def high_water(self) -> int:
+        """Return the highest sequence number ever given, erased ones included."""
+        return int(self._db.value("SELECT seq FROM sqlite_sequence WHERE name = 'turn'") or 0)
+
+    def roster(self) -> Roster:
+        """Return who speaks here, from first to last heard, and the span of time."""
+        names = tuple(row[0] for row in self._db.rows("SELECT name FROM speaker ORDER BY ord"))
+        first = self._db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
+        last = self._db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
+        return Roster(
+            names, first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), self.count()
+        )
+
+    def _ord(self, table: str, name: str) -> int:
+        found = self.ord(table, name)
+        return found if found is not None else self._db.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))
+
+
+def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (seqs[start : start + 500] for start in range(0, len(seqs), 500))
+
+
+def _marks(page: Sequence[int]) -> str:
+    return ", ".join("?" * len(page))
+
+
+def digest(turn: Turn) -> bytes:
+    """Return what a stored turn must still hash to: SQLite does not checksum its pages."""
+    whole = blake2b(digest_size=16)
+    parts = (
+        turn.id,
+        turn.session,
+        turn.speaker,
+        turn.role or "",
+        turn.text,
+        turn.time.isoformat(),
+        _dump(turn.metadata),
+    )
+    for part in (*parts, "" if turn.caption is None else f"\x1e{turn.caption}"):
+        encoded = part.encode("utf-8", "surrogatepass")
+        whole.update(len(encoded).to_bytes(4, "little") + encoded)
+    return whole.digest()
+
+
+def _dump(metadata: Any) -> str:
+    return json.dumps(metadata, sort_keys=True, separators=(",", ":"))
+
+
+def _turn(row: Sequence[Any]) -> Turn:
+    _, turn_id, session, speaker, text, time, caption, role, metadata, kept = row
+    try:
+        turn = Turn(
+            turn_id,
+            session,
+            speaker,
+            unbound(text),
+            datetime.fromisoformat(time),
+            None if caption is None else unbound(caption),
+            role,
+            json.loads(metadata),
+        )
+        intact = digest(turn) == kept
+    except (ValueError, TypeError, AttributeError) as error:
+        raise StoreCorrupt(_altered(turn_id)) from error
+    if not intact:
+        raise StoreCorrupt(_altered(turn_id))
+    return turn
+
+
+def _altered(turn_id: object) -> str:
+    return (
+        f"turn {turn_id!r} is not what was stored (its digest differs), so it is not served; "
+        "restore a backup, or forget this turn: `evimem doctor` lists every such turn"
+    )

@@ -1,0 +1,57 @@
+"""A text in, turns out: what `Memory.search` does, and the first step of every loop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from .errors import InvalidQuery
+from .flow import Flow, embed, recall, who_speaks
+from .question import hints
+from .types import Hit, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a search must not return. `after` <= time < `before`; event time where a turn's facts have one, else said time."""
+
+    before: datetime | None = None
+    after: datetime | None = None
+    speaker: str | None = None
+    session: str | None = None
+    exclude: Collection[str] = ()
+
+
+def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:
+    """Return the k best turns for a text. Raise InvalidQuery for an empty text or a k below 1."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidQuery(f"the query is {text!r}; expected some text")
+    if not isinstance(k, int) or k < 1:
+        raise InvalidQuery(f"k is {k!r}; expected a whole number from 1 on")
+    roster = yield from who_speaks()
+    _check_clock(filters, roster.last)
+    hinted = hints(text, roster.speakers, asked_at or roster.last)
+    query = Query(
+        text,
+        k,
+        exclude=frozenset(filters.exclude),
+        before=filters.before,
+        after=filters.after,
+        speaker=filters.speaker,
+        session=filters.session,
+        names=hinted.names,
+        times=hinted.times,
+        when=hinted.when,
+    )
+    vectors = yield from embed([text])
+    return (yield from recall(replace(query, vector=vectors[0])))
+
+
+def _check_clock(filters: Filters, last: datetime | None) -> None:
+    for name, bound in (("before", filters.before), ("after", filters.after)):
+        if bound is not None and last is not None and (bound.tzinfo is None) != (last.tzinfo is None):
+            kept = "naive" if last.tzinfo is None else "aware"
+            raise InvalidQuery(
+                f"{name} is {bound.isoformat()!r} but this memory holds {kept} times; give it the same kind"
+            )

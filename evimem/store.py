@@ -1,0 +1,385 @@
+"""A memory in one SQLite file: a write is one transaction, a search sees all that was committed before it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import upkeep
+from .companions import open_checked, save_mark
+from .edges import ranked, threshold
+from .erase import Erasure, was_forgotten
+from .errors import DimensionMismatch, EmbedderMismatch, InvalidTurn, StoreError, TurnConflict
+from .index.corpus import Corpus
+from .index.question import Question, microseconds
+from .index.ranking import rank
+from .layers import Layers, events
+from .naming import is_about
+from .protocols import About, Entry, Extractor, Job, Roster
+from .quantize import pack
+from .raw import digest
+from .raw.mark import EVERY
+from .terms import terms
+from .trace import Trace
+from .types import AddReport, EraseReport, Fact, Health, Hit, Query, Stats, Turn, TurnStatus
+
+LINK_NOW = 10_000  # facts with a vector up to which new ones are linked at once; beyond, enrich() links them
+ABOUT = 512  # of the newest turns that name an entity, how many are looked through for facts about it
+
+
+class SqliteStore:
+    """The store that evimem ships. `vfs` names an apsw VFS, `clock` gives seconds since 1970."""
+
+    def __init__(
+        self,
+        path: Path,
+        embedder: str,
+        dimension: int,
+        *,
+        vfs: str | None = None,
+        clock: Callable[[], float] = time.time,
+        busy_seconds: float = 5.0,
+        owner: str | None = None,
+    ) -> None:
+        self.path = path
+        self._db = open_checked(path, vfs, busy_seconds)
+        self._layers = Layers.over(self._db, dimension, clock)
+        self._corpus: Corpus | None = None
+        self._epoch = -1
+        self._linked_epoch = -1
+        self._unmarked = 0
+        try:
+            self._check_identity(embedder, dimension, owner)
+            save_mark(self._db)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def known(self, turns: Sequence[Turn]) -> tuple[bool, ...]:
+        """Say which of these turns are stored with the same content."""
+        return tuple(self._layers.raw.digest_of(turn.id) == digest(turn) for turn in turns)
+
+    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+        """Store a batch in one transaction; see `Store.write`."""
+        layers = self._layers
+        with self._writing():
+            statuses: list[TurnStatus] = []
+            written: list[tuple[int, Entry]] = []
+            facts = 0
+            for entry in entries:
+                try:
+                    status, seq = self._write_one(entry)
+                except (TurnConflict, InvalidTurn) as error:
+                    if strict:
+                        raise
+                    status, seq = TurnStatus(entry.turn.id, "refused", str(error)), None
+                if seq is not None:
+                    written.append((seq, entry))
+                    facts += len(entry.facts)
+                statuses.append(status)
+            if written:
+                self._link(written)
+                layers.segments.seal(written[-1][0])
+                layers.count_commit()
+        if written:
+            self._mark_sometimes()
+        pending = {entry.turn.id: layers.jobs.of_turn(seq) for seq, entry in written} if layers.jobs.any() else {}
+        return AddReport.of([replace(one, pending=pending.get(one.id, ())) for one in statuses], facts)
+
+    def recall(self, query: Query) -> tuple[Hit, ...]:
+        """Return the k best turns; see `Store.recall`."""
+        layers = self._layers
+        with self._db.reading():
+            corpus = self._current()
+            question = self._question(query)
+            if question is None:
+                return ()
+            found = rank(question, corpus, query.k)
+            seqs = [one.position + 1 for one in found]
+            around = sorted({position + 1 for one in found for position in one.neighbours})
+            turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(around)
+        return tuple(
+            Hit(turn, tuple(facts[seq]), one.score, one.parts, "search", tuple(ids[at + 1] for at in one.neighbours))
+            for seq, turn, one in zip(seqs, turns, found, strict=True)
+        )
+
+    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+        """Return up to `limit` turns one edge away; see `Store.expand`."""
+        layers = self._layers
+        with self._db.reading():
+            seeds = layers.raw.seqs(turn_ids)
+            best = ranked(seeds, layers.edges.around(seeds), limit)
+            seqs = [link.target for link, _ in best]
+            turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
+        return tuple(
+            Hit(turn, tuple(facts[link.target]), score, {"edge": score}, f"edge:{link.kind}")
+            for turn, (link, score) in zip(turns, best, strict=True)
+        )
+
+    def read(self, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
+        """Return these turns. Raise UnknownTurn."""
+        with self._db.reading():
+            return tuple(self._layers.raw.read(self._layers.raw.seqs(turn_ids)))
+
+    def context(self, turn_id: str, before: int, after: int) -> tuple[Turn, ...]:
+        """Return the turns around one, in dialogue order. Raise UnknownTurn."""
+        raw = self._layers.raw
+        with self._db.reading():
+            return tuple(raw.read(raw.around(raw.seqs([turn_id])[0], before, after)))
+
+    def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+        """Return the facts of these turns. Raise UnknownTurn."""
+        with self._db.reading():
+            seqs = self._layers.raw.seqs(turn_ids)
+            found = self._layers.facts.of_turns(seqs)
+        return tuple(fact for seq in seqs for fact in found[seq])
+
+    def about(self, entity: str, limit: int) -> About:
+        """Return the facts about an entity; see `Store.about`. Only the newest `ABOUT` turns that name it are counted."""
+        layers = self._layers
+        with self._db.reading():
+            seqs = self._naming(entity)[-ABOUT:]
+            speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
+            found = [fact for seq in reversed(seqs) for fact in layers.facts.of_turns([seq])[seq]]
+        kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]
+        return About(entity, len(kept), tuple(kept[:limit]))
+
+    def roster(self) -> Roster:
+        """Return who speaks here and since when."""
+        with self._db.reading():
+            return self._layers.raw.roster()
+
+    def has_due(self, kind: str) -> bool:
+        """Say whether there is work of a kind that may be done now."""
+        return bool(self._layers.jobs.due(kind, 1))
+
+    def due(self, kind: str, limit: int) -> tuple[Job, ...]:
+        """Return turns that are owed work of a kind; see `Store.due`."""
+        layers = self._layers
+        with self._db.reading():
+            jobs = layers.jobs.due(kind, limit)
+            seqs = [seq for seq, _ in jobs]
+            turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
+        return tuple(Job(turn, tuple(facts[seq]), tries) for turn, (seq, tries) in zip(turns, jobs, strict=True))
+
+    def settle(self, kind: str, entries: Sequence[Entry]) -> None:
+        """Keep what turns were owed; a turn that was forgotten meanwhile is passed over."""
+        layers = self._layers
+        with self._writing():
+            known = [(seq, entry) for entry in entries if (seq := layers.raw.find(entry.turn.id)) is not None]
+            for seq, entry in known:
+                if kind == "vector":
+                    layers.segments.set_vector(seq, pack(entry.vector))
+                elif kind == "extract":
+                    layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
+                    layers.segments.set_events(seq, events(layers.facts.of_turns([seq])[seq]))
+            if kind != "vector":
+                self._link(known, now=kind == "link")
+            layers.jobs.done(kind, [seq for seq, _ in known])
+            layers.count_commit(rewrote=kind != "link")
+        self._mark_sometimes()
+
+    def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
+        """Record a failure; see `Store.postpone`."""
+        with self._writing():
+            seq = self._layers.raw.find(turn_id)
+            if seq is not None:
+                self._layers.jobs.postpone(kind, seq, error, seconds)
+                self._layers.count_commit()
+
+    def forget(self, turn_ids: Sequence[str]) -> EraseReport:
+        """Erase turns by id. Raise UnknownTurn, and erase nothing, where one is not there."""
+        return self._erasing(lambda erasure: erasure.turns(self._layers.raw.seqs(turn_ids)))
+
+    def forget_where(self, *, session: str | None = None, before: Any = None) -> EraseReport:
+        """Erase a session, what was said before a time, or, without a condition, everything."""
+        if session is None and before is None:
+            return self._erasing(lambda erasure: erasure.everything())
+        return self._erasing(lambda erasure: erasure.turns(self._layers.raw.select(session, before)))
+
+    def change_embedder(self, name: str, dimension: int) -> None:
+        """Take another embedder; every vector is owed again."""
+        with self._writing():
+            upkeep.drop_vectors(self._layers, name, dimension)
+        self._corpus = None
+        self._mark_sometimes()
+
+    def rebuild(self, extractor: Extractor) -> None:
+        """Derive everything again from the turns, in one transaction; what needs an embedder is owed."""
+        with self._writing():
+            upkeep.rebuild(self._layers, extractor)
+        self._corpus = None
+        self._mark_sometimes()
+
+    def check(self, extractor: Extractor) -> tuple[str, ...]:
+        """Return what is wrong with the file; see `upkeep.problems`."""
+        with self._db.reading():
+            return tuple(upkeep.problems(self._layers, extractor))
+
+    def health(self, problems: Sequence[str] = ()) -> Health:
+        """Return what is owed, what failed, and whether the file is well."""
+        with self._db.reading():
+            return upkeep.health(self._layers, problems)
+
+    def stats(self) -> Stats:
+        """Return counts and dates."""
+        with self._db.reading():
+            return upkeep.stats(self._layers)
+
+    def turns(self) -> Iterator[Turn]:
+        """Yield every turn in order of arrival."""
+        for page in self._layers.raw.pages():
+            yield from (turn for _, turn in page)
+
+    def pairs(self) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
+        """Yield every turn with its facts, in order of arrival."""
+        for page in self._layers.raw.pages():
+            facts = self._layers.facts.of_turns([seq for seq, _ in page])
+            yield from ((turn, tuple(facts[seq])) for seq, turn in page)
+
+    def keep_trace(self, trace: Trace) -> int:
+        """Store a trace; return its number."""
+        with self._writing():
+            number = upkeep.keep_trace(self._layers, trace)
+            self._layers.count_commit()
+        return number
+
+    def trace(self, number: int | None) -> Trace:
+        """Return a stored trace, the newest without a number. Raise InvalidQuery."""
+        return upkeep.trace(self._layers, number)
+
+    def backup(self, target: Path) -> None:
+        """Copy the memory into a new file; a crash leaves none that looks whole."""
+        upkeep.backup(self._db, target)
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            if self._unmarked and self._db.usable:
+                save_mark(self._db)
+                self._unmarked = 0
+        finally:
+            self._corpus = None
+            self._db.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the write lock; what is held in memory is read again after a failure, and after another handle's rewrite."""
+        try:
+            with self._db.writing():
+                epoch = int(self._layers.meta("epoch") or 0)
+                if epoch != self._linked_epoch:
+                    self._layers.edges.reset()
+                    self._linked_epoch = epoch
+                yield
+        except BaseException:
+            self._layers.edges.reset()
+            self._corpus = None
+            raise
+
+    def _write_one(self, entry: Entry) -> tuple[TurnStatus, int | None]:
+        layers, turn = self._layers, entry.turn
+        kept = layers.raw.digest_of(turn.id)
+        if kept is not None:
+            if kept != digest(turn):
+                raise TurnConflict(turn.id)
+            return TurnStatus(turn.id, "exists"), None
+        layers.raw.check_clock(turn)
+        seq = layers.raw.append(turn)
+        layers.facts.insert(seq, microseconds(turn.time), entry.facts)
+        packed = None if entry.vector is None else pack(entry.vector)
+        layers.segments.insert(seq, layers.row(seq, turn, entry.facts, packed))
+        if packed is None:
+            layers.jobs.put("vector", [seq])
+        return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
+
+    def _link(self, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> None:
+        """Link the facts of these turns to similar ones, or owe them that where the memory is large."""
+        layers = self._layers
+        linkable = [(seq, entry) for seq, entry in written if entry.facts]
+        ready = all(entry.fact_vectors is not None for _, entry in linkable)
+        if not linkable:
+            return
+        if not ready or (not now and len(layers.edges) > LINK_NOW):
+            layers.jobs.put("link", [seq for seq, _ in linkable])
+            return
+        rows = layers.facts.rows([fact.id for _, entry in linkable for fact in entry.facts])
+        vectors = np.concatenate([entry.fact_vectors for _, entry in linkable])
+        layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
+
+    def _current(self) -> Corpus:
+        epoch = int(self._layers.meta("epoch") or 0)
+        if self._corpus is None or epoch != self._epoch or not self._layers.segments.follow(self._corpus):
+            self._corpus, self._epoch = self._layers.segments.corpus(), epoch
+        return self._corpus
+
+    def _question(self, query: Query) -> Question | None:
+        """Return the query in the index's terms; None where its filters name what is not here."""
+        raw = self._layers.raw
+        speaker = None if query.speaker is None else raw.ord("speaker", query.speaker)
+        session = None if query.session is None else raw.ord("session", query.session)
+        if (query.speaker, query.session) != (None, None) and (
+            (speaker is None) != (query.speaker is None) or (session is None) != (query.session is None)
+        ):
+            return None
+        if query.vector is not None and len(query.vector) != self._layers.segments.dimension:
+            raise DimensionMismatch(len(query.vector), self._layers.segments.dimension)
+        return Question(
+            query.text,
+            query.vector,
+            frozenset(at for name in query.names if (at := raw.ord("speaker", name)) is not None),
+            tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
+            query.when,
+            None if query.before is None else microseconds(query.before),
+            None if query.after is None else microseconds(query.after),
+            speaker,
+            session,
+            frozenset(seq - 1 for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
+        )
+
+    def _naming(self, entity: str) -> list[int]:
+        corpus = self._current()
+        postings = [corpus.posting(term).positions for term in dict.fromkeys(terms(entity))]
+        if not postings:
+            return []
+        shared = postings[0]
+        for positions in postings[1:]:
+            shared = np.intersect1d(shared, positions, assume_unique=True)
+        return [int(position) + 1 for position in shared]
+
+    def _erasing(self, act: Callable[[Erasure], None]) -> EraseReport:
+        erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""))
+        with self._writing():
+            act(erasure)
+        self._corpus = None
+        self._layers.edges.reset()
+        save_mark(self._db)
+        return erasure.report()
+
+    def _check_identity(self, name: str, dimension: int, owner: str | None) -> None:
+        layers = self._layers
+        kept, width, owned = (layers.meta(key) for key in ("embedder", "dimension", "owner"))
+        if owned != owner and kept is not None and owner is not None:
+            raise StoreError(f"{str(self.path)!r} belongs to another user of a pool; put that user's own file back")
+        with self._writing():
+            if kept is None or width is None:
+                layers.set_meta("embedder", name)
+                layers.set_meta("dimension", str(dimension))
+                if owner is not None:
+                    layers.set_meta("owner", owner)
+            elif kept != name:
+                raise EmbedderMismatch(name, kept)
+            elif int(width) != dimension:
+                raise DimensionMismatch(dimension, int(width))
+
+    def _mark_sometimes(self) -> None:
+        self._unmarked += 1
+        if self._unmarked >= EVERY:
+            save_mark(self._db)
+            self._unmarked = 0

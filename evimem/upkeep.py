@@ -1,0 +1,203 @@
+"""Care of a memory: derive it again, verify it, count it, copy it, keep its traces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .connection import Connection
+from .errors import InvalidQuery, StoreCorrupt, StoreError
+from .files import sync_folder
+from .index.segments import SIZE, Stored, sealed, stored
+from .layers import Layers
+from .protocols import Extractor
+from .raw import instant
+from .schema import MIGRATIONS
+from .trace import Found, Trace
+from .types import Fact, Health, Stats, Turn
+
+KEPT_TRACES = 100  # the newest; older ones make room
+
+
+def rebuild(layers: Layers, extractor: Extractor) -> None:
+    """Derive everything from the turns, inside a transaction of the caller. Vectors are kept; missing ones are owed.
+
+    Facts of other extractors stay where their span lies in their turn, and go where it does not.
+    """
+    db, high = layers.db, layers.raw.high_water()
+    layers.edges.clear()  # first: its rows hold on to facts that may go
+    for table in ("cue", "keyword"):
+        db.execute(f"DELETE FROM {table}")
+    for page in layers.raw.pages():
+        for seq, turn in page:
+            layers.facts.reconcile(seq, instant(turn.time), extractor.extract(turn), extractor.name)
+            _drop_ungrounded(layers, seq, turn)
+    layers.facts.settle_all()
+    for number in range(-(-high // SIZE)):
+        derive_segment(layers, number)
+    layers.jobs.put("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
+    layers.count_commit(rewrote=True)
+
+
+def derive_segment(layers: Layers, number: int) -> None:
+    """Derive the documents, columns and postings of a segment from its turns."""
+    vectors = layers.segments.vectors(number)
+    rows: dict[int, Stored] = {}
+    owed = []
+    for seq, turn, facts in _segment(layers, number):
+        rows[seq] = stored(layers.row(seq, turn, facts, vectors.get(seq)))
+        if seq not in vectors:
+            owed.append(seq)
+    layers.segments.replace(number, rows, layers.raw.high_water())
+    layers.jobs.put("vector", owed)
+
+
+def drop_vectors(layers: Layers, name: str, dimension: int) -> None:
+    """Take another embedder, inside a transaction of the caller: every vector is owed again."""
+    layers.segments.drop_vectors(dimension)
+    layers.edges.clear()
+    for kind, sql in (("vector", "SELECT seq FROM turn"), ("link", "SELECT DISTINCT seq FROM fact")):
+        layers.jobs.put(kind, [seq for (seq,) in layers.db.rows(f"{sql} ORDER BY seq")])
+    layers.set_meta("embedder", name)
+    layers.set_meta("dimension", str(dimension))
+    layers.count_commit(rewrote=True)
+
+
+def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
+    """Yield what is wrong with a file: damaged pages, altered turns, derived rows that do not follow from the turns."""
+    for (line,) in layers.db.rows("PRAGMA integrity_check"):
+        if line != "ok":
+            yield f"SQLite: {line}"
+    for table, row, parent, _ in layers.db.rows("PRAGMA foreign_key_check"):
+        yield f"table {table!r} row {row} belongs to a row of {parent!r} that is not there"
+    altered = list(_altered(layers))
+    yield from (f"turn {turn_id!r} is not what was stored: restore a backup, or forget it" for turn_id in altered)
+    if altered:
+        return  # what follows from an altered turn cannot be told
+    high = layers.raw.high_water()
+    for number in range(-(-high // SIZE)):
+        yield from _segment_problems(layers, extractor, number)
+    for fact_id in _wrongly_replaced(layers):
+        yield f"fact {fact_id!r} is marked as replaced by a fact that is not there"
+
+
+def health(layers: Layers, found: Sequence[str] = ()) -> Health:
+    """Return what is owed to turns and what has failed."""
+    pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
+    notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
+    status = "degraded" if failed or found else "ok"
+    return Health(status, layers.raw.count(), pending, failed, layers.jobs.oldest(), (*found, *notes))
+
+
+def stats(layers: Layers) -> Stats:
+    """Return counts and dates."""
+    roster = layers.raw.roster()
+    pages, size = layers.db.value("PRAGMA page_count"), layers.db.value("PRAGMA page_size")
+    return Stats(
+        str(layers.db.path),
+        roster.turns,
+        int(layers.db.value("SELECT count(*) FROM session")),
+        roster.speakers,
+        layers.facts.count(),
+        layers.edges.count(),
+        roster.first,
+        roster.last,
+        layers.meta("embedder") or "",
+        layers.segments.dimension,
+        pages * size,
+        len(MIGRATIONS),
+    )
+
+
+def keep_trace(layers: Layers, trace: Trace) -> int:
+    """Store a trace with the turns it cites, inside a transaction of the caller; return its number."""
+    number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))
+    cited = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
+    seqs = [(number, seq) for turn_id in cited if (seq := layers.raw.find(turn_id)) is not None]
+    layers.db.executemany("INSERT INTO trace_turn (number, seq) VALUES (?, ?)", seqs)
+    for table in ("trace_turn", "trace"):
+        layers.db.execute(f"DELETE FROM {table} WHERE number <= ?", (number - KEPT_TRACES,))
+    return number
+
+
+def trace(layers: Layers, number: int | None) -> Trace:
+    """Return a stored trace. Raise InvalidQuery where there is none."""
+    wanted = number if number is not None else layers.db.value("SELECT max(number) FROM trace")
+    body = layers.db.value("SELECT body FROM trace WHERE number = ?", (wanted,))
+    if body is None:
+        raise InvalidQuery(f"no trace {number if number is not None else ''} in this memory; keep_trace() stores one")
+    return Trace.from_json(body)
+
+
+def backup(db: Connection, target: Path) -> None:
+    """Copy a memory into a new file. Raise StoreError where the target exists."""
+    if target.exists():
+        raise StoreError(
+            f"{str(target)!r} exists already; a backup is never written over another file: give a new path"
+        )
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        db.backup_to(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        for leftover in (
+            temporary,
+            *(temporary.with_name(temporary.name + end) for end in ("-wal", "-shm", "-journal")),
+        ):
+            leftover.unlink(missing_ok=True)
+    sync_folder(target.parent)
+
+
+def _segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact]]]:
+    last = (number + 1) * SIZE
+    for page in layers.raw.pages(after=number * SIZE):
+        page = [(seq, turn) for seq, turn in page if seq <= last]
+        facts = layers.facts.of_turns([seq for seq, _ in page])
+        yield from ((seq, turn, facts[seq]) for seq, turn in page)
+        if not page or page[-1][0] >= last:
+            return
+
+
+def _segment_problems(layers: Layers, extractor: Extractor, number: int) -> Iterator[str]:
+    vectors = layers.segments.vectors(number)
+    rows: dict[int, Stored] = {}
+    for seq, turn, facts in _segment(layers, number):
+        rows[seq] = stored(layers.row(seq, turn, facts, vectors.get(seq)))
+        found = [fact for fact in facts if fact.extractor == extractor.name]
+        if {fact.id for fact in found} != {fact.id for fact in extractor.extract(turn)}:
+            yield f"the facts of turn {turn.id!r} are not those that its text gives"
+        if not all(_grounded(fact, turn) for fact in facts):
+            yield f"turn {turn.id!r} has a fact whose span is not in it"
+    if (columns := layers.segments.sealed_rows(number)) is None:
+        if layers.segments.documents(number) != rows:
+            yield f"the documents of segment {number} are not those that its turns give"
+    elif columns != sealed(number, rows):
+        yield f"the columns or postings of segment {number} are not those that its turns give"
+
+
+def _altered(layers: Layers) -> Iterator[str]:
+    for page in layers.raw.id_pages():
+        for turn_id in page:
+            try:
+                layers.raw.read(layers.raw.seqs([turn_id]))
+            except StoreCorrupt:
+                yield turn_id
+
+
+def _wrongly_replaced(layers: Layers) -> list[str]:
+    sql = "SELECT id FROM fact WHERE replaced_by IS NOT NULL AND replaced_by NOT IN (SELECT id FROM fact)"
+    return [row[0] for row in layers.db.rows(sql)]
+
+
+def _drop_ungrounded(layers: Layers, seq: int, turn: Turn) -> None:
+    for fact in layers.facts.of_turns([seq])[seq]:
+        if not _grounded(fact, turn):
+            layers.db.execute("DELETE FROM fact WHERE id = ?", (fact.id,))
+
+
+def _grounded(fact: Fact, turn: Turn) -> bool:
+    start, end = fact.span
+    return 0 <= start < end <= len((turn.caption or "") if fact.kind == "image" else turn.text)
