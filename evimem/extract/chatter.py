@@ -3,77 +3,107 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
-# a sentence of nothing but these words asserts nothing
+from .tags import Tagged
+
+# a sentence of nothing but these words, and names called out, asserts nothing
 _EMPTY = frozenset(
     """
-    a absolutely again agree agreed ah all alright already always amazing amen an and anytime anyway as aw awesome aww bad beautiful best
-    bet big bless brilliant bro btw bud but buddy bye can cheers chat chill clever cool congrats congratulations correct course
-    crazy cute darling day dear definitely delicious do dope dude enjoy epic evening exactly excellent exciting fab fabulous fair fantastic
-    fine for fun funny g gee glad gnight go god good goodbye goodness gorgeous gosh gotcha great guess guy guys haha hahaha happy have
-    heck hello here hey hi hilarious hm hmm how huge hug hugs huh i idea impressive incredible indeed inspiring inspirational
-    interesting is it its job kidding kind kinda know lets like lol lovely luck lucky ly man mate maybe me morning much my neat never
-    nice night no nope not now of oh ok okay omg one ooh oops ouch outstanding perfect phenomenal phew please powerful pretty
-    priceless problem quite rad really remarkable right rock sad same see sec seriously so soon sorry sounds special splendid spot
-    stunning such super sure surely sweet take terrible terrific thank thankful thanks that the then there these things think this those
-    thoughtful though thx tho thought time to too totally touching tough tragic true ty ugh uh uhh um very wait way welcome well what whoa
-    wholesome will wise woah wonderful wonders word wow wowza yay yeah yep yes yikes you your yum yummy yup 's 'm 're 'll n't
+    a absolutely again agreed ah all alright already always amazing amen an and anytime anyway are as at aw awesome aww be beautiful best
+    big bless bravo brilliant bro btw bud buddy but bye can cheers clever cool congrats congratulations correct course crazy cute
+    dang darling dear definitely delicious do does dope dude enjoyable epic evening exactly excellent exciting fab fabulous fair
+    fantastic fine for fun funny gee glad go god good goodbye goodness gorgeous gosh gotcha great guess guys ha haha hahaha heck
+    hello here hey hi hilarious hm hmm how huge hug hugs huh idea impressive incredible indeed inspiring inspirational interesting
+    is it its kidding know like lol lovely luck lucky man mate maybe me morning much neat never nice night no nope not now of oh ok
+    okay omg on one ooh oops or ouch outstanding perfect phenomenal phew please powerful pretty priceless prob problem question
+    quite rad really remarkable right rock rocks same see seriously shucks soon sorry sound sounds special splendid spot stunning
+    such super sure surely sweet terrible terrific thank thankful thanks that the then there thing things think this those
+    thoughtful though thx tho to too totally touching tough tragic true ty ugh uh uhh um very wait way welcome well what whoa
+    wholesome wild wise woah wonderful worries wow wowza yay yeah yep yes yikes yo you your yum yummy yup 's 're n't awful horrible
+    sad heartbreaking stressful scary rough unfortunate adorable admirable majestic magical must look looks smart creative
+    relatable brave refreshing heartwarming breathtaking rewarding exactly honestly truly also just so always looking
     """.split()
 )
-_REACTION = re.compile(
-    r"""^(?:[\W_]*(?:wow|oh|aww?|hey|yeah|yes|haha|hi|hello|well|that's|absolutely|definitely|totally|\w+,)[\W_]+){0,3}
-    (?:(?:i'?\s?a?m|we're|we\sare|so|really|very|i'm\sso|super)?\s*(?:so\s|really\s|very\s|super\s)*
-        (?:glad|happy|sorry|proud|thrilled|pleased|excited|sad)\s(?:to\shear|for\syou|of\syou|you(?:'re|\sare)?\s(?:liked?|enjoy(?:ed)?|like|love|loved|think|found))
-    |(?:thank\syou|thanks|thx|cheers)\b
-    |(?:you(?:'re|\sare)\s(?:welcome|amazing|awesome|the\sbest|so\s\w+|right|incredible|an?\s\w+(?:\s\w+)?)[\W_]*$)
-    |(?:nice|great|good|lovely|wonderful|awesome)\s(?:to\s(?:see|hear|meet|chat|talk)|seeing|hearing|talking|chatting|catching|job|work|luck)
-    |(?:(?:it\s(?:was|is)|it's|it's\sbeen|was|been)\s(?:so\s|really\s)?(?:nice|great|good|lovely|wonderful|awesome)\s(?:to\s)?(?:see|hear|meet|chat|talk|catch)\w*)
-    |(?:good\sluck|take\scare|keep\s(?:it\sup|up|going|me|at|pushing|on|rocking|shining|doing)|let\sme\sknow|let's\s|no\sproblem|my\spleasure|sounds\s|see\sya
-        |see\syou|talk\s(?:to\syou|soon|later)|catch\syou|have\s(?:a|fun)\b|enjoy\s|best\sof\sluck|congrat\w*|happy\s(?:birthday|anniversary|holidays|new\syear)
-        |way\sto\sgo|you\sgot\sthis|you've\sgot\sthis|hats\soff|good\s(?:morning|night|evening|point|idea|call)|long\stime|hang\sin|stay\s(?:safe|strong|positive)|how\s(?:nice|cool|sweet|lovely|exciting|wonderful|fun|great|awesome)
-        |what\san?\s|i\s(?:know,?\sright|bet\b|hear\syou|get\sit|see[\W_]*$|agree|appreciate\s(?:it|you|that|your|the)|can\simagine)|of\scourse|(?:i\s)?(?:hope|wish)\syou|(?:i\s)?can't\swait\sto\s(?:see|hear)(?:\s(?:it|you|them|more|about|how|what)|[\W_]*$)
-        |tell\sme|check\s(?:it|this|them)\sout|look\sat\s(?:this|that|it)|(?:here's|here\sis)\s(?:a\s)?(?:pic|photo|picture)|you\s(?:should|can)\sbe\s(?:so\s|really\s)?proud))
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_WORD = re.compile(r"[^\W_]+|['’](?:s|m|re|ll|ve)\b|n['’]t\b")
-_INVERTED = re.compile(r"^[!,CR_s\"]*(?:[PW][DNSMU]{0,3}|R?W)*(?:[mdbh]n?)(?:[iyetqx]|[DS][NMUJwzg']+|[NM])")
-_WH = re.compile(r"^[!,CR_\"]*W(?![iyet])")
+_INTENSIFIERS = frozenset("so really very super just too also always truly honestly definitely totally absolutely pretty".split())
+_GOOD = "nice great good lovely wonderful awesome amazing".split()
+# a sentence that opens so only greets, thanks, reacts or encourages
+_OPENINGS = frozenset(
+    phrase
+    for line in """
+    thanks/thank you/thx/cheers/much appreciated/i appreciate it/i appreciate you/i appreciate that/i appreciate your/glad you
+    glad to hear/glad i could/glad it/glad that/happy you/happy to hear/happy to help/happy for you/proud of you/sorry to hear
+    sorry about/sorry for/sorry you/sorry that/excited for you/thrilled for you/stoked for you/rooting for you
+    i 'm glad you/i 'm glad to hear/i 'm happy for you/i 'm happy you/i 'm happy to hear/i 'm proud of you/i 'm sorry to hear
+    i 'm sorry you/i 'm sorry about/i 'm sorry for/i 'm sorry that/i 'm excited for you/i 'm thrilled for you/i 'm rooting for you
+    i 'm here for you/i 'm cheering/i 'm all ears/i 'm looking forward to it/i 'm looking forward to hearing/best of luck/well done
+    way to go/kudos/long time/how nice/how cool/how sweet/how lovely/how exciting/how wonderful/how fun/how great/how awesome
+    talk soon/talk later/see you/see ya/catch you/chat soon/let 's/lets/no problem/no worries/my pleasure/of course/sure thing/sounds
+    happy birthday/happy anniversary/happy holidays/happy new year/merry christmas/you got this/you 've got this/you can do/hats off
+    you 're welcome/you 're right/you 're the best/you 're amazing/you 're awesome/you 're incredible/you 're an inspiration/you rock
+    you bet/you deserve/you should be proud/you must be/what a/what an/i know right/i bet/i hear you/i get it/i feel you/i agree
+    i can imagine/i can only imagine/could n't agree more/i could n't agree more/i could n't have said/hope you/hope your/hope it/hope that
+    hope things/hope all/hope everything/i hope you/i hope your/i hope all/i hope everything/i hope things/i wish you/wish you
+    ca n't wait to see/ca n't wait to hear/i ca n't wait to see/i ca n't wait to hear/ca n't wait to talk/here 's a/here 's the
+    here 's one/here 's another/here 's to/love that/love it/love your/i love that for you/i believe in you/same here/me too/me neither
+    looking forward to hearing/looking forward to it/that sounds/that looks/it sounds like you/never mind/not at all/not much
+    """.split("\n")
+    for phrase in line.strip().split("/")
+    if phrase
+) | {
+    f"{lead}{good} {rest}".strip()
+    for lead, good, rest in product(
+        ("", "it 's ", "it was ", "it 's been ", "been "),
+        _GOOD,
+        ("to hear", "to see you", "to meet you", "to chat", "to talk", "to catch", "seeing", "hearing", "talking", "chatting", "catching"),
+    )
+} | {
+    f"{good} {thing}" for good, thing in product(_GOOD, ("job", "work", "luck", "morning", "night", "evening", "point", "idea", "call", "news"))
+}  # fmt: skip
+_LONGEST = max(phrase.count(" ") for phrase in _OPENINGS) + 1
+_WHOLE = frozenset(("i see", "i know", "i understand", "i do", "i am", "i will", "i did", "i guess", "i think", "i hope"))
+
+# what calls out before the sentence proper: "Oh, hey Ben,"
+_CALL = re.compile(r"(?:[!R_,.]|[MN](?=[,.])|(?<=!)[MN](?=[!,.]))*")
+_INVERTED = re.compile(r"[!,CR_s\"~]*(?:P?W[NUMJD]{0,3}R?)?[mdbh]n?(?:[iyetqx]|[DS][NMUJwzg']+|[NM])")
+_ASKING = re.compile(r"[!,CR_\"]*W[^iye]?")
+_ASIDE = re.compile(r"[,;][CRs!]*(?:[mdbh]n?[iyetq]|W|[vwL]|[CR!]\.|y[vw]\.)")
 
 
-def is_empty(sentence: str) -> bool:
+def is_empty(sentence: Tagged) -> bool:
     """Return whether a sentence is only greeting, thanks, reaction or encouragement."""
-    plain = sentence.replace("’", "'")
-    if _REACTION.match(plain) is not None:
+    tags = sentence.tags
+    called = _CALL.match(tags)
+    start = called.end() if called is not None else 0
+    words = [
+        word
+        for word, tag in zip(sentence.words[start:], tags[start:], strict=True)
+        if tag not in '.,;"_' and word not in _INTENSIFIERS
+    ]
+    if _EMPTY.issuperset(words) or " ".join(words[:4]) in _WHOLE:
         return True
-    for word in _WORD.findall(plain):
-        low = word.lower()
-        if low not in _EMPTY:
-            return bool(word[0].isupper() and _is_vocative(plain, word))
-    return True
+    if any(" ".join(words[:size]) in _OPENINGS for size in range(1, _LONGEST + 1)):
+        return True
+    return "M" in tags and all(
+        word in _EMPTY or tag in ".,;_!" or (tag == "M" and (tags[index - 1] in ",!M" or tags[index + 1 : index + 2] == ","))
+        for index, (word, tag) in enumerate(zip(sentence.words, tags, strict=True))
+        if index >= start
+    )
 
 
-def _is_vocative(sentence: str, name: str) -> bool:
-    """Return whether everything but a name that is called out is empty: "That's great, Ben!"."""
-    rest = re.sub(rf"(?:^|[,\s]){re.escape(name)}(?=[\s,.!?]*$|,|!)", " ", sentence, count=1)
-    return rest != sentence and all(word.lower() in _EMPTY for word in _WORD.findall(rest))
-
-
-def is_question(sentence: str, tags: str) -> bool:
+def is_question(sentence: Tagged, start: int, end: int) -> bool:
     """Return whether a sentence asks, by its mark or by its word order."""
-    if sentence.rstrip("\"')”’ *_").endswith(("?", "？")):
+    if sentence.text[start:end].rstrip("\"')”’ *_").endswith(("?", "？")):
         return True
-    if _WH.match(tags) is not None and not sentence.endswith("!"):
-        return _INVERTED.match(tags) is not None
-    return _INVERTED.match(tags) is not None and tags.lstrip("!,CR_s\"")[:1] in ("m", "d") 
+    if _INVERTED.match(sentence.tags) is None:
+        return False
+    return sentence.tags.lstrip('!,CR_s"')[:1] in ("m", "d", "b", "h", "W", "P") and sentence.words[-1] != "!"
 
 
-_TAG_QUESTION = re.compile(r"[,;][CRs!]*(?:[mdbh]n?[iyetq]|W|[vwL]|[CR!]?\.$|(?:y[vw])?\.$)")
-
-
-def statement_before_question(tags: str) -> int | None:
-    """Return where the asking part of "I got a puppy, want to see her?" starts, when a statement stands before it."""
-    if _INVERTED.match(tags) is not None or tags[:1] in ("W", "y"):
+def statement_end(sentence: Tagged) -> int | None:
+    """Return the token where the asking part of "I got a puppy, want to see her?" starts, when a statement precedes it."""
+    tags = sentence.tags
+    if _INVERTED.match(tags) is not None or tags.lstrip("!,CR_")[:1] in ("W", "y"):
         return None
-    found = _TAG_QUESTION.search(tags)
+    found = _ASIDE.search(tags)
     return None if found is None else found.start()

@@ -9,31 +9,33 @@ Role = Literal["main", "shared", "dropped"]
 
 _ADVERBS = "[Rsn~]*"
 _AUXILIARY = (
-    "(?:m[nR]*(?:h[nR]*)?(?:b[nR]*){0,2}[vwkpgfL]?"
-    "|d[nR]*[vwL]?"
-    "|h[nR]*(?:b[nR]*){0,2}(?:[kpgf]|w(?=[DSoT]))?"
-    "|b[nR]*(?:b[nR]*)?[gkp]?)"
+    "(?:m[nR]*(?:h[nR]*)?(?:b[nR]*){0,2}(?:[vwkpgfLd]|N(?=[DSotP]))?"
+    "|d[nR]*(?:[vwLkhd]|N(?=[DSot]))?"
+    "|h[nR]*(?:b[nR]*){0,2}[kpgf]?"
+    "|b[nR]*(?:b[nR]*)?(?:m[nR]*)?[gkp]?)"
 )
 # to learn, to be seen, to have gone; thinking about moving to
-_CHAIN = "(?:r?[nR]?T[nR]*(?:b[nR]*[gkp]?|h[nR]*(?:b[nR]*)?[kpf]?|[vwdL])|(?:P|NT)g(?=[DSPTNMUo]))*"
-_PLURAL = f"{_ADVERBS}(?:{_AUXILIARY}|[vwLfk]|Z)"
-_SINGULAR = f"{_ADVERBS}(?:{_AUXILIARY}|[fkZv]|z(?![nR]*[bmhdfZw]))"
-_WORD = "[NMUJwzgkp'RP]"
+_CHAIN = "(?:r?[nR]?T[nR]*(?:b[nR]*[gkp]?|h[nR]*(?:b[nR]*)?[kpf]?|[vwdLk]|N(?=[DSot]))|(?:P|NT)g(?=[DSPTNMUo]))*"
+_NOT_AFTER_AUXILIARY = "(?<![bhmdTn])"
+_PLURAL = f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[vwLfk]|Z)"
+_SINGULAR = f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ]|z(?=[DSPTorqRM~]))"
+_MANY = f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[vfk]|[wL](?=[DSPTotqMUNRg~.,]|$))"
 _DETERMINERS = "(?:[DSt]|(?<![vwfkpZzLgoJ])q(?![MUDS]))"
 _NOUN = f"(?:(?<!P){_DETERMINERS}{{0,2}}[NMUJDwzgkp'R]{{1,7}}?(?<=[NMUwzgkD]))"
-_AFTER = "(?:P[DS]?[NMUJwzgk']{1,4}?){0,2}"
-_RELATIVE = "(?:,?[Wq][^,;.]{1,12}?,?|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)?"
+_AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)){0,2}"
+_START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
+_RELATIVE = "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)"
 _PERSON = "(?:[DS]?[NMUJwg']{1,4}|[iyeo])"
-_AT_START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
 
 _CLAUSE = re.compile(
-    f"(?P<drop>^[!,_Rs]*(?=[fk](?!b)|m[nR]*[vw]|v))(?P<dropped>{_ADVERBS}(?:[fkv]|m[nR]*[vw]))(?:{_CHAIN})"
-    f"|(?P<both>{_AT_START}{_PERSON}C{_PERSON}(?=[Rsn]*[bmhdvwLfk]))(?P<plural>{_PLURAL})(?:{_CHAIN})"
-    f"|(?P<pronoun>[iye])(?P<person>{_PLURAL}|(?:(?<=[ie])N(?![nR]*[bmhdfZk])))(?:{_CHAIN})"
-    f"|(?P<thing>[tqx])(?P<it>{_SINGULAR})(?:{_CHAIN})"
-    f"|(?P<many>{_NOUN}(?<=U){_AFTER}{_RELATIVE})(?P<they>{_ADVERBS}(?:{_AUXILIARY}|[vwLfk]))(?:{_CHAIN})"
-    f"|(?P<noun>{_NOUN}{_AFTER}{_RELATIVE})(?P<one>{_SINGULAR})(?:{_CHAIN})"
-    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|[zwL](?=[DSPTotqM])))(?:{_CHAIN})"
+    f"(?P<drop>^[!,_Rs]*(?=[fk](?!b)|m[nR]*[vw]|[vw]))(?P<dropped>{_ADVERBS}(?:[fkvw]|m[nR]*[vw])){_CHAIN}"
+    f"|(?P<both>{_START}{_PERSON}C{_PERSON}(?=[Rsn]*[bmhdvwLfk]))(?P<plural>{_PLURAL}){_CHAIN}"
+    f"|(?P<pronoun>[iye])(?P<person>{_PLURAL}|(?<=[ie])N(?=[DSotP~]|$)){_CHAIN}"
+    f"|(?P<thing>[tqx]|{_START}~+(?=[Rn]*b))(?P<it>{_SINGULAR}){_CHAIN}"
+    f"|(?P<many>{_NOUN}(?<=U){_AFTER})(?P<they>{_MANY}){_CHAIN}"
+    f"|(?P<noun>(?!(?<=[CT])w[z]){_NOUN}{_AFTER})(?P<one>{_SINGULAR}){_CHAIN}"
+    f"|(?P<which>{_START}{_NOUN}{_AFTER}{_RELATIVE})(?P<it_is>{_SINGULAR}){_CHAIN}"
+    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|[zwL](?=[DSPTotqMzU]))){_CHAIN}"
 )
 
 

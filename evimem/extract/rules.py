@@ -9,12 +9,12 @@ from typing import Literal
 from ..times import Located, locate_times, mentions_time
 from ..types import Fact, TimeSpan, Turn
 from .captions import read_caption
-from .chatter import is_empty, is_question, statement_before_question
+from .chatter import is_empty, is_question, statement_end
 from .identity import fact_id
 from .plain import Voice, clean
 from .reading import Statement, read
 from .sentences import sentences
-from .tags import Tagged, tagged
+from .tags import Tagged, lowered, tagged
 
 Stance = Literal["asserts", "asks", "neither"]
 
@@ -45,17 +45,15 @@ class RuleExtractor:
         voice = Voice(turn.speaker)
         text = _bounded(turn.text)
         times = locate_times(text, turn.time, self._weekday) if mentions_time(text) else []
-        found: list[Statement] = []
-        for start, end in sentences(text)[:MAX_SENTENCES]:
-            found += _stated(text, start, end, times, voice, alone=not found)
+        found = _statements(text, times, voice)
         if is_foreign(turn):
-            found = [_grounded(statement, text, voice) for statement in found]
+            found = [_grounded(statement, voice) for statement in found]
         if turn.caption:
             image = read_caption(turn.caption, voice)
             found = found[: MAX_FACTS - 1] + ([image] if image is not None else [])
         facts = {}
         for statement in found[:MAX_FACTS]:
-            event = None if statement.kind == "image" else _event(times, statement.scope, statement.span)
+            event = None if statement.kind == "image" else _event(times, statement.scope)
             fact = _fact(turn, statement, event)
             facts[fact.id] = fact
         return tuple(facts.values())
@@ -68,14 +66,11 @@ def is_foreign(turn: Turn) -> bool:
 
 def stance(turn: Turn) -> Stance:
     """Return whether a turn asserts something (it then has facts), only asks, or neither."""
-    voice = Voice(turn.speaker)
-    text = _bounded(turn.text)
-    asks = False
-    for start, end in sentences(text)[:MAX_SENTENCES]:
-        if _stated(text, start, end, (), voice, alone=True):
-            return "asserts"
-        asks = asks or is_question(text[start:end], tagged(text, start, end).tags)
-    if asks:
+    voice, text = Voice(turn.speaker), _bounded(turn.text)
+    if _statements(text, (), voice):
+        return "asserts"
+    low = lowered(text)
+    if any(is_question(tagged(text, low, start, end), start, end) for start, end in sentences(text)[:MAX_SENTENCES]):
         return "asks"
     return "asserts" if turn.caption and read_caption(turn.caption, voice) is not None else "neither"
 
@@ -87,33 +82,35 @@ def _bounded(text: str) -> str:
     return text[: cut if cut > 0 else MAX_CHARACTERS]
 
 
-def _stated(
-    text: str, start: int, end: int, times: Sequence[Located], voice: Voice, *, alone: bool
-) -> list[Statement]:
-    """Return what one sentence states; `alone` when the turn has stated nothing before it."""
-    words = text[start:end]
-    if is_empty(words):
-        return []
-    ranges = [(time.start, time.end) for time in times if start <= time.start < end]
-    sentence = tagged(text, start, end, ranges)
-    if not is_question(words, sentence.tags):
-        return read(sentence, voice) or _whole(sentence, start, end, voice, alone=alone)
-    cut = statement_before_question(sentence.tags)
-    return read(sentence, voice, cut) if cut else []
+def _statements(text: str, times: Sequence[Located], voice: Voice) -> list[Statement]:
+    """Return what the sentences of a text state, in order."""
+    low = lowered(text)
+    found: list[Statement] = []
+    for start, end in sentences(text)[:MAX_SENTENCES]:
+        ranges = [(time.start, time.end) for time in times if start <= time.start < end]
+        sentence = tagged(text, low, start, end, ranges)
+        if is_empty(sentence):
+            continue
+        if not is_question(sentence, start, end):
+            found += read(sentence, voice) or _whole(sentence, start, end, voice, alone=not found)
+        elif cut := statement_end(sentence):
+            found += read(sentence, voice, cut)
+    return found
 
 
 def _whole(sentence: Tagged, start: int, end: int, voice: Voice, *, alone: bool) -> list[Statement]:
     """Return a sentence without a finite verb as something that the speaker said, unless it is an order or too slight."""
-    tags = sentence.tags
-    content = sum(tag in "NMUDwzgkJ~" for tag in tags)
-    if not content or tags.lstrip('R!,_s"')[:1] in ("v", "d", "") or (content < 3 and not alone):
+    content = sum(tag in "NMUDwzgkJ~" for tag in sentence.tags)
+    opener = sentence.tags.lstrip('R!,_s"')[:2]
+    ordered = opener[:1] in ("v", "d") or (opener[:1] == "w" and opener[1:] in tuple("rDSoPtqTiye"))
+    if ordered or not content or (content < 3 and not alone):
         return []
     end = min(end, start + MAX_STATEMENT)
     said = clean(sentence.text[start:end]).rstrip(".!,; ")
     return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
 
 
-def _grounded(statement: Statement, text: str, voice: Voice) -> Statement:
+def _grounded(statement: Statement, voice: Voice) -> Statement:
     """Return what an assistant or a tool states as its saying, so that it never speaks for a user."""
     own = statement.subject == voice.name and statement.kind not in _PREFERENCES
     if own or statement.kind == "statement":
@@ -122,13 +119,10 @@ def _grounded(statement: Statement, text: str, voice: Voice) -> Statement:
     return replace(statement, subject=voice.name, predicate="said", object=said, kind="report")
 
 
-def _event(times: Sequence[Located], scope: tuple[int, int], span: tuple[int, int]) -> TimeSpan | None:
-    """Return the first resolved time in the clause, or the first vague one."""
+def _event(times: Sequence[Located], scope: tuple[int, int]) -> TimeSpan | None:
+    """Return the first resolved time in the clause, or else its first vague one."""
     inside = [located.time for located in times if scope[0] <= located.start < scope[1]]
-    for time in inside:
-        if time.start is not None:
-            return time
-    return inside[0] if inside else None
+    return next((time for time in inside if time.start is not None), inside[0] if inside else None)
 
 
 def _fact(turn: Turn, statement: Statement, event: TimeSpan | None) -> Fact:

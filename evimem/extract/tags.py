@@ -1,10 +1,10 @@
 """A sentence as tokens with one tag each, so that the grammar can be regular expressions over the string of tags.
 
-    i I we   y you   e he she they   t it this   q that   x there   o me him   D a the   S my   ' 's
+    i I we   y you   e he she they   t it this   q that   x there   o me him   D a the   S my   ' possessive 's
     N noun or unknown   M name   U plural   J adjective   g -ing   w noun or verb   z its third person or plural
     v verb   Z third person   f past   k past or participle   p participle   b be   h have   d do   m modal   n not
-    R adverb   s so   P preposition   Q preposition or conjunction   T to   r particle   C and   B because   W who
-    ! interjection   ~ time expression   , comma or dash   ; other break   " quoted   . end   _ symbol
+    L like   R adverb   s so   P preposition   Q preposition or conjunction   T to   r particle   C and   B because
+    W who   ! interjection   ~ time expression   , comma or dash   ; other break   " quoted   . end   _ symbol
 """
 
 from __future__ import annotations
@@ -13,19 +13,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from .words import SPLITS, TAGS, guess
 
 MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’.&/-][^\W_]+)*|['’](?:s|m|re|ve|ll|d)\b|--+|\.\.+|[^\s\w]|_")
-_CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|re|ve|ll|d))$", re.IGNORECASE)
+_WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
+_PLAIN = re.compile(rf"{_WORD}|--+|\.\.+|[^\s\w]|_")
+# with an apostrophe about: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
+_CLITICS = re.compile(
+    rf"[^\W_]+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|{_WORD}(?:'(?!(?:s|m|re|ve|ll|d)\b)[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
+)
 _QUOTED = re.compile(r'"[^"]*"')
-_PUNCTUATION = {
-    ",": ",", ";": ";", ":": ";", "-": ",", "--": ",", "–": ",", "—": ",", "(": ",", ")": ",", "...": ",", "…": ",", "..": ",",
-    ".": ".", "!": ".", "?": ".", '"': '"', "“": '"', "”": '"', "&": "C", "[": ",", "]": ",", "*": "_", "。": ".", "，": ",",
-}  # fmt: skip
-_NOT_NAMES = frozenset("iyetqxoDSPQTCBWnmbhdR'!sr")  # tags that a capital does not turn into a name
+_NO_LONGER = re.compile(r"DR")
+_UNNAMED = frozenset("iyetqxoDSPQTCBWnmbhdR'!srL.,;_\"")  # tags that a capital does not turn into a name
+_PRONOUNS = frozenset(("it", "this", "here"))
+_split_words = SPLITS.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +38,16 @@ class Tagged:
 
     text: str
     words: Sequence[str]
-    starts: Sequence[int]
-    ends: Sequence[int]
+    ranges: Sequence[tuple[int, int]]
     tags: str
+
+
+def lowered(text: str) -> str:
+    """Return the text in lower case with straight apostrophes, character by character, so that positions stay."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(letter if len(letter.lower()) != 1 else letter.lower() for letter in text)
+    return low.replace("’", "'")
 
 
 @lru_cache(maxsize=8192)
@@ -44,78 +55,60 @@ def _tag(word: str) -> str:
     return TAGS.get(word) or guess(word)
 
 
-def _split(raw: str, low: str) -> tuple[int, str, str] | None:
-    """Return where a contraction divides, and its two words, or None."""
-    if "'" in low or "’" in low:
-        found = _CLITIC.search(low)
-        if found is not None and found.start() > 0:
-            return found.start(), low[: found.start()], found.group().replace("’", "'")
-    known = SPLITS.get(low)
-    return known if known is not None and len(low) == len(raw) else None
-
-
-def tagged(text: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
-    """Tag the sentence text[start:end]; `times` are the ranges of its time expressions."""
-    words: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    tags: list[str] = []
-    shouting = text[start:end].isupper()
-    for token in _TOKEN.finditer(text, start, end):
-        raw = token.group()
-        at, to = token.span()
-        low = raw.lower()
-        if not (raw[0].isalnum() or len(raw) > 1):
-            words.append(raw)
-            tags.append(_PUNCTUATION.get(raw, "_"))
-            starts.append(at)
-            ends.append(to)
-            continue
-        parts = None if len(low) < 2 or (low in TAGS) else _split(raw, low)
-        if parts is not None:
-            cut, low, clitic = parts
-            words += (low, clitic)
-            tags += (_tag(low), _tag(clitic))
-            starts += (at, at + cut)
-            ends += (at + cut, to)
-        else:
-            tag = _PUNCTUATION.get(low) or _tag(low)
-            words.append(low)
-            tags.append("M" if raw[0].isupper() and len(words) > 1 and not shouting and tag not in _NOT_NAMES else tag)
-            starts.append(at)
-            ends.append(to)
-        if len(words) >= MAX_TOKENS:
-            break
+def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
+    """Tag the sentence text[start:end]; `low` is `lowered(text)`, `times` are the ranges of its time expressions."""
+    pattern = _CLITICS if low.find("'", start, end) >= 0 else _PLAIN
+    found = islice(pattern.finditer(low, start, end), MAX_TOKENS)
+    ranges = [token.span() for token in found]
+    words = [low[at:to] for at, to in ranges]
+    if not _split_words.isdisjoint(words):
+        words, ranges = _divided(words, ranges)
+    tags = [_tag(word) for word in words]
+    capitals = [index for index, (at, _) in enumerate(ranges) if index and text[at].isupper()]
+    if capitals and not (len(capitals) > 3 and text[start:end].isupper()):
+        for index in capitals:
+            if tags[index] not in _UNNAMED:
+                tags[index] = "M"
     for since, until in times:
-        for index, at in enumerate(starts):
+        for index, (at, _) in enumerate(ranges):
             if since <= at < until and tags[index] != "'":
                 tags[index] = "~"
-    return Tagged(text, words, starts, ends, _settled("".join(tags), words))
+    return Tagged(text, words, ranges, _settled("".join(tags), words))
 
 
-_POSSESSIVE = re.compile(r"(?<=[NMUwzgkJ~])'(?=[DJNMUwzgk]|$)")
-_IS_AFTER = re.compile(r"[gDSRPJpnksTi]")
+def _divided(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the tokens with the contractions divided that no apostrophe shows: dont, gonna."""
+    new_words: list[str] = []
+    new_ranges: list[tuple[int, int]] = []
+    for word, (at, to) in zip(words, ranges, strict=True):
+        split = SPLITS.get(word)
+        if split is None:
+            new_words.append(word)
+            new_ranges.append((at, to))
+        else:
+            new_words += split.words
+            new_ranges += ((at, at + split.at), (at + split.at, to))
+    return new_words, new_ranges
 
 
 def _settled(tags: str, words: Sequence[str]) -> str:
-    """Resolve what one word alone does not show: 's, quotations, "no longer", "so that"."""
+    """Resolve what one word alone does not show: 's, quotations, "no longer"."""
     if "'" in tags:
-        tags = "".join(_clitic_s(tags, index) if tag == "'" else tag for index, tag in enumerate(tags))
+        tags = "".join(_clitic(tags, words, index) if tag == "'" else tag for index, tag in enumerate(tags))
     if '"' in tags:
         tags = _QUOTED.sub(lambda found: '"' * len(found.group()), tags)
-    if "longer" in words:
-        for index in range(1, len(words)):
-            if words[index] == "longer" and words[index - 1] == "no":
-                tags = tags[: index - 1] + "nR" + tags[index + 1 :]
+    if "longer" in words and "no" in words:
+        tags = _NO_LONGER.sub(lambda found: "nR" if words[found.start() + 1] == "longer" else found.group(), tags)
     return tags
 
 
-def _clitic_s(tags: str, index: int) -> str:
-    """Return b when 's is short for "is" or "has", else ' for a possessive."""
-    before = tags[index - 1] if index else ""
-    if before in "etqxyW" and before:
+def _clitic(tags: str, words: Sequence[str], index: int) -> str:
+    """Return b where 's is short for "is" or "has", ' where it is a possessive."""
+    before, after, beyond = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
+    if before and (before in "eqxyW" or words[index - 1] in _PRONOUNS):
         return "b"
-    after = tags[index + 1 : index + 2]
-    return "b" if after and after in "DSRPnsT" or after in ("J", "p") and tags[index + 2 : index + 3] in ("", ".", ",", "C", "P") else (
-        "b" if after == "g" and tags[index + 2 : index + 3] not in ("Z", "b", "f", "k") else "'"
-    )
+    if after and after in "DSRPnsTbt":
+        return "b"
+    if after in ("J", "p", "k") and beyond in ("", ".", ",", "C", "P", "T"):
+        return "b"
+    return "b" if after == "g" and beyond not in ("Z", "b", "f", "k") else "'"

@@ -163,7 +163,7 @@ def _build() -> None:
     )
     for base, past, participle in _lexicon():
         noun = base in nouns or base in irregular_nouns
-        _enter(base, base, "w" if noun else "v")
+        _enter(base, base, "k" if base == past else "w" if noun else "v")
         _enter(third_person(base), base, "Z" if base in mostly or not noun else "z")
         _enter(gerund(base), base, "g")
         if past is None or past == participle:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .verbs import TAGS as VERB_TAGS
 
 _CLASSES = {
@@ -21,8 +23,8 @@ _CLASSES = {
     "Q": "after before since until till as once",
     "T": "to",
     "r": "up out off away back down over along around together forward apart aside",
-    "C": "and or but nor &",
-    "B": "because when whenever while although though if unless whereas cause cuz coz whether wherever",
+    "C": "and or but nor plus &",
+    "B": "because when whenever while although though if unless whereas cuz coz whether wherever",
     "W": "who whom what which where why how whatever whoever",
     "n": "not n't never",
     "m": "will would can could may might shall should must ca wo 'll 'd ought",
@@ -30,9 +32,9 @@ _CLASSES = {
     "h": "have has had 've",
     "d": "do does did",
     "!": "oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um please thanks "
-    "congrats congratulations bye goodbye gosh phew anyway well btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely "
+    "congrats congratulations bye goodbye gosh phew anyway btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely "
     "exactly goodness",
-    "R": "just really actually also finally already recently even honestly basically kinda sorta still always usually often "
+    "R": "just well really actually also finally already recently even honestly basically kinda sorta still always usually often "
     "almost nearly maybe perhaps ever again too very quite pretty rather now here instead yet sometimes ago twice super "
     "else somewhere anywhere everywhere nowhere longer currently soon lately only mostly later seldom hardly barely rarely "
     "currently indoors outdoors abroad upstairs downstairs then forever anymore thus hence nevertheless however meanwhile "
@@ -43,59 +45,65 @@ _CLASSES = {
     "due early late right wrong beautiful lovely friendly lonely silly ugly likely tired bored exhausted stressed nervous "
     "jealous allergic pregnant sick ill available interested overwhelmed obsessed addicted "
     "fond new old big small little long short high low young whole entire main "
-    "real different special important favorite favourite best better worst next last only fun cool awesome amazing",
+    "real different special important favorite favourite best better worst next last only fun cool awesome amazing exciting interesting inspiring rewarding "
+    "fulfilling fascinating boring challenging overwhelming relaxing refreshing stunning captivating surprising tiring exhausting "
+    "charming disappointing depressing frustrating satisfying encouraging terrifying thrilling heartwarming breathtaking touching "
+    "promising confusing embarrassing annoying shocking entertaining eager allowed unable familiar similar full empty clear",
     "U": "people children men women folks police kids parents friends feet teeth mice",
     "N": "thing things morning evening evenings mornings wedding king spring string ceiling sibling siblings ring wing weekend "
     "lot lots bunch couple kind sort bit news way bed seed weed shed breed bus gas class boss business glass address series always "
     "home today tonight tomorrow yesterday time family july italy reply club stuff mom dad",
 }
 
-# contractions that a word boundary does not show, and spellings without the apostrophe
-SPLITS: dict[str, tuple[int, str, str]] = {
-    "cannot": (3, "can", "not"),
-    "gonna": (3, "gon", "to"),
-    "wanna": (3, "wan", "to"),
-    "gotta": (3, "got", "to"),
-    "im": (1, "i", "'m"),
-    "ive": (1, "i", "'ve"),
-    "dont": (2, "do", "n't"),
-    "didnt": (3, "did", "n't"),
-    "doesnt": (4, "does", "n't"),
-    "isnt": (2, "is", "n't"),
-    "wasnt": (3, "was", "n't"),
-    "werent": (4, "were", "n't"),
-    "havent": (4, "have", "n't"),
-    "hasnt": (3, "has", "n't"),
-    "hadnt": (3, "had", "n't"),
-    "couldnt": (5, "could", "n't"),
-    "wouldnt": (5, "would", "n't"),
-    "shouldnt": (6, "should", "n't"),
-    "cant": (2, "ca", "n't"),
-    "wont": (2, "wo", "n't"),
-    "youre": (3, "you", "'re"),
-    "theyre": (4, "they", "'re"),
-    "youve": (3, "you", "'ve"),
-    "thats": (4, "that", "'s"),
-    "whats": (4, "what", "'s"),
-    "hes": (2, "he", "'s"),
-    "shes": (3, "she", "'s"),
-    "theres": (5, "there", "'s"),
+
+class Split(NamedTuple):
+    """Where a contraction divides that no apostrophe shows, and its two words."""
+
+    at: int
+    words: tuple[str, str]
+
+
+_BARE_NEGATIONS = "do did does is was were have has had could would should".split()
+SPLITS: dict[str, Split] = {
+    **{verb + "nt": Split(len(verb), (verb, "n't")) for verb in _BARE_NEGATIONS},
+    "cannot": Split(3, ("can", "not")),
+    "cant": Split(2, ("ca", "n't")),
+    "wont": Split(2, ("wo", "n't")),
+    "gonna": Split(3, ("gon", "to")),
+    "wanna": Split(3, ("wan", "to")),
+    "gotta": Split(3, ("got", "to")),
+    "im": Split(1, ("i", "'m")),
+    "ive": Split(1, ("i", "'ve")),
+    "youre": Split(3, ("you", "'re")),
+    "youve": Split(3, ("you", "'ve")),
+    "theyre": Split(4, ("they", "'re")),
+    "hes": Split(2, ("he", "'s")),
+    "shes": Split(3, ("she", "'s")),
+    "thats": Split(4, ("that", "'s")),
+    "whats": Split(4, ("what", "'s")),
+    "theres": Split(5, ("there", "'s")),
 }
 
 _FUNCTION = {word: tag for tag, words in _CLASSES.items() for word in words.split()}
 TAGS: dict[str, str] = {**VERB_TAGS, **_FUNCTION, **dict.fromkeys("bring sing swing".split(), "v")}
-TAGS.update({"having": "g", "'s": "'", "’s": "'", "ta": "T"})
+TAGS.update({"having": "g", "doing": "g", "done": "p", "gone": "p", "'s": "'"})
+TAGS.update(dict.fromkeys(("...", "…", "..", ",", "-", "--", "–", "—", "(", ")", "[", "]", "，", "、"), ","))
+TAGS.update(dict.fromkeys((".", "!", "?", "。", "！", "？"), ".") | dict.fromkeys((";", ":"), ";") | dict.fromkeys('"“”', '"'))
 
 _ADVERBLESS = frozenset("family italy july reply fly belly bully jelly lily ally rally holly molly emily sally kelly billy".split())
+_PREFIXES = ("re", "un")
 _SINGULAR_S = ("ss", "us", "is", "'s")
 
 
 def guess(word: str) -> str:
     """Return the tag of a word that no list has, from its shape."""
-    first = word[0]
-    if first.isdigit():
-        return "D"
+    if not word[0].isalpha():
+        return "D" if word[0].isdigit() else "_"
     size = len(word)
+    if word.startswith(_PREFIXES):
+        known = VERB_TAGS.get(word[2:])
+        if known is not None and known not in "zw":
+            return known
     if word.endswith("ly") and size > 4 and word not in _ADVERBLESS:
         return "R"
     if word.endswith("ing") and size > 5:
