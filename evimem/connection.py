@@ -7,13 +7,13 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import apsw
 
 from .errors import (
     DiskFull,
-    EvimemError,
     NotAMemory,
     StoreBusy,
     StoreClosed,
@@ -51,8 +51,9 @@ class Connection:
         self._closed = False
         self._suspect = False
         self._pid = os.getpid()
+        self._translated = _Translation(path)
         _check_runtime()
-        with _translated(path):
+        with self._translated:
             self._db = self._open()
 
     @property
@@ -62,30 +63,30 @@ class Connection:
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
         """Return every row of a query."""
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             return self._handle().execute(sql, args).fetchall()
 
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             row = self._handle().execute(sql, args).fetchone()
             return None if row is None else row[0]
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
         """Run one statement; return the rowid of the last insert."""
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             db = self._handle()
             db.execute(sql, args)
             return db.last_insert_rowid()
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             self._handle().executemany(sql, rows)
 
     def patch(self, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
         """Overwrite some bytes of a BLOB in place."""
-        with self._lock, _translated(self.path), self._handle().blob_open("main", table, column, rowid, True) as blob:
+        with self._lock, self._translated, self._handle().blob_open("main", table, column, rowid, True) as blob:
             blob.seek(offset)
             blob.write(data)
 
@@ -103,13 +104,13 @@ class Connection:
 
     def checkpoint(self) -> bool:
         """Move the log into the file and empty it; return False while another reader still needs it."""
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
             return not busy
 
     def backup_to(self, target: Path) -> None:
         """Copy a consistent state into a new file."""
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             copy = apsw.Connection(str(target))
             try:
                 with copy.backup("main", self._handle(), "main") as job:
@@ -123,7 +124,7 @@ class Connection:
         """Close the handle; a second call does nothing."""
         with self._lock:
             if not self._closed and self._pid == os.getpid():
-                with _translated(self.path):
+                with self._translated:
                     self._db.close()
             self._closed = True
 
@@ -154,7 +155,7 @@ class Connection:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._lock, _translated(self.path):
+        with self._lock, self._translated:
             if self._depth:  # one state throughout: an inner block joins the outer one
                 yield
                 return
@@ -201,15 +202,22 @@ def _check_runtime() -> None:
         )
 
 
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into evimem's, with the path and what to do."""
-    try:
-        yield
-    except EvimemError:
-        raise
-    except apsw.Error as error:
-        raise _typed(error, str(path)) from error
+class _Translation:
+    """Turns SQLite's errors into evimem's, with the path and what to do. A class, because it wraps every statement."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = str(path)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, apsw.Error):
+            raise _typed(error, self._path) from error
 
 
 def _typed(error: apsw.Error, path: str) -> StoreError:

@@ -14,7 +14,7 @@ from .index.question import microseconds
 from .index.segments import Segments
 from .jobs import Jobs
 from .quantize import Packed
-from .raw import RawLog, instant
+from .raw import Place, RawLog, instant
 from .types import Fact, Turn
 
 
@@ -34,12 +34,10 @@ class Layers:
         """Return the layers of an open file."""
         return cls(db, RawLog(db), FactTable(db), Segments(db, dimension), EdgeGraph(db), Jobs(db, clock))
 
-    def row(self, seq: int, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> Row:
+    def row(self, place: Place, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> Row:
         """Return a stored turn as the index sees it."""
-        sql = "SELECT session, speaker FROM turn WHERE seq = ?"
-        session, speaker = self.db.rows(sql, (seq,))[0]
         vector, scale = packed or (None, 0.0)
-        return Row(document(turn), session, speaker, instant(turn.time), vector, scale, events(facts))
+        return Row(document(turn), place.session, place.speaker, instant(turn.time), vector, scale, events(facts))
 
     def meta(self, key: str) -> str | None:
         """Return a setting of the file."""

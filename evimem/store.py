@@ -29,7 +29,7 @@ from .terms import terms
 from .trace import Trace
 from .types import AddReport, EraseReport, Fact, Health, Hit, Query, Stats, Turn, TurnStatus
 
-LINK_NOW = 10_000  # facts with a vector up to which new ones are linked at once; beyond, enrich() links them
+LINK_NOW = 4_096  # facts with a vector up to which new ones are linked at once; beyond, enrich() links them
 ABOUT = 512  # of the newest turns that name an entity, how many are looked through for facts about it
 
 
@@ -63,7 +63,8 @@ class SqliteStore:
 
     def known(self, turns: Sequence[Turn]) -> tuple[bool, ...]:
         """Say which of these turns are stored with the same content."""
-        return tuple(self._layers.raw.digest_of(turn.id) == digest(turn) for turn in turns)
+        kept = [self._layers.raw.digest_of(turn.id) for turn in turns]
+        return tuple(old is not None and old == digest(turn) for old, turn in zip(kept, turns, strict=True))
 
     def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
         """Store a batch in one transaction; see `Store.write`."""
@@ -291,10 +292,11 @@ class SqliteStore:
                 raise TurnConflict(turn.id)
             return TurnStatus(turn.id, "exists"), None
         layers.raw.check_clock(turn)
-        seq = layers.raw.append(turn)
+        place = layers.raw.append(turn)
+        seq = place.seq
         layers.facts.insert(seq, microseconds(turn.time), entry.facts)
         packed = None if entry.vector is None else pack(entry.vector)
-        layers.segments.insert(seq, layers.row(seq, turn, entry.facts, packed))
+        layers.segments.insert(seq, layers.row(place, turn, entry.facts, packed))
         if packed is None:
             layers.jobs.put("vector", [seq])
         return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq

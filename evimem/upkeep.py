@@ -46,7 +46,7 @@ def derive_segment(layers: Layers, number: int) -> None:
     rows: dict[int, Stored] = {}
     owed = []
     for seq, turn, facts in _segment(layers, number):
-        rows[seq] = stored(layers.row(seq, turn, facts, vectors.get(seq)))
+        rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, vectors.get(seq)))
         if seq not in vectors:
             owed.append(seq)
     layers.segments.replace(number, rows, layers.raw.high_water())
@@ -165,7 +165,7 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int) -> Iter
     vectors = layers.segments.vectors(number)
     rows: dict[int, Stored] = {}
     for seq, turn, facts in _segment(layers, number):
-        rows[seq] = stored(layers.row(seq, turn, facts, vectors.get(seq)))
+        rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, vectors.get(seq)))
         found = [fact for fact in facts if fact.extractor == extractor.name]
         if {fact.id for fact in found} != {fact.id for fact in extractor.extract(turn)}:
             yield f"the facts of turn {turn.id!r} are not those that its text gives"

@@ -222,5 +222,5 @@ def test_both_stores_find_the_same(tmp_path: Path) -> None:
         first, second = ([(h.turn.id, h.score, h.facts, h.neighbours) for h in find(s, question, 15)] for s in stores)
         assert first == second
         seeds = [turn_id for turn_id, *_ in first[:5]]
-        one, two = ([(h.turn.id, h.path, round(h.score, 6)) for h in s.expand(seeds, 12)] for s in stores)
+        one, two = ([(h.turn.id, h.path, round(h.score, 4)) for h in s.expand(seeds, 12)] for s in stores)
         assert one == two

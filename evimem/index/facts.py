@@ -34,22 +34,30 @@ class FactTable:
     def __init__(self, db: Connection) -> None:
         self._db = db
 
-    def insert(self, seq: int, said: int, facts: Iterable[Fact]) -> list[int]:
-        """Store the facts of a turn; return their rows. A fact that is already stored keeps its row."""
-        rows = []
+    def insert(self, seq: int, said: int, facts: Iterable[Fact]) -> None:
+        """Store the facts of a turn; a fact that is already stored keeps its row."""
         for fact in facts:
             topic = topic_of(fact)
             self._db.execute(
                 "INSERT INTO fact (id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
                 "span_start, span_end, kind, extractor, topic, instant) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (fact.id, seq, *map(bindable, (fact.subject, fact.predicate, fact.object)), *_event(fact.event))
-                + (*fact.span, fact.kind, fact.extractor, topic, said),
+                (
+                    fact.id,
+                    seq,
+                    bindable(fact.subject),
+                    bindable(fact.predicate),
+                    bindable(fact.object),
+                    *_event(fact.event),
+                    *fact.span,
+                    fact.kind,
+                    fact.extractor,
+                    topic,
+                    said,
+                ),
             )
-            rows.append(int(self._db.value("SELECT row FROM fact WHERE id = ?", (fact.id,))))
             if topic is not None:
                 self.settle(Place(topic, said, seq))
-        return rows
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""

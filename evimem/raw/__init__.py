@@ -1,6 +1,6 @@
 """The Raw layer."""
 
 from .admit import Admission, instant
-from .log import RawLog, digest
+from .log import Place, RawLog, digest
 
-__all__ = ["Admission", "RawLog", "digest", "instant"]
+__all__ = ["Admission", "Place", "RawLog", "digest", "instant"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -22,21 +23,31 @@ _PAGE = 2000
 _NAMED = {"session": "session", "speaker": "speaker"}  # the tables that give names a number
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stored turn by numbers: its own, its session's and its speaker's."""
+
+    seq: int
+    session: int
+    speaker: int
+
+
 class RawLog:
     """Turns in SQLite. A sequence number (`seq`) is the order of arrival; it is never used twice."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db
 
-    def append(self, turn: Turn) -> int:
-        """Store an admitted turn; return its sequence number."""
-        return self._db.execute(
+    def append(self, turn: Turn) -> Place:
+        """Store an admitted turn; return where it went."""
+        session, speaker = self._ord("session", turn.session), self._ord("speaker", turn.speaker)
+        seq = self._db.execute(
             "INSERT INTO turn (id, session, speaker, role, text, caption, time, instant, metadata, digest) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 turn.id,
-                self._ord("session", turn.session),
-                self._ord("speaker", turn.speaker),
+                session,
+                speaker,
                 turn.role,
                 bindable(turn.text),
                 None if turn.caption is None else bindable(turn.caption),
@@ -46,6 +57,11 @@ class RawLog:
                 digest(turn),
             ),
         )
+        return Place(seq, session, speaker)
+
+    def place(self, seq: int) -> Place:
+        """Return the numbers of a stored turn's session and speaker."""
+        return Place(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
 
     def check_clock(self, turn: Turn) -> None:
         """Raise InvalidTurn where a naive time would stand beside aware ones, or the other way round."""

@@ -1,0 +1,22 @@
+"""Profiles for property tests, and a fresh memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import evimem
+
+settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("EVIMEM_HYPOTHESIS", "ci"))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        yield memory
