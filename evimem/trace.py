@@ -87,6 +87,7 @@ class Called:
     repairs: int = 0
     retries: int = 0
     reply: str = ""
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

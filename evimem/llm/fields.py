@@ -1,0 +1,83 @@
+"""Fields of a model's reply as values of the type that was asked for; None or nothing when they are not."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from typing import Any
+
+MAX_TEXT = 4_000
+MAX_ITEMS = 200
+
+# NUL and other controls, zero-width and bidirectional marks, and the invisible tag characters: none of them is said.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+_NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
+_NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
+
+
+def visible(text: str) -> str:
+    """Return a text without characters that nobody sees."""
+    return _INVISIBLE.sub("", text)
+
+
+def text(value: Any, limit: int = MAX_TEXT) -> str:
+    """Return a string or a number as clean text, anything else as nothing."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return ""
+    return visible(str(value)[: 2 * limit]).strip()[:limit]
+
+
+def stated(value: Any, limit: int = MAX_TEXT) -> str:
+    """Return a text as `text` does, and nothing for a word that means nothing ("none.", "N/A")."""
+    said = text(value, limit)
+    return "" if said.strip(" .!-*_\"'").lower() in _NOTHING else said
+
+
+def confidence(value: Any) -> float | None:
+    """Return a number in 0..1, read from 0.95, "0.95 (high)", 95 or "95%"."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        match = _NUMBER.search(value[:80])
+        if match is None:
+            return None
+        number = float(match[0].rstrip("% ")) / (100 if "%" in match[0] else 1)
+    elif isinstance(value, float) or (isinstance(value, int) and abs(value) <= 100):
+        number = float(value)
+    else:
+        return None
+    if 1 < number <= 100:
+        number /= 100
+    return number if math.isfinite(number) and 0 <= number <= 1 else None
+
+
+def flag(value: Any) -> bool | None:
+    """Return yes or no, None for neither."""
+    if isinstance(value, bool):
+        return value
+    word = re.match(r"\W*(\w+)", text(value, 40).lower())
+    if word is None:
+        return None
+    return {"yes": True, "true": True, "y": True, "no": False, "false": False, "n": False}.get(word[1])
+
+
+def choice(value: Any, allowed: Collection[str]) -> str | None:
+    """Return the allowed word that a field says, whatever its case and decoration."""
+    word = re.sub(r"[\s-]+", "_", text(value, 80).strip(" .!*_`\"'").lower())
+    return word if word in allowed else None
+
+
+def items(value: Any) -> list[Any]:
+    """Return a list as it is, a string as its comma-separated or line-separated parts, anything else as nothing."""
+    if isinstance(value, list):
+        return value[:MAX_ITEMS]
+    if not isinstance(value, str):
+        return []
+    parts = re.split(r"[,;\n]", stated(value).strip("[](){} "))
+    return [part.strip(" \"'*-[]()") for part in parts if part.strip(" \"'*-[]()")][:MAX_ITEMS]

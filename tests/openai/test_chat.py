@@ -1,0 +1,240 @@
+import asyncio
+import contextlib
+import os
+import threading
+import time
+
+import pytest
+
+from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
+from evimem.flow import Complete
+from evimem.openai import OpenAI
+from evimem.protocols import Reply
+from evimem.testing import Fault, ModelServer
+
+SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+JUDGE = Complete("judge", "Judge.", "Is it enough?", SCHEMA)
+ANSWER = Complete("answer", "Answer.", "When was it?")
+
+
+def client(server, **settings):
+    return OpenAI("small", **{"base_url": server.url, "deadline": 3.0, "max_retries": 1, **settings})
+
+
+def test_a_request_goes_out_as_chat_messages_with_a_schema():
+    with ModelServer("yes") as server:
+        reply = client(server).complete(JUDGE)
+    (received,) = server.received
+    assert received.path == "/v1/chat/completions"
+    assert received.body["messages"] == [
+        {"role": "system", "content": "Judge."},
+        {"role": "user", "content": "Is it enough?"},
+    ]
+    assert received.body["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("yes", "small", 3, 1)
+
+
+def test_each_role_has_its_model_and_temperature():
+    with ModelServer() as server:
+        model = client(server, answer_model="large", answer_temperature=0.7, temperature=None, extra={"seed": 7})
+        model.complete(JUDGE)
+        model.complete(ANSWER)
+    judged, answered = (received.body for received in server.received)
+    assert (judged["model"], "temperature" in judged, judged["seed"]) == ("small", False, 7)
+    assert (answered["model"], answered["temperature"], "response_format" in answered) == ("large", 0.7, False)
+
+
+def test_a_schema_that_the_server_refuses_is_left_out_and_not_sent_again():
+    with ModelServer(Fault("400"), "yes", "yes") as server:
+        model = client(server)
+        assert [model.complete(JUDGE).retries, model.complete(JUDGE).retries] == [1, 0]
+    assert ["response_format" in received.body for received in server.received] == [True, False, False]
+
+
+def test_a_refusal_that_is_not_about_the_form_is_remembered_for_nothing():
+    with ModelServer(Fault("400"), Fault("400"), "yes") as server:
+        model = client(server)
+        with pytest.raises(ModelUnavailable, match="status 400"):
+            model.complete(JUDGE)
+        model.complete(JUDGE)
+    assert ["response_format" in received.body for received in server.received] == [True, False, True]
+
+
+def test_a_temperature_that_the_server_names_is_left_out_alone():
+    named = Fault("400", error={"message": "Unsupported value", "param": "temperature"})
+    with ModelServer(named, "yes") as server:
+        client(server).complete(JUDGE)
+    assert "response_format" in server.received[1].body
+    assert "temperature" not in server.received[1].body
+
+
+def test_prices_make_a_cost():
+    with ModelServer("one two three") as server:
+        reply = client(server, prices={"small": (1_000_000.0, 2_000_000.0)}).complete(JUDGE)
+        assert client(server).complete(JUDGE).cost is None
+    assert reply.cost == 3 + 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ({"message": {"content": None, "refusal": "I will not."}}, "refused"),
+        ({"message": {"content": '{"tier"'}, "finish_reason": "length"}, "length limit"),
+        ({"message": {"content": "x"}, "finish_reason": "content_filter"}, "content filter"),
+        ({"message": {"content": None}}, "empty"),
+        ({"message": None}, "empty"),
+    ],
+)
+def test_a_reply_that_is_not_whole_is_a_typed_error_that_says_what_it_cost(answer, why):
+    with ModelServer(answer) as server, pytest.raises(ReplyError, match=why) as caught:
+        client(server).complete(JUDGE)
+    assert caught.value.received.input_tokens == 3
+    assert len(server.received) == 1
+
+
+def test_a_reply_in_parts_is_joined():
+    parts = [{"type": "text", "text": "ye"}, {"type": "text", "text": "s"}]
+    with ModelServer({"message": {"content": parts}}) as server:
+        assert client(server).complete(JUDGE).text == "yes"
+
+
+@pytest.mark.parametrize("door", ["sync", "async"])
+def test_pieces_come_before_the_whole(door):
+    with ModelServer("on the eighth of March") as server:
+        seen = (
+            list(client(server).stream(ANSWER)) if door == "sync" else asyncio.run(gathered(client(server).as_async()))
+        )
+    *pieces, reply = seen
+    assert len(pieces) == 5
+    assert "".join(pieces) == reply.text == "on the eighth of March"
+    assert (reply.input_tokens, reply.output_tokens) == (3, 5)
+
+
+async def gathered(model):
+    return [piece async for piece in model.stream(ANSWER)]
+
+
+def test_a_stream_that_breaks_after_it_began_is_not_begun_again():
+    with ModelServer(Fault("truncated"), "ok") as server, pytest.raises(ModelUnavailable, match="broke off"):
+        list(client(server).stream(ANSWER))
+    assert len(server.received) == 1
+
+
+def test_a_stream_that_breaks_before_it_began_is_tried_again():
+    with ModelServer(Fault("503"), "ok") as server:
+        *_, reply = client(server).stream(ANSWER)
+    assert (reply.text, reply.retries) == ("ok", 1)
+
+
+def test_a_server_that_cannot_stream_gives_one_piece():
+    with ModelServer(Fault("400", error={"message": "stream_options is unknown"}), "ok") as server:
+        assert [str(piece) for piece in list(client(server).stream(ANSWER))[:-1]] == ["ok"]
+    assert "stream_options" not in server.received[1].body
+
+
+def test_leaving_a_stream_early_ends_its_request():
+    with ModelServer(Fault("drip_body", seconds=0.002)) as server:
+        stream = client(server).stream(ANSWER)
+        next(stream)
+        stream.close()
+        time.sleep(0.2)
+        assert server.busy == 0
+    assert len(server.received) == 1
+
+
+def test_closing_a_model_ends_the_calls_that_it_is_waiting_for():
+    with ModelServer(Fault("hang")) as server:
+        model = client(server, deadline=30.0)
+        threading.Timer(0.2, model.close).start()
+        began = time.monotonic()
+        with pytest.raises(ModelUnavailable, match="closed"):
+            model.complete(JUDGE)
+    assert time.monotonic() - began < 3
+
+
+def test_cancelling_the_task_ends_the_request_and_sends_no_other():
+    async def cancelled(model):
+        task = asyncio.create_task(model.complete(JUDGE))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.sleep(0.5)
+        return task.cancelled()
+
+    with ModelServer(Fault("hang")) as server:
+        assert asyncio.run(cancelled(client(server, max_retries=5).as_async()))
+        assert len(server.received) == 1
+        assert server.busy == 0
+
+
+def test_one_model_serves_one_event_loop_after_another():
+    with ModelServer() as server:
+        model = client(server).as_async()
+        assert [asyncio.run(model.complete(JUDGE)).text for _ in range(3)] == ["ok"] * 3
+
+
+def test_no_more_requests_run_at_once_than_are_allowed():
+    async def many(model):
+        return await asyncio.gather(*(model.complete(JUDGE) for _ in range(12)))
+
+    with ModelServer(delay=0.05) as server:
+        replies = asyncio.run(many(client(server, concurrency=3).as_async()))
+    assert {reply.text for reply in replies} == {"ok"}
+    assert 2 <= server.peak <= 3
+
+
+def test_waiting_for_a_place_counts_towards_the_deadline():
+    with ModelServer(Fault("hang")) as server:
+        model = client(server, concurrency=1, deadline=0.5)
+        first = model.stream(JUDGE)
+        threading.Thread(target=lambda: [*_endured(first)]).start()
+        began = time.monotonic()
+        with pytest.raises(ModelTimeout, match="concurrency"):
+            model.complete(JUDGE)
+    assert time.monotonic() - began < 0.7
+    assert len(server.received) == 1
+
+
+def _endured(stream):
+    with contextlib.suppress(ModelTimeout):
+        yield from stream
+
+
+def test_threads_share_one_model():
+    with ModelServer() as server:
+        model = client(server)
+        replies: list[Reply] = []
+        threads = [threading.Thread(target=lambda: replies.append(model.complete(JUDGE))) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert [reply.text for reply in replies] == ["ok"] * 8
+
+
+def test_a_closed_model_opens_again():
+    with ModelServer() as server:
+        model = client(server)
+        model.complete(JUDGE)
+        model.close()
+        model.close()
+        assert model.complete(JUDGE).text == "ok"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_fork_uses_neither_the_thread_nor_the_connections_of_its_parent():
+    with ModelServer() as server:
+        model = client(server)
+        model.complete(JUDGE)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if model.complete(JUDGE).text == "ok" else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert model.complete(JUDGE).text == "ok"
+
+
+def test_a_missing_key_is_said_at_once(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelUnavailable, match="pass api_key="):
+        OpenAI("small")

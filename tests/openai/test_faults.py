@@ -1,0 +1,152 @@
+"""Every way in which an endpoint goes wrong, met by the real client over a real socket."""
+
+import asyncio
+import socket
+import time
+
+import numpy as np
+import pytest
+
+from evimem.errors import EmbedderError, EvimemError, ModelTimeout, ModelUnavailable
+from evimem.flow import Complete
+from evimem.openai import OpenAI, OpenAIEmbedder
+from evimem.testing import FAULTS, Fault, ModelServer
+
+DEADLINE = 0.5
+REQUEST = Complete("judge", "Judge.", "Is it enough?", {"type": "object"})
+TIMES_OUT = {"hang", "hang_after_headers", "drip", "drip_body"}
+ENDS_IT = {"401", "403", "404", "gzip_bomb", "endless"}
+TOO_LATE = {"429_soon", "429_later", "429_date", "429_far_date"}
+
+
+def asked(server, way):
+    """Return what a call gave and the seconds it took; its text is "ok" however it was asked."""
+    bounds = {"base_url": server.url, "api_key": "k", "deadline": DEADLINE, "max_retries": 1}
+    began = time.monotonic()
+    try:
+        if way == "embed":
+            OpenAIEmbedder("words", 64, **bounds).embed(["good morning"])
+            outcome = "ok"
+        elif way == "stream":
+            outcome = list(OpenAI("small", **bounds).stream(REQUEST))[-1].text
+        elif way == "async":
+            outcome = asyncio.run(OpenAI("small", **bounds).as_async().complete(REQUEST)).text
+        else:
+            outcome = OpenAI("small", **bounds).complete(REQUEST).text
+    except EvimemError as error:
+        outcome = error
+    return outcome, time.monotonic() - began
+
+
+def check(name, way):
+    with ModelServer(Fault(name)) as server:
+        outcome, seconds = asked(server, way)
+    assert seconds <= DEADLINE * 1.1 + 0.1
+    assert len(server.received) <= 2
+    if name in TIMES_OUT | ENDS_IT | TOO_LATE:
+        assert isinstance(outcome, EmbedderError if way == "embed" else (ModelTimeout, ModelUnavailable))
+        assert outcome.retryable == (name not in ENDS_IT)
+        assert len(server.received) == 1
+    elif way == "embed" and name in {"400", "422"}:
+        assert isinstance(outcome, EmbedderError)
+        assert not outcome.retryable
+    elif way == "stream" and isinstance(outcome, ModelUnavailable):
+        assert "broke off" in str(outcome)
+    else:
+        assert outcome == "ok"
+        assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline(name):
+    check(name, "sync")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("way", ["async", "stream", "embed"])
+@pytest.mark.parametrize("name", FAULTS)
+def test_every_fault_in_every_other_kind_of_call(name, way):
+    check(name, way)
+
+
+@pytest.mark.parametrize("name", ["drip_body", "truncated", "html", "503", "gzip_bomb"])
+@pytest.mark.parametrize("way", ["async", "stream", "embed"])
+def test_some_faults_in_every_other_kind_of_call(name, way):
+    check(name, way)
+
+
+def test_a_retry_after_that_fits_is_waited_for():
+    with ModelServer(Fault("429", retry_after="0.4"), "ok") as server:
+        assert asked(server, "sync")[0] == "ok"
+    first, second = server.received
+    assert second.at - first.at >= 0.4
+
+
+@pytest.mark.parametrize("name", ["429_later", "429_far_date"])
+def test_a_retry_after_beyond_the_deadline_is_handed_to_the_caller_at_once(name):
+    with ModelServer(Fault(name)) as server:
+        outcome, seconds = asked(server, "sync")
+    assert outcome.retry_after == pytest.approx(3600, abs=5)
+    assert seconds < 0.4
+
+
+def test_a_closed_port_is_tried_again_and_then_typed():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    model = OpenAI("small", base_url=f"http://127.0.0.1:{port}/v1", deadline=2.0, max_retries=1)
+    with pytest.raises(ModelUnavailable, match="could not be reached") as caught:
+        model.complete(REQUEST)
+    assert caught.value.retryable
+
+
+def test_a_name_that_does_not_resolve_is_typed():
+    model = OpenAI("small", base_url="http://nowhere.invalid/v1", api_key="k", deadline=2.0, max_retries=0)
+    with pytest.raises((ModelUnavailable, ModelTimeout)):
+        model.complete(REQUEST)
+
+
+def test_a_server_that_speaks_no_tls_is_typed():
+    with ModelServer(greeting=b"HTTP/1.1 400 Bad Request\r\n\r\n") as server:
+        url = server.url.replace("http:", "https:")
+        model = OpenAI("small", base_url=url, deadline=2.0, max_retries=0)
+        with pytest.raises(ModelUnavailable, match="could not be reached"):
+            model.complete(REQUEST)
+
+
+def test_a_server_that_accepts_and_never_reads_is_cut_at_the_deadline():
+    with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
+        model = OpenAI("small", base_url=f"http://127.0.0.1:{listener.getsockname()[1]}/v1", deadline=0.5)
+        began = time.monotonic()
+        with pytest.raises(ModelTimeout):
+            model.complete(Complete("judge", "", "x" * 8_000_000))
+    assert time.monotonic() - began < 0.8
+
+
+def test_a_bad_server_is_given_up_after_its_retries():
+    with ModelServer(then=Fault("500")) as server:
+        model = OpenAI("small", base_url=server.url, deadline=5.0, max_retries=2)
+        with pytest.raises(ModelUnavailable, match="status 500"):
+            model.complete(REQUEST)
+    assert len(server.received) == 3
+
+
+def test_vectors_come_back_in_the_order_asked_and_blank_texts_are_never_sent():
+    with ModelServer() as server:
+        embedder = OpenAIEmbedder("words", 64, server.url, batch=2)
+        vectors = embedder.embed(["red", " ", "blue", "green", ""])
+        again = asyncio.run(embedder.as_async().embed(["blue"]))
+    assert [received.body["input"] for received in server.received] == [["red", "blue"], ["green"], ["blue"]]
+    assert np.linalg.norm(vectors, axis=1).tolist() == [1.0, 0.0, 1.0, 1.0, 0.0]
+    assert (again[0] == vectors[2]).all()
+    assert (embedder.name, embedder.dimension, vectors.dtype) == ("words", 64, np.float32)
+
+
+def test_vectors_of_another_width_are_refused_at_once():
+    with ModelServer(dimension=32) as server, pytest.raises(EmbedderError, match="expected 64") as caught:
+        OpenAIEmbedder("words", 64, server.url).embed(["red"])
+    assert not caught.value.retryable
+
+
+def test_an_unknown_dimension_is_asked_for():
+    with pytest.raises(EmbedderError, match="pass dimension="):
+        OpenAIEmbedder("words")

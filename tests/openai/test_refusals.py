@@ -1,0 +1,91 @@
+import json
+from datetime import datetime, timezone
+
+import pytest
+
+from evimem.openai.refusals import Refusal, backoff, option_refused, redact, refused, retry_after
+
+NOW = datetime(2024, 3, 12, 12, 0, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0.0),
+        ("2.5", 2.5),
+        ("3600", 3600.0),
+        ("Tue, 12 Mar 2024 12:00:30 GMT", 30.0),
+        ("Tue, 12 Mar 2024 11:00:00 GMT", 0.0),
+        ("Tue, 12 Mar 2024 12:00:30 -0000", 30.0),
+        (None, None),
+        ("soon", None),
+        ("-5", None),
+        ("", None),
+        ("9" * 400, None),
+        ("Tue, 99 Mar 99999 99:99:99 GMT", None),
+    ],
+)
+def test_a_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
+    assert retry_after(header, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "again"), [(400, False), (401, False), (404, False), (408, True), (429, True), (500, True), (529, True)]
+)
+def test_only_what_may_pass_is_worth_another_try(status, again):
+    assert refused(Refusal(status, {}, b"")).retryable is again
+
+
+def test_a_spent_quota_is_not_tried_again():
+    body = json.dumps({"error": {"message": "You exceeded", "code": "insufficient_quota"}}).encode()
+    assert refused(Refusal(429, {}, body)).retryable is False
+
+
+def test_the_message_names_the_servers_codes_and_not_its_words():
+    body = json.dumps(
+        {"error": {"message": "Bad key sk-abc123 of Mira", "code": "invalid_api_key", "param": "a b"}}
+    ).encode()
+    error = refused(Refusal(401, {}, body))
+    assert str(error) == "the server refused with status 401 (invalid_api_key); check the API key"
+    assert error.detail == '{"error": {"message": "Bad key … of Mira", "code": "invalid_api_key", "param": "a b"}}'
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\x00", b"[1]", b"null", b'"text"', b'{"error": "text"}', b'{"error": {"code": 5}}']
+)
+def test_a_refusal_of_any_form_is_still_a_refusal(body):
+    assert "status 500" in str(refused(Refusal(500, {}, body)))
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-proj-abcDEF123",
+        "Bearer abc.def",
+        "Authorization: Basic YWxhZGRpbjpvcGVu",
+        "https://user:hunter2@host/v1",
+        "api_key=hunter2",
+        '"token": "hunter2"',
+        "AIzaSyA1234567",
+        "ghp_abcdef123456",
+        "eyJhbGciOi.eyJzdWIi.c2ln",
+        "a1b2c3d4e5f6a7b8c9d0e1f2",
+    ],
+)
+def test_ten_shapes_of_secrets_are_redacted(secret):
+    last = secret.split()[-1].split("=")[-1].split("@")[0].split("//")[-1].strip('"')
+    assert last not in redact(f"refused {secret} today")
+
+
+def test_the_wait_doubles_up_to_its_cap_and_is_jittered_downwards():
+    assert [backoff(n, 1.0) for n in (1, 2, 3, 9)] == [0.25, 0.5, 1.0, 8.0]
+    assert backoff(3, 0.0) == 0.5
+
+
+def test_the_option_that_the_server_names_is_left_out_first():
+    options = {"temperature": 0.0, "response_format": {}}
+    body = b'{"error": {"message": "Unsupported value", "param": "temperature"}}'
+    assert option_refused(refused(Refusal(400, {}, body)), options) == "temperature"
+    assert option_refused(refused(Refusal(400, {}, b"no schema here")), options) == "response_format"
+    assert option_refused(refused(Refusal(500, {}, b"")), options) is None
+    assert option_refused(refused(Refusal(400, {}, b"")), {}) is None
