@@ -1,0 +1,79 @@
+"""Rules for times of day: at 4 pm, 16:30, noon, half past three, in the morning."""
+
+from __future__ import annotations
+
+import re
+
+from .clock import Clock
+from .context import Context
+from .lexicon import NUMBERS, compiled, one_of
+from .rule import Reading, Rule
+
+Match = re.Match[str]
+_HOURS = {word: number for word, number in NUMBERS.items() if 1 <= number <= 12 and word not in ("a", "an", "a dozen")}
+_HOUR = rf"(?P<hour>\d\d?|{one_of(_HOURS)})"
+
+
+def _hour(match: Match) -> int:
+    word = match["hour"]
+    hour = _HOURS[word] if word in _HOURS else int(word)
+    if hour > 24:
+        raise ValueError(hour)
+    return hour
+
+
+def _alone(clock: Clock, match: Match, ctx: Context) -> Reading:
+    """A clock time beside no day is today's, unless the sentence speaks of a habit."""
+    today = None if ctx.habitual(*match.span()) else clock.on(ctx.today)
+    return Reading(today, "clock", clock=clock)
+
+
+def half_day(match: Match, ctx: Context) -> Reading:
+    """Read "4 pm", "4:30 a.m.", "seven in the evening"."""
+    hour = _hour(match)
+    if not 1 <= hour <= 12:
+        raise ValueError(hour)
+    afternoon = match["half"].startswith("p") or match["half"] in ("in the afternoon", "in the evening", "at night")
+    minutes = (hour % 12 + 12 * afternoon) * 60 + int(match["minute"] or 0)
+    return _alone(Clock(minutes), match, ctx)
+
+
+def full_day(match: Match, ctx: Context) -> Reading:
+    """Read "16:30"; hours 1 to 6 without am or pm are taken for the afternoon, when people are awake."""
+    hour = _hour(match) % 24
+    sure = hour > 12 or match["hour"].startswith("0") or hour == 0
+    clock = Clock((hour + (12 if not sure and hour < 7 else 0)) * 60 + int(match["minute"]), sure=sure)
+    return _alone(clock, match, ctx) if match["lead"] else Reading(None, "clock", clock=clock)
+
+
+def spoken(match: Match, ctx: Context) -> Reading:
+    """Read "half past three", "quarter to five", "8 o'clock"."""
+    past = {"half past": 30, "quarter past": 15, "quarter to": -15, None: 0}[match["shift"]]
+    hour = _hour(match) % 12
+    clock = Clock((hour + (12 if hour < 7 else 0)) * 60 + past, sure=False)
+    return _alone(clock, match, ctx)
+
+
+def named(match: Match, ctx: Context) -> Reading:
+    clock = Clock(0 if match["name"] == "midnight" else 12 * 60)
+    return _alone(clock, match, ctx) if match["lead"] else Reading(None, "clock", clock=clock)
+
+
+def bare_hour(match: Match, ctx: Context) -> Reading:
+    """Read "at 7", which needs a part of the day beside it to be a time."""
+    return Reading(None, "clock", clock=Clock(_hour(match) % 12 * 60, sure=False))
+
+
+_HALF = r"(?P<half>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening|at night)"
+
+RULES = tuple(
+    Rule("any" if read is bare_hour else "clock", compiled(pattern), read)
+    for pattern, read in (
+        (rf"(?<![\w.,:/$-]){_HOUR}(?::(?P<minute>[0-5]\d))? ?{_HALF}(?!\w)", half_day),
+        (r"(?:\b(?P<lead>at|by|around|until|till|from|before|after) )?(?<![\w.,:/$-])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\w:%]|\.\d)", full_day),
+        (rf"\b(?P<shift>half past|quarter past|quarter to) {_HOUR}\b", spoken),
+        (rf"\b(?P<shift>(?!)x)?{_HOUR} ?o'clock\b", spoken),
+        (r"\b(?:(?P<lead>at|by|around|until|till|before|after) )?(?P<name>noon|midnight|midday)\b", named),
+        (rf"\bat {_HOUR}\b(?![:.,]\d|[ -]?(?:percent|%|a\.?m|p\.?m|years|months|weeks|days|miles))", bare_hour),
+    )
+)  # fmt: skip

@@ -1,0 +1,103 @@
+"""From a text to the times it mentions: cues, rules, joins, and the time zone put back on.
+
+No clock is read: everything counts from `said_at`. Only the first LIMIT characters of a text are read, so that the
+work is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..types import TimeSpan
+from . import clocks, dates, feasts, relative, vague
+from .calendar import Interval
+from .context import Context, Weekday
+from .joins import Found, joined
+from .lexicon import fold
+from .rule import Reading, Rule
+from .triggers import cues
+
+LIMIT = 1 << 16
+RULES: tuple[Rule, ...] = (*relative.RULES, *dates.RULES, *feasts.RULES, *clocks.RULES, *vague.RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A time and the half-open range of characters it was read from."""
+
+    start: int
+    end: int
+    time: TimeSpan
+
+
+def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> list[TimeSpan]:
+    """Return the times a text mentions, one for each expression, in text order.
+
+    "last Friday" is the most recent past Friday; with weekday="previous_week", the Friday of the ISO week before.
+    """
+    return [located.time for located in locate_times(text, said_at, weekday)]
+
+
+def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> list[Located]:
+    """Return the times a text mentions with the characters they stand on, in text order, not overlapping."""
+    folded = fold(text[:LIMIT])
+    present = cues(folded)
+    if not present:
+        return []
+    ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
+    found = _longest([found for rule in RULES if rule.cue in present for found in _apply(rule, ctx)])
+    return [_located(each, text, said_at) for each in _anchored(joined(found, ctx), ctx)]
+
+
+def _apply(rule: Rule, ctx: Context) -> Iterator[Found]:
+    named = "x" in rule.pattern.groupindex
+    for match in rule.pattern.finditer(ctx.folded):
+        try:
+            reading = rule.read(match, ctx)
+        except (ValueError, OverflowError):  # 31 June, the year 99999: words of the form of a date that are none
+            continue
+        if reading is not None:
+            start, end = match.span("x") if named and match["x"] else match.span()
+            yield Found(start, end, reading if isinstance(reading, Reading) else Reading(reading))
+
+
+def _longest(found: list[Found]) -> list[Found]:
+    """Keep, of expressions that overlap, the longest; of equals the one whose rule stands first."""
+    kept: list[Found] = []
+    for each in sorted(found, key=lambda each: each.start - each.end):
+        if all(each.end <= other.start or other.end <= each.start for other in kept):
+            kept.append(each)
+    return sorted(kept, key=lambda each: each.start)
+
+
+def _anchored(found: list[Found], ctx: Context) -> Iterator[Found]:
+    """Resolve "three days later" from the expression before it, drop what never met what it waits for."""
+    base: Interval | None = None
+    for each in found:
+        reading = each.reading
+        if reading.later is not None:
+            reading = Reading(_later(reading, base), "date" if base else "vague")
+        if reading.weak or (reading.interval is None and reading.kind != "vague"):
+            continue
+        base = reading.interval or base
+        yield Found(each.start, each.end, reading)
+
+
+def _later(reading: Reading, base: Interval | None) -> Interval | None:
+    if reading.later is None or base is None:
+        return None
+    try:
+        return reading.later(base)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _located(found: Found, text: str, said_at: datetime) -> Located:
+    words, interval, zone = text[found.start : found.end], found.interval, said_at.tzinfo
+    if interval is None:
+        return Located(found.start, found.end, TimeSpan(None, None, "vague", words))
+    start, end = interval.start.replace(tzinfo=zone), interval.end.replace(tzinfo=zone)
+    return Located(found.start, found.end, TimeSpan(start, end, interval.granularity, words))

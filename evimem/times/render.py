@@ -1,0 +1,121 @@
+"""An interval in words: 8 March 2024, the week before 9 June 2023, May 2023, summer 2022, since 2016.
+
+Words are English and the same on every machine: no locale is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from ..types import Granularity, TimeSpan
+from . import calendar as cal
+from .clock import PARTS
+from .lexicon import FULL_MONTHS
+from .onset import onset
+
+MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
+SEASON_NAMES = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
+QUARTERS = {1: "first", 4: "second", 7: "third", 10: "fourth"}
+DAY = timedelta(days=1)
+
+
+def render(span: TimeSpan, said_at: datetime | None = None, finest: Granularity = "minute") -> str:
+    """Return an interval in words; a vague one gives back the words it was read from.
+
+    With the time it was said at, the week or weekend beside that day is told from it ("the weekend before 9 June
+    2023"), which says no more than the speaker did. `finest` "day" leaves out times of day.
+    """
+    if span.start is None or span.end is None:
+        return span.text
+    start, end = span.start.replace(tzinfo=None), span.end.replace(tzinfo=None)
+    begun = onset(span)
+    if begun is not None:
+        return f"since {render(begun, said_at, finest)}"
+    if end - start < DAY:
+        return date(start) if finest == "day" else f"{date(start)}, {_hours(start, end)}"
+    today = None if said_at is None else cal.midnight(said_at.replace(tzinfo=None))
+    if span.granularity == "week":
+        return _week(start, end, today)
+    if span.granularity == "weekend":
+        return _weekend(start, end, today)
+    return _UNITS.get(span.granularity, _range)(start, end)
+
+
+def date(moment: datetime) -> str:
+    """Return a day as "8 March 2024"."""
+    return f"{moment.day} {month(moment)}"
+
+
+def month(moment: datetime) -> str:
+    return f"{MONTH_NAMES[moment.month - 1]} {moment.year}"
+
+
+def season(moment: datetime) -> str:
+    year = f"{moment.year}-{(moment.year + 1) % 100:02}" if moment.month == 12 else f"{moment.year}"
+    return f"{SEASON_NAMES[moment.month]} {year}"
+
+
+def _hours(start: datetime, end: datetime) -> str:
+    for part, (first, last) in PARTS.items():
+        if start == cal.midnight(start) + timedelta(hours=first) and end == cal.midnight(start) + timedelta(hours=last):
+            return f"in the {part}"
+    if end - start <= timedelta(minutes=1):
+        return f"{start:%H:%M}"
+    return f"between {start:%H:%M} and {end:%H:%M}"
+
+
+def _week(start: datetime, end: datetime, today: datetime | None) -> str:
+    if end == today:
+        return f"the week before {date(end)}"
+    if start.day == 1:
+        return f"the first week of {month(start)}"
+    if end.day == 1:
+        return f"the last week of {month(start)}"
+    return f"the week of {date(start)}" if start.weekday() == 0 else f"the week before {date(end)}"
+
+
+def _weekend(start: datetime, end: datetime, today: datetime | None) -> str:
+    if today is not None and end <= today < end + 7 * DAY:
+        return f"the weekend before {date(today)}"
+    if today is not None and start - 7 * DAY < today < start:
+        return f"the weekend after {date(today)}"
+    return f"the weekend of {date(start)}"
+
+
+def _range(start: datetime, end: datetime) -> str:
+    """Name a part of a month or a quarter where the ends fit, else both ends as coarsely as they allow."""
+    last = end - timedelta(microseconds=1)
+    if (start.year, start.month) == (last.year, last.month) and cal.midnight(start) == start:
+        parts = {
+            (1, 10): "early ",
+            (11, 20): "mid-",
+            (21, (cal.first_of_month(start.year, start.month + 1) - DAY).day): "late ",
+        }
+        if (start.day, last.day) in parts:
+            return f"{parts[start.day, last.day]}{month(start)}"
+        return date(start) if start.day == last.day else f"{start.day} to {date(last)}"
+    if start.day == 1 and end.day == 1 and cal.midnight(start) == start and cal.midnight(end) == end:
+        return _months(start, last)
+    if start.year == last.year:
+        return f"{start.day} {MONTH_NAMES[start.month - 1]} to {date(last)}"
+    return f"{date(start)} to {date(last)}"
+
+
+def _months(start: datetime, last: datetime) -> str:
+    if start.month == 1 and last.month == 12:
+        return f"{start.year} to {last.year}"
+    if start.year != last.year:
+        return f"{month(start)} to {month(last)}"
+    if start.month in QUARTERS and last.month == start.month + 2:
+        return f"the {QUARTERS[start.month]} quarter of {start.year}"
+    return f"{MONTH_NAMES[start.month - 1]} to {month(last)}"
+
+
+_UNITS: dict[str, Callable[[datetime, datetime], str]] = {
+    "day": lambda start, _: date(start),
+    "month": lambda start, _: month(start),
+    "season": lambda start, _: season(start),
+    "year": lambda start, _: str(start.year),
+    "decade": lambda start, _: f"the {start.year}s",
+}
