@@ -7,7 +7,6 @@ from hashlib import blake2b
 
 from .errors import StoreCorrupt
 from .index.document import document
-from .index.segments import SIZE
 from .layers import Layers
 from .types import EraseReport
 from .upkeep import derive_segment
@@ -81,7 +80,7 @@ class Erasure:
         _remember_forgetting(layers, layers.raw.ids(seqs).values())
         layers.segments.drop(altered)
         layers.raw.erase(seqs)
-        for number in sorted({(seq - 1) // SIZE for seq in altered}):
+        for number in sorted({(seq - 1) // layers.segments.size for seq in altered}):
             derive_segment(layers, number)
         self._turns += len(seqs)
 

@@ -11,7 +11,7 @@ import numpy as np
 from .edges import Link, ranked, threshold
 from .edges.rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from .errors import InvalidTurn, TurnConflict, UnknownTurn
-from .extract import replaces, topic_of
+from .extract.topics import replaces, topic_of
 from .index.corpus import Corpus, Row
 from .index.document import document
 from .index.exhaustive import rank_all

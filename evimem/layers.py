@@ -30,9 +30,9 @@ class Layers:
     jobs: Jobs
 
     @classmethod
-    def over(cls, db: Connection, dimension: int, clock: Callable[[], float]) -> Layers:
-        """Return the layers of an open file."""
-        return cls(db, RawLog(db), FactTable(db), Segments(db, dimension), EdgeGraph(db), Jobs(db, clock))
+    def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
+        """Return the layers of an open file with segments of a size."""
+        return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), Jobs(db, clock))
 
     def row(self, place: Place, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> Row:
         """Return a stored turn as the index sees it."""

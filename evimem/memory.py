@@ -100,9 +100,7 @@ class Memory:
 
     def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed; return how many jobs were done. Safe to interrupt and to repeat."""
-        done = sum(self._each(self._core.owed(), progress, int))
-        self._core.store.index_vectors()
-        return done
+        return sum(self._each(self._core.owed(), progress, int))
 
     def rebuild(self) -> None:
         """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept."""
@@ -265,9 +263,7 @@ class AsyncMemory:
 
     async def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed."""
-        done = sum(await self._each(self._core.owed(), progress, int))
-        await self._away(self._core.store.index_vectors)
-        return done
+        return sum(await self._each(self._core.owed(), progress, int))
 
     async def rebuild(self) -> None:
         """Derive everything again from the turns."""

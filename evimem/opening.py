@@ -10,7 +10,6 @@ from typing import Any
 
 from .core import Core
 from .embedding import StaticEmbedder
-from .llm import mind_of
 from .memory import AsyncMemory, Memory
 from .protocols import AsyncEmbedder, Embedder, Extractor
 from .store import SqliteStore
@@ -61,4 +60,10 @@ def make_core(  # noqa: PLR0913 - the collaborators
     """Return what a door needs. `owner` is kept in the file and checked: a pool's memory belongs to one user."""
     chosen = embedder or StaticEmbedder()
     store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner)
-    return Core(store, chosen, mind_of(llm), extractor)
+    return Core(store, chosen, None if llm is None else _mind(llm), extractor)
+
+
+def _mind(llm: Any) -> Any:
+    from .llm.mind import LLMMind
+
+    return LLMMind(llm)

@@ -19,6 +19,7 @@ from .errors import DimensionMismatch, EmbedderMismatch, InvalidTurn, StoreError
 from .index.corpus import Corpus
 from .index.question import Question, microseconds
 from .index.ranking import rank
+from .index.segments import SIZE
 from .layers import Layers, events
 from .naming import is_about
 from .protocols import About, Entry, Extractor, Job, Roster
@@ -34,7 +35,10 @@ ABOUT = 512  # of the newest turns that name an entity, how many are looked thro
 
 
 class SqliteStore:
-    """The store that evimem ships. `vfs` names an apsw VFS, `clock` gives seconds since 1970."""
+    """The store that evimem ships.
+
+    `vfs` names an apsw VFS, `clock` gives seconds since 1970; `owner` and `segment` are kept in a new file.
+    """
 
     def __init__(
         self,
@@ -46,10 +50,12 @@ class SqliteStore:
         clock: Callable[[], float] = time.time,
         busy_seconds: float = 5.0,
         owner: str | None = None,
+        segment: int = SIZE,
     ) -> None:
         self.path = path
         self._db = open_checked(path, vfs, busy_seconds)
-        self._layers = Layers.over(self._db, dimension, clock)
+        kept = self._db.value("SELECT value FROM meta WHERE key = 'segment'")
+        self._layers = Layers.over(self._db, dimension, int(kept or segment), clock)
         self._corpus: Corpus | None = None
         self._epoch = -1
         self._linked_epoch = -1
@@ -373,6 +379,7 @@ class SqliteStore:
             if kept is None or width is None:
                 layers.set_meta("embedder", name)
                 layers.set_meta("dimension", str(dimension))
+                layers.set_meta("segment", str(layers.segments.size))
                 if owner is not None:
                     layers.set_meta("owner", owner)
             elif kept != name:

@@ -9,7 +9,7 @@ from pathlib import Path
 from .connection import Connection
 from .errors import InvalidQuery, StoreCorrupt, StoreError
 from .files import sync_folder
-from .index.segments import SIZE, Stored, sealed, stored
+from .index.segments import Stored, sealed, stored
 from .layers import Layers
 from .protocols import Extractor
 from .raw import instant
@@ -34,7 +34,7 @@ def rebuild(layers: Layers, extractor: Extractor) -> None:
             layers.facts.reconcile(seq, instant(turn.time), extractor.extract(turn), extractor.name)
             _drop_ungrounded(layers, seq, turn)
     layers.facts.settle_all()
-    for number in range(-(-high // SIZE)):
+    for number in range(-(-high // layers.segments.size)):
         derive_segment(layers, number)
     layers.jobs.put("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
     layers.count_commit(rewrote=True)
@@ -76,7 +76,7 @@ def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
     if altered:
         return  # what follows from an altered turn cannot be told
     high = layers.raw.high_water()
-    for number in range(-(-high // SIZE)):
+    for number in range(-(-high // layers.segments.size)):
         yield from _segment_problems(layers, extractor, number)
     for fact_id in _wrongly_replaced(layers):
         yield f"fact {fact_id!r} is marked as replaced by a fact that is not there"
@@ -152,8 +152,8 @@ def backup(db: Connection, target: Path) -> None:
 
 
 def _segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact]]]:
-    last = (number + 1) * SIZE
-    for page in layers.raw.pages(after=number * SIZE):
+    last = (number + 1) * layers.segments.size
+    for page in layers.raw.pages(after=number * layers.segments.size):
         page = [(seq, turn) for seq, turn in page if seq <= last]
         facts = layers.facts.of_turns([seq for seq, _ in page])
         yield from ((seq, turn, facts[seq]) for seq, turn in page)
@@ -174,7 +174,7 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int) -> Iter
     if (columns := layers.segments.sealed_rows(number)) is None:
         if layers.segments.documents(number) != rows:
             yield f"the documents of segment {number} are not those that its turns give"
-    elif columns != sealed(number, rows):
+    elif columns != sealed(number, rows, layers.segments.size):
         yield f"the columns or postings of segment {number} are not those that its turns give"
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from ..connection import Connection, bindable, unbound
-from ..extract import replaces, topic_of
+from ..extract.topics import replaces, topic_of
 from ..types import Fact, Granularity, TimeSpan
 
 WINDOW = 16  # how many later facts of a topic are asked whether they replace one: bounds the work of a long topic

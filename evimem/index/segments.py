@@ -1,6 +1,6 @@
 """Documents in SQLite: one by one while their segment is open, then in columns and postings.
 
-Segment n holds the sequence numbers n * SIZE + 1 .. (n + 1) * SIZE and is sealed when the last of them has been
+Segment n holds the sequence numbers n * size + 1 .. (n + 1) * size and is sealed when the last of them has been
 given. So what is stored is a function of the turns and their numbers alone: a rebuild gives the same rows.
 """
 
@@ -21,7 +21,7 @@ from .corpus import Block, Corpus, Interval, Row
 from .document import Document
 from .postings import MOST, NOWHERE, Posting
 
-SIZE = 16_384
+SIZE = 16_384  # of new memories; each file keeps its own
 COLUMNS = np.dtype(
     [
         ("alive", "?"),
@@ -62,9 +62,10 @@ def stored(row: Row) -> Stored:
 class Segments:
     """The documents of a memory, and the postings of the sealed ones."""
 
-    def __init__(self, db: Connection, dimension: int) -> None:
+    def __init__(self, db: Connection, dimension: int, size: int) -> None:
         self._db = db
         self.dimension = dimension
+        self.size = size
 
     def insert(self, seq: int, row: Row) -> None:
         """Store the document of a new turn."""
@@ -72,12 +73,12 @@ class Segments:
 
     def seal(self, high_water: int) -> None:
         """Turn every segment that is full into columns and postings."""
-        for number in range(self._sealed(), high_water // SIZE):
+        for number in range(self._sealed(), high_water // self.size):
             self._seal(number)
 
     def set_vector(self, seq: int, packed: Packed) -> None:
         """Store the vector that a turn was waiting for."""
-        number, index = divmod(seq - 1, SIZE)
+        number, index = divmod(seq - 1, self.size)
         vector, scale = packed[0].tobytes(), packed[1]
         if number < self._sealed():
             self._db.patch("segment", "vectors", number, index * self.dimension, vector)
@@ -87,7 +88,7 @@ class Segments:
 
     def set_events(self, seq: int, events: Sequence[Interval]) -> None:
         """Store when the facts of a turn happen."""
-        number, index = divmod(seq - 1, SIZE)
+        number, index = divmod(seq - 1, self.size)
         if number < self._sealed():
             self._change_events(number, {index: [list(interval) for interval in events]})
         else:
@@ -98,7 +99,7 @@ class Segments:
         """Take documents out of the rows, the columns and the postings."""
         sealed: dict[int, dict[int, Document]] = defaultdict(dict)
         for seq, document in documents.items():
-            number, index = divmod(seq - 1, SIZE)
+            number, index = divmod(seq - 1, self.size)
             if number < self._sealed():
                 sealed[number][index] = document
             else:
@@ -114,29 +115,29 @@ class Segments:
         """Leave every document without a vector, for an embedder of another dimension."""
         self.dimension = dimension
         self._db.execute("UPDATE document SET vector = NULL, scale = NULL")
-        empty = (bytes(SIZE * dimension), bytes(SIZE * 4))
+        empty = (bytes(self.size * dimension), bytes(self.size * 4))
         self._db.execute("UPDATE segment SET vectors = ?, scales = ?", empty)
 
     def replace(self, number: int, rows: Mapping[int, Stored], high_water: int) -> None:
         """Store a segment anew: these documents and no others."""
-        first = number * SIZE
+        first = number * self.size
         self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
         self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
-        self._db.execute("DELETE FROM document WHERE seq > ? AND seq <= ?", (first, first + SIZE))
+        self._db.execute("DELETE FROM document WHERE seq > ? AND seq <= ?", (first, first + self.size))
         for seq, row in rows.items():
             self._put(seq, row)
-        if high_water >= first + SIZE:
+        if high_water >= first + self.size:
             self._seal(number)
 
     def vectors(self, number: int) -> dict[int, Packed]:
         """Return the vectors of a segment by sequence number; those still waited for are missing."""
-        first = number * SIZE
+        first = number * self.size
         found = self._db.rows("SELECT vectors, scales FROM segment WHERE number = ?", (number,))
         if not found:
             sql = "SELECT seq, vector, scale FROM document WHERE seq > ? AND seq <= ? AND vector IS NOT NULL"
-            rows = self._db.rows(sql, (first, first + SIZE))
+            rows = self._db.rows(sql, (first, first + self.size))
             return {seq: (np.frombuffer(vector, np.int8), scale) for seq, vector, scale in rows}
-        matrix = np.frombuffer(found[0][0], np.int8).reshape(SIZE, self.dimension)
+        matrix = np.frombuffer(found[0][0], np.int8).reshape(self.size, self.dimension)
         scales = np.frombuffer(found[0][1], "<f4")
         return {first + 1 + int(at): (matrix[at], float(scales[at])) for at in np.flatnonzero(scales)}
 
@@ -145,13 +146,13 @@ class Segments:
         blocks = [self._block(row) for row in self._db.rows(_SEGMENTS)]
         corpus = Corpus(self.dimension, SealedPostings(self._db, len(blocks)))
         if blocks:
-            corpus.load(_joined(blocks))
+            corpus.load(_joined(blocks, self.size))
         self._append(corpus)
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
         """Append what was stored since; return False where some of that is sealed already, so that it must be read anew."""
-        if len(corpus) < self._sealed() * SIZE:
+        if len(corpus) < self._sealed() * self.size:
             return False
         self._append(corpus)
         return True
@@ -165,9 +166,9 @@ class Segments:
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
-        first = number * SIZE
+        first = number * self.size
         sql = "SELECT seq, columns, events, terms, vector, scale FROM document WHERE seq > ? AND seq <= ? ORDER BY seq"
-        return {seq: Stored(*row) for seq, *row in self._db.rows(sql, (first, first + SIZE))}
+        return {seq: Stored(*row) for seq, *row in self._db.rows(sql, (first, first + self.size))}
 
     def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
         """Return the columns, events and postings of a sealed segment, or None for an open one."""
@@ -188,13 +189,13 @@ class Segments:
 
     def _seal(self, number: int) -> None:
         rows = self.documents(number)
-        columns, events, postings = sealed(number, rows)
-        vectors = np.zeros((SIZE, self.dimension), np.int8)
-        scales = np.zeros(SIZE, "<f4")
+        columns, events, postings = sealed(number, rows, self.size)
+        vectors = np.zeros((self.size, self.dimension), np.int8)
+        scales = np.zeros(self.size, "<f4")
         for seq, row in rows.items():
             if row.vector is not None and row.scale is not None:
-                vectors[(seq - 1) % SIZE] = np.frombuffer(row.vector, np.int8)
-                scales[(seq - 1) % SIZE] = row.scale
+                vectors[(seq - 1) % self.size] = np.frombuffer(row.vector, np.int8)
+                scales[(seq - 1) % self.size] = row.scale
         self._db.execute(
             "INSERT INTO segment (number, columns, events, vectors, scales) VALUES (?, ?, ?, ?, ?)",
             (number, columns, events, vectors.tobytes(), scales.tobytes()),
@@ -203,7 +204,9 @@ class Segments:
             "INSERT INTO posting (term, number, positions, counts) VALUES (?, ?, ?, ?)",
             ((term, number, *entry) for term, entry in sorted(postings.items())),
         )
-        self._db.execute("DELETE FROM document WHERE seq > ? AND seq <= ?", (number * SIZE, (number + 1) * SIZE))
+        self._db.execute(
+            "DELETE FROM document WHERE seq > ? AND seq <= ?", (number * self.size, (number + 1) * self.size)
+        )
 
     def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
         nothing = np.zeros(1, COLUMNS).tobytes()
@@ -213,7 +216,7 @@ class Segments:
             self._db.patch("segment", "vectors", number, index * self.dimension, bytes(self.dimension))
             self._db.patch("segment", "scales", number, index * 4, bytes(4))
             for term in document.terms:
-                positions[term].append(number * SIZE + index)
+                positions[term].append(number * self.size + index)
         for term, leaving in positions.items():
             self._shorten(term, number, leaving)
         self._change_events(number, {index: [] for index in gone})
@@ -243,7 +246,7 @@ class Segments:
     def _block(self, row: Sequence[bytes]) -> Block:
         columns = np.frombuffer(row[0], COLUMNS)
         events = {int(index): [(start, end) for start, end in found] for index, found in orjson.loads(row[1]).items()}
-        vectors = np.frombuffer(row[2], np.int8).reshape(SIZE, self.dimension)
+        vectors = np.frombuffer(row[2], np.int8).reshape(self.size, self.dimension)
         names = ("alive", "session", "speaker", "time", "length", "asks", "hands_over", "temporal")
         return Block(*(columns[name] for name in names), vectors, np.frombuffer(row[3], "<f4"), events)
 
@@ -268,19 +271,19 @@ class SealedPostings:
 _SEGMENTS = "SELECT columns, events, vectors, scales FROM segment ORDER BY number"
 
 
-def sealed(number: int, rows: Mapping[int, Stored]) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:
+def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]]:
     """Return the columns, events and postings of a segment that holds these documents."""
-    columns = np.zeros(SIZE, COLUMNS)
+    columns = np.zeros(size, COLUMNS)
     events: dict[int, list[list[int]]] = {}
     positions: dict[str, list[int]] = defaultdict(list)
     counts: dict[str, list[int]] = defaultdict(list)
     for seq, row in sorted(rows.items()):
-        index = (seq - 1) % SIZE
+        index = (seq - 1) % size
         columns[index] = np.frombuffer(row.columns, COLUMNS)[0]
         if intervals := orjson.loads(row.events):
             events[index] = intervals
         for term, count in orjson.loads(row.terms).items():
-            positions[term].append(number * SIZE + index)
+            positions[term].append(number * size + index)
             counts[term].append(count)
     postings = {
         term: (np.array(found, "<i4").tobytes(), np.array(counts[term], "<u2").tobytes())
@@ -301,10 +304,10 @@ def _row(row: Stored) -> Row:
     return Row(document, session, speaker, time, vector, row.scale or 0.0, events)
 
 
-def _joined(blocks: Sequence[Block]) -> Block:
+def _joined(blocks: Sequence[Block], size: int) -> Block:
     names = ("alive", "session", "speaker", "time", "length", "asks", "hands_over", "temporal", "vectors", "scale")
     columns: Iterator[NDArray[np.generic]] = (
         np.concatenate([getattr(block, name) for block in blocks]) for name in names
     )
-    events = {at * SIZE + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
+    events = {at * size + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
     return Block(*columns, events)  # type: ignore[arg-type]

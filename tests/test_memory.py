@@ -1,0 +1,294 @@
+"""Both doors, end to end, on real files and without any network."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evimem
+from evimem import AsyncMemory, CallableEmbedder, InvalidQuery, InvalidTurn, Memory, TurnConflict, UnknownTurn
+from evimem.examples import load_example
+
+PUPPY = {"time": "2024-03-12T18:20", "session": "s1", "id": "s1:4"}
+
+
+def test_five_lines_remember_find_and_answer(memory: Memory) -> None:
+    memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
+    assert [hit.turn.id for hit in memory.search("puppy", k=10)] == ["s1:4"]
+    answer = memory.ask("When did Mira adopt her puppy?")
+    assert answer.text is not None
+    assert "8 March 2024" in answer.text
+    assert [citation.turn_id for citation in answer.citations] == ["s1:4"]
+
+
+def test_what_nobody_said_is_not_answered(memory: Memory) -> None:
+    memory.extend(load_example("friends"))
+    answer = memory.ask("What is the name of the dentist's parrot?")
+    assert (answer.text, answer.abstained) == (None, True)
+    assert answer.reason
+
+
+def test_an_empty_memory_finds_nothing_and_abstains(memory: Memory) -> None:
+    assert memory.search("puppy") == []
+    assert memory.ask("When did Mira adopt her puppy?").abstained
+
+
+def test_add_is_durable_when_it_returns(tmp_path: Path) -> None:
+    memory = evimem.open(tmp_path / "m.evimem")
+    memory.add("Mira", "We adopted a puppy.", **PUPPY)
+    with evimem.open(tmp_path / "m.evimem") as other:  # the first handle is still open, nothing was flushed by closing
+        assert other.turn("s1:4").text == "We adopted a puppy."
+    memory.close()
+
+
+def test_a_search_sees_what_another_handle_committed(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as first, evimem.open(tmp_path / "m.evimem") as second:
+        first.add("Mira", "We adopted a puppy.", **PUPPY)
+        assert [hit.turn.id for hit in second.search("puppy")] == ["s1:4"]
+        second.add("Tomas", "I bought a kite.", time="2024-03-12T18:21", session="s1", id="s1:5")
+        assert "s1:5" in [hit.turn.id for hit in first.search("kite")]
+        second.forget(turns=["s1:4"])
+        assert [hit.turn.id for hit in first.search("puppy")] == ["s1:5"]
+
+
+def test_extend_reports_what_became_of_each_turn_in_order(memory: Memory) -> None:
+    good = evimem.Turn("a", "s", "Mira", "Hello there.", datetime(2024, 1, 1))
+    empty = evimem.Turn("b", "s", "Mira", "  ", datetime(2024, 1, 1))
+    report = memory.extend([good, empty, good])
+    assert [status.outcome for status in report.statuses] == ["added", "refused", "exists"]
+    assert "neither text nor caption" in str(report.statuses[1].reason)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"text": ""}, "neither text nor caption"),
+        ({"text": "x" * (1 << 20) + "y"}, "at most 1048576 are kept"),
+        ({"time": "last tuesday"}, "expected a datetime or an ISO 8601 string"),
+        ({"time": None}, "expected a datetime or an ISO 8601 string"),
+        ({"speaker": " "}, "expected a non-empty string"),
+        ({"role": "robot"}, "expected one of user, assistant, system, tool"),
+        ({"metadata": {"a": object()}}, "expected a mapping of strings to JSON values"),
+        ({"text": 7}, "expected a string"),
+    ],
+)
+def test_a_turn_that_cannot_be_kept_is_refused_with_the_reason(memory: Memory, fields: dict, message: str) -> None:
+    turn = {"speaker": "Mira", "text": "Hello.", "time": "2024-03-12T18:20"} | fields
+    with pytest.raises(InvalidTurn, match=message):
+        memory.add(turn.pop("speaker"), turn.pop("text"), **turn)
+    assert memory.stats().turns == 0
+
+
+def test_an_id_is_never_rewritten(memory: Memory) -> None:
+    memory.add("Mira", "We adopted a puppy.", **PUPPY)
+    with pytest.raises(TurnConflict, match="'s1:4' is already stored"):
+        memory.add("Mira", "We adopted a cat.", **PUPPY)
+    assert memory.turn("s1:4").text == "We adopted a puppy."
+
+
+def test_defaults_are_filled_in_once(memory: Memory) -> None:
+    memory.add("assistant", "Hello.", time="2024-03-12T18:20Z")
+    (turn,) = memory.turns()
+    assert (turn.session, turn.role, turn.time.utcoffset()) == (
+        "2024-03-12",
+        "assistant",
+        datetime.now().astimezone().utcoffset() * 0,
+    )  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda memory: memory.search(" "), "expected some text"),
+        (lambda memory: memory.search("x", k=0), "k is 0"),
+        (lambda memory: memory.search("x", before="soon"), "expected a datetime"),
+        (lambda memory: memory.search("x", exclude="s1:4"), "expected a collection"),
+        (lambda memory: memory.ask(""), "expected some text"),
+        (lambda memory: memory.ask("Who?", loop="spiral"), "no loop 'spiral'"),
+        (lambda memory: memory.forget(), "expected one of"),
+        (lambda memory: memory.forget(session="a", everything=True), "expected one of"),
+        (lambda memory: memory.trace(), "no trace"),
+    ],
+)
+def test_a_call_without_meaning_says_what_was_expected(memory: Memory, call, message: str) -> None:  # noqa: ANN001
+    with pytest.raises(InvalidQuery, match=message):
+        call(memory)
+
+
+def test_forget_takes_ids_a_session_a_time_or_everything(memory: Memory) -> None:
+    turns = load_example("friends")
+    memory.extend(turns)
+    sessions = list(dict.fromkeys(turn.session for turn in turns))
+    assert memory.forget(turns=[turns[0].id]).turns == 1
+    in_session = sum(turn.session == sessions[1] for turn in turns)
+    assert memory.forget(session=sessions[1]).turns == in_session
+    earlier = {turn.id for turn in memory.turns() if turn.time < turns[-1].time}
+    assert memory.forget(before=turns[-1].time).turns == len(earlier)
+    assert memory.forget(everything=True).turns == len(turns) - 1 - in_session - len(earlier)
+    stats = memory.stats()
+    assert (stats.turns, stats.facts, stats.speakers, stats.sessions) == (0, 0, (), 0)
+    assert memory.extend(turns[:3]).statuses[0].outcome == "readded"
+
+
+def test_an_unknown_id_forgets_nothing(memory: Memory) -> None:
+    memory.add("Mira", "We adopted a puppy.", **PUPPY)
+    with pytest.raises(UnknownTurn):
+        memory.forget(turns=["s1:4", "nope"])
+    assert memory.stats().turns == 1
+
+
+def test_a_trace_can_be_kept_and_goes_with_its_turns(memory: Memory) -> None:
+    memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
+    trace = memory.ask("When did Mira adopt her puppy?").trace
+    number = memory.keep_trace(trace)
+    assert memory.trace(number) == memory.trace() == trace
+    memory.forget(turns=["s1:4"])
+    with pytest.raises(InvalidQuery):
+        memory.trace(number)
+
+
+def test_a_memory_is_opened_with_the_embedder_it_was_built_with(tmp_path: Path) -> None:
+    evimem.open(tmp_path / "m.evimem").close()
+    other = CallableEmbedder(lambda texts: np.eye(3)[: len(texts)], "other", 3)
+    with pytest.raises(evimem.EmbedderMismatch, match=r"'static-minilm-256' but opened with 'other'"):
+        evimem.open(tmp_path / "m.evimem", embedder=other)
+    wide = CallableEmbedder(lambda texts: np.eye(3)[: len(texts)], "static-minilm-256", 3)
+    with pytest.raises(evimem.DimensionMismatch, match="3 dimensions but the memory was built with 256"):
+        evimem.open(tmp_path / "m.evimem", embedder=wide)
+
+
+def test_reembedding_switches_and_the_file_remembers(tmp_path: Path) -> None:
+    words = CallableEmbedder(lambda texts: [[len(text), text.count("p") + 1.0, 1.0] for text in texts], "counts", 3)
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(load_example("friends")[:40])
+        memory.reembed(words)
+        assert memory.stats().embedder == "counts"
+        assert memory.health().pending == {}
+        assert len(memory.search("puppy", k=5)) == 5
+    with evimem.open(tmp_path / "m.evimem", embedder=words) as memory:
+        assert memory.check().problems == ()
+
+
+class Moody:
+    """An embedder that fails when it is told to."""
+
+    name, dimension, remote = "moody", 3, False
+
+    def __init__(self) -> None:
+        self.failing = False
+
+    def embed(self, texts):  # noqa: ANN001, ANN201
+        if self.failing:
+            raise ConnectionError("no route")
+        return np.ones((len(texts), 3), dtype=np.float32)
+
+
+def test_an_embedder_that_fails_loses_no_turn(tmp_path: Path) -> None:
+    embedder = Moody()
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
+        embedder.failing = True
+        report = memory.add("Mira", "We adopted a puppy.", **PUPPY)
+        assert report.statuses[0].pending == ("link", "vector")
+        assert memory.health().pending == {"link": 1, "vector": 1}
+        with pytest.raises(evimem.EmbedderError, match="moody"):
+            memory.search("puppy")
+        embedder.failing = False
+        memory.enrich()
+        assert memory.health().pending == {}
+        assert [hit.turn.id for hit in memory.search("puppy")] == ["s1:4"]
+
+
+def test_a_far_embedder_is_not_waited_for(tmp_path: Path) -> None:
+    embedder = Moody()
+    embedder.remote = True
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
+        embedder.failing = True
+        assert memory.add("Mira", "We adopted a puppy.", **PUPPY).added == 1
+        embedder.failing = False
+        assert [hit.turn.id for hit in memory.search("puppy")] == ["s1:4"]
+        memory.enrich()
+        assert memory.search("puppy")[0].parts["meaning"] > 0
+
+
+def test_backup_is_a_whole_memory_and_never_overwrites(memory: Memory, tmp_path: Path) -> None:
+    memory.extend(load_example("friends"))
+    memory.backup(tmp_path / "copy.evimem")
+    with pytest.raises(evimem.StoreError, match="exists already"):
+        memory.backup(tmp_path / "copy.evimem")
+    with evimem.open(tmp_path / "copy.evimem") as copy:
+        assert list(copy.turns()) == list(memory.turns())
+        assert copy.check().problems == ()
+
+
+def test_export_and_import_lose_nothing(memory: Memory, tmp_path: Path) -> None:
+    memory.extend(load_example("friends"))
+    memory.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
+    memory.export(tmp_path / "m.jsonl")
+    with evimem.open(tmp_path / "other.evimem") as other:
+        assert other.import_(tmp_path / "m.jsonl").added == memory.stats().turns
+        assert other.import_(tmp_path / "m.jsonl").added == 0
+        assert list(other.turns()) == list(memory.turns())
+        ids = [turn.id for turn in memory.turns()]
+        assert other.facts(ids) == memory.facts(ids)
+        assert other.search("Who plays an instrument?") == memory.search("Who plays an instrument?")
+
+
+def test_a_cut_export_is_noticed(memory: Memory, tmp_path: Path) -> None:
+    memory.extend(load_example("friends")[:20])
+    memory.export(tmp_path / "m.jsonl")
+    lines = (tmp_path / "m.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[:-3]))
+    with evimem.open(tmp_path / "other.evimem") as other, pytest.raises(evimem.ImportFailed, match="cut short"):
+        other.import_(tmp_path / "cut.jsonl")
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = evimem.open(tmp_path / "m.evimem")
+    memory.close()
+    memory.close()
+    with pytest.raises(evimem.StoreClosed, match="is closed"):
+        memory.search("puppy")
+
+
+def test_async_answers_as_sync_does(tmp_path: Path) -> None:
+    turns = load_example("friends")
+    question = "When did they last meet?"
+
+    async def away() -> tuple[object, ...]:
+        async with evimem.open_async(tmp_path / "a.evimem") as memory:
+            await memory.extend(turns)
+            await memory.add("Mira", "One more.", time="2030-01-01T00:00", id="more")
+            answer = await memory.ask(question)
+            return await memory.search(question), answer.text, answer.trace, await memory.turns()
+
+    with evimem.open(tmp_path / "s.evimem") as memory:
+        memory.extend(turns)
+        memory.add("Mira", "One more.", time="2030-01-01T00:00", id="more")
+        answer = memory.ask(question)
+        expected = memory.search(question), answer.text, answer.trace, list(memory.turns())
+    assert asyncio.run(away()) == expected
+
+
+def test_many_tasks_share_one_async_memory(tmp_path: Path) -> None:
+    async def away() -> int:
+        async with evimem.open_async(tmp_path / "a.evimem") as memory:
+            calls = [memory.add("Mira", f"Note {n}.", time="2024-01-01T00:00", id=f"n{n}") for n in range(40)]
+            await asyncio.gather(*calls, *(memory.search("note") for _ in range(5)))
+            return (await memory.stats()).turns
+
+    assert asyncio.run(away()) == 40
+
+
+def test_the_doors_have_the_same_methods_with_the_same_parameters() -> None:
+    def surface(door: type) -> dict[str, list[str]]:
+        methods = inspect.getmembers(door, inspect.isfunction)
+        return {name: list(inspect.signature(method).parameters) for name, method in methods if name[0] != "_"}
+
+    both = surface(AsyncMemory)
+    both.pop("end_worker")
+    assert both == surface(Memory)
