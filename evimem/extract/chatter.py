@@ -38,14 +38,14 @@ _OPENINGS = frozenset(
     i 'm sorry you/i 'm sorry about/i 'm sorry for/i 'm sorry that/i 'm excited for you/i 'm thrilled for you/i 'm rooting for you
     i 'm here for you/i 'm cheering/i 'm all ears/i 'm looking forward to it/i 'm looking forward to hearing/best of luck/well done
     way to go/kudos/long time/how nice/how cool/how sweet/how lovely/how exciting/how wonderful/how fun/how great/how awesome
-    talk soon/talk later/see you/see ya/catch you/chat soon/let 's/lets/no problem/no worries/my pleasure/of course/sure thing/sounds
+    congrats/congratulations/must be/must feel/must have been/talk soon/talk later/see you/see ya/catch you/chat soon/no problem/no worries/my pleasure/of course/sure thing/sounds
     happy birthday/happy anniversary/happy holidays/happy new year/merry christmas/you got this/you 've got this/you can do/hats off
     you 're welcome/you 're right/you 're the best/you 're amazing/you 're awesome/you 're incredible/you 're an inspiration/you rock
     you bet/you deserve/you should be proud/you must be/what a/what an/i know right/i bet/i hear you/i get it/i feel you/i agree
     i can imagine/i can only imagine/could n't agree more/i could n't agree more/i could n't have said/hope you/hope your/hope it/hope that
     hope things/hope all/hope everything/i hope you/i hope your/i hope all/i hope everything/i hope things/i wish you/wish you
-    ca n't wait to see/ca n't wait to hear/i ca n't wait to see/i ca n't wait to hear/ca n't wait to talk/here 's a/here 's the
-    here 's one/here 's another/here 's to/love that/love it/love your/i love that for you/i believe in you/same here/me too/me neither
+    ca n't wait to see/ca n't wait to hear/i ca n't wait to see/i ca n't wait to hear/ca n't wait to talk/here 's to
+    love that/love it/love your/i love that for you/i believe in you/same here/me too/me neither
     looking forward to hearing/looking forward to it/that sounds/that looks/it sounds like you/never mind/not at all/not much
     """.split("\n")
     for phrase in line.strip().split("/")
@@ -65,9 +65,9 @@ _WHOLE = frozenset(("i see", "i know", "i understand", "i do", "i am", "i will",
 
 # what calls out before the sentence proper: "Oh, hey Ben,"
 _CALL = re.compile(r"(?:[!R_,.]|[MN](?=[,.])|(?<=!)[MN](?=[!,.]))*")
-_INVERTED = re.compile(r"[!,CR_s\"~]*(?:P?W[NUMJD]{0,3}R?)?[mdbh]n?(?:[iyetqx]|[DS][NMUJwzg']+|[NM])")
+_INVERTED = re.compile(r"[!,C_s\"]*(?:P?W[NUMJD]{0,3}R?)?[mdbh]n?(?:[iyetqx]|[DS][NMUJwzg']+|[NM])")
 _ASKING = re.compile(r"[!,CR_\"]*W[^iye]?")
-_ASIDE = re.compile(r"[,;][CRs!]*(?:[mdbh]n?[iyetq]|W|[vwL]|[CR!]\.|y[vw]\.)")
+_ASIDE = re.compile(r"[,;][CRs!]*(?:[mdbh]n?[iyetq]|W|[vwL]|[CRJ!]\.|y[vw]\.)")
 
 
 def is_empty(sentence: Tagged) -> bool:

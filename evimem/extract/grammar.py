@@ -9,7 +9,7 @@ Role = Literal["main", "shared", "dropped"]
 
 _ADVERBS = "[Rsn~]*"
 _AUXILIARY = (
-    "(?:m[nR]*(?:h[nR]*)?(?:b[nR]*){0,2}(?:[vwkpgfLd]|N(?=[DSotP]))?"
+    "(?:m[nR]*(?:(?:h[nR]*)?(?:b[nR]*){1,2}[kpgf]?|h[nR]*[kpf]?|[vwkfLd]|N(?=[DSotP]))?"
     "|d[nR]*(?:[vwLkhd]|N(?=[DSot]))?"
     "|h[nR]*(?:b[nR]*){0,2}[kpgf]?"
     "|b[nR]*(?:b[nR]*)?(?:m[nR]*)?[gkp]?)"
@@ -19,23 +19,31 @@ _CHAIN = "(?:r?[nR]?T[nR]*(?:b[nR]*[gkp]?|h[nR]*(?:b[nR]*)?[kpf]?|[vwdLk]|N(?=[D
 _NOT_AFTER_AUXILIARY = "(?<![bhmdTn])"
 _PLURAL = f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[vwLfk]|Z)"
 _SINGULAR = f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ]|z(?=[DSPTorqRM~]))"
-_MANY = f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[vfk]|[wL](?=[DSPTotqMUNRg~.,]|$))"
+# "dogs like water", but not "dogs like these are"
+_MANY = (
+    f"{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[vfk]|w(?=[DSPTotqMUNRg~.,]|$)"
+    "|L(?=[DSPTotqMUNRg~])(?!(?:[to]|[DS]?[NMUJ]{1,3})[Rn]*[bmhdfZ]))"
+)
 _DETERMINERS = "(?:[DSt]|(?<![vwfkpZzLgoJ])q(?![MUDS]))"
-_NOUN = f"(?:(?<!P){_DETERMINERS}{{0,2}}[NMUJDwzgkp'R]{{1,7}}?(?<=[NMUwzgkD]))"
+_NOUN = f"(?:(?<!P)(?:{_DETERMINERS}{{1,2}}|{_DETERMINERS}{{0,2}}[NMUJwzgkp'R]{{1,7}}?(?<=[NMUwzgk])))"
+_GERUND = "(?:(?<![PTbhv])g(?:[oxt]|[DS]{0,2}[NMUJwzgk'R]{0,6}?))"
 _AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)){0,2}"
 _START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
 _RELATIVE = "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)"
 _PERSON = "(?:[DS]?[NMUJwg']{1,4}|[iyeo])"
 
 _CLAUSE = re.compile(
-    f"(?P<drop>^[!,_Rs]*(?=[fk](?!b)|m[nR]*[vw]|[vw]))(?P<dropped>{_ADVERBS}(?:[fkvw]|m[nR]*[vw])){_CHAIN}"
+    f"(?P<drop>^[!,_Rs]*(?=n?[fk](?!b)|m[nR]*[vw]|hn[kpb]|n?b[kgPD]|[vwL]|dD))"
+    f"(?P<dropped>n?{_ADVERBS}(?:[fkvwL]|m[nR]*[vw]|hn?b?[kpg]?|b[kgp]?|d)){_CHAIN}"
     f"|(?P<both>{_START}{_PERSON}C{_PERSON}(?=[Rsn]*[bmhdvwLfk]))(?P<plural>{_PLURAL}){_CHAIN}"
     f"|(?P<pronoun>[iye])(?P<person>{_PLURAL}|(?<=[ie])N(?=[DSotP~]|$)){_CHAIN}"
-    f"|(?P<thing>[tqx]|{_START}~+(?=[Rn]*b))(?P<it>{_SINGULAR}){_CHAIN}"
+    f"|(?P<thing>[tqx]|{_START}[Dt]?~+(?=[Rn]*[bh]))(?P<it>{_SINGULAR}){_CHAIN}"
     f"|(?P<many>{_NOUN}(?<=U){_AFTER})(?P<they>{_MANY}){_CHAIN}"
     f"|(?P<noun>(?!(?<=[CT])w[z]){_NOUN}{_AFTER})(?P<one>{_SINGULAR}){_CHAIN}"
+    f"|(?P<gerund>{_GERUND}{_AFTER})(?P<doing>{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ])){_CHAIN}"
     f"|(?P<which>{_START}{_NOUN}{_AFTER}{_RELATIVE})(?P<it_is>{_SINGULAR}){_CHAIN}"
-    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|[zwL](?=[DSPTotqMzU]))){_CHAIN}"
+    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|[wL](?=[DSPTotqMzUJN]))){_CHAIN}"
+    f"|(?P<begun>^[!,_Rs]*)(?P<going>g){_CHAIN}"
 )
 
 
@@ -53,6 +61,6 @@ def find_clauses(tags: str) -> list[Clause]:
     found = []
     for match in _CLAUSE.finditer(tags):
         group = match.lastgroup or ""
-        role: Role = "shared" if group == "shared" else "dropped" if group == "dropped" else "main"
+        role: Role = "shared" if group == "shared" else "dropped" if group in ("dropped", "going") else "main"
         found.append(Clause(role, match.start(), match.start(group), match.end()))
     return found

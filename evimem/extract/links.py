@@ -95,7 +95,8 @@ def _shares(sentence: Tagged, tags: str, clause: Clause, before: Clause, gap: st
     if kind in ("f", "k"):
         return group[:1] in ("f", "k") or word in ("was", "were", "had", "did") or (group[:1] in ("h", "b") and "k" in group)
     if kind in ("v", "w", "L") or sentence.words[clause.verb] == "be":
-        return "T" in group or group[:1] in ("m", "d", "v", "w", "L")
+        shared = "T" in group or group[:1] in ("m", "d")
+        return shared or (group[:1] in ("v", "w", "L") and tags[clause.end : clause.end + 1] not in ("N", "J", "U"))
     if kind in ("z", "Z"):
         return group[:1] in ("z", "Z") or word in ("is", "has", "does", "'s")
     return True

@@ -65,7 +65,7 @@ class Voice:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
             elif new is None and first and tags[index] in "vwL":
                 new = third_person(word)
-            first = word in ("i", "we") and new is not None
+            first = (word in ("i", "we") and new is not None) or (first and tags[index] in "Rn")
             if new is not None:
                 pieces += (text[kept : ranges[index][0]], new)
                 kept = ranges[index][1]
@@ -101,6 +101,8 @@ class Voice:
                 word = _ambiguous(word, words[index + 1 : end], tags[index + 1 : end])
             elif finite and first and tag in "vwLN":
                 word = third_person(lemma(word))
+            elif finite and (tag == "g" or word == "been"):
+                word = ("has " if word == "been" else "is ") + word
             else:
                 word = _spelled(word, first=first and finite)
             kept.append(word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .grammar import Clause, find_clauses
 from .links import EMBEDDED, Link, links, opening
@@ -19,6 +19,7 @@ _BARE = frozenset("know see mean guess think bet agree hope suppose thank rememb
 _DROPPED = (LIKE | HOPE | THINK) - {"imagine", "consider", "find", "enjoy", "recommend"}
 _TRIM_LEFT, _TRIM_RIGHT = frozenset('R!,;."_Cs'), frozenset(',;."_C!WBs')
 _TIME_AFTER = re.compile(r"[,R]*[PQ]?D?~[~PD]*[R,._]*$")
+_PROPOSAL = re.compile(r"..[vwk](?=.*[NMUJw~])")
 _PLACE = re.compile(r"[R!,C]*[PQ][DS]?[NMUJwg']{1,5},?[R,]*$")
 _LAST_WORDS = frozenset("too also though anyway".split())
 
@@ -47,6 +48,8 @@ def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[State
     """Return what the sentence (its first `limit` tokens) states, in order."""
     tags = sentence.tags if limit is None else sentence.tags[:limit]
     clauses = find_clauses(tags)
+    if sentence.words[:2] == ["let", "'s"]:
+        return _proposed(sentence, tags, voice)
     if not clauses or (clauses[0].role == "dropped" and not _speaks(sentence, clauses[0])):
         return []
     return _Reading(sentence, tags, clauses, voice).statements()
@@ -54,7 +57,26 @@ def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[State
 
 def _speaks(sentence: Tagged, clause: Clause) -> bool:
     """Return whether a verb without a subject is said of the speaker ("Went home", "Hope it works"), not an order."""
-    return sentence.tags[clause.end - 1] not in "vw" or "m" in sentence.tags[: clause.end] or head(sentence, clause) in _DROPPED
+    tags = sentence.tags
+    if "T" in tags[clause.verb : clause.end] or tags[clause.verb] in "mhbngd":
+        return tags[clause.verb] != "b" or sentence.words[clause.verb] in ("been", "was")
+    verb = head(sentence, clause)
+    return verb in _DROPPED or verb != sentence.words[clause.end - 1]
+
+
+def _proposed(sentence: Tagged, tags: str, voice: Voice) -> list[Statement]:
+    """Return what "Let's meet at the station on Friday" proposes, when it says more than "Let's go!"."""
+    found = _PROPOSAL.match(tags)
+    if found is None:
+        return []
+    clause = Clause("dropped", 0, 2, found.end())
+    statements = _Reading(sentence, tags, [clause], voice).statements()
+    return [replace(made, predicate=_suggested(made.predicate), kind="plan") for made in statements if made.object]
+
+
+def _suggested(predicate: str) -> str:
+    verb, *rest = predicate.split(" ")
+    return " ".join(["suggests to", lemma(verb), *rest])
 
 
 class _Reading:
@@ -120,12 +142,11 @@ class _Reading:
         if nested is not None:
             predicate, text = self._reported(nested, predicate, end, verb)
             kind = "report" if verb in SAY else kind
+        elif start < finish:
+            text = self._voice.phrase(self._sentence, start, min(finish, start + MAX_OBJECT))
+        elif self._is_phrase(subject, verb, clause):
+            return None
         else:
-            finish = min(finish, start + MAX_OBJECT)
-            text = self._voice.phrase(self._sentence, start, finish)
-        if not text:
-            if self._is_phrase(subject, verb, clause):
-                return None
             start, finish = self._trimmed(stop, end, keep=True)
             text = self._voice.phrase(self._sentence, start, finish)
         return self._placed(clause, begin, max(finish, stop), end, subject.text, predicate, text, kind)
@@ -218,10 +239,11 @@ class _Reading:
         left = frozenset(",;._C") if opener or keep else _TRIM_LEFT
         while start < end and tags[start] in left:
             start += 1
+        right = frozenset(",;.") if keep else _TRIM_RIGHT
         changed = True
         while changed:
             changed = False
-            while end > start and (tags[end - 1] in _TRIM_RIGHT or words[end - 1] in _LAST_WORDS):
+            while end > start and (tags[end - 1] in right or words[end - 1] in _LAST_WORDS):
                 end -= 1
             after = None if keep else _TIME_AFTER.search(tags, start, end)
             if after is not None:

@@ -102,7 +102,7 @@ def _whole(sentence: Tagged, start: int, end: int, voice: Voice, *, alone: bool)
     """Return a sentence without a finite verb as something that the speaker said, unless it is an order or too slight."""
     content = sum(tag in "NMUDwzgkJ~" for tag in sentence.tags)
     opener = sentence.tags.lstrip('R!,_s"')[:2]
-    ordered = opener[:1] in ("v", "d") or (opener[:1] == "w" and opener[1:] in tuple("rDSoPtqTiye"))
+    ordered = opener[:1] in ("v", "d", "B") or (opener[:1] in ("w", "k", "h") and opener[1:] in tuple("rDSoPtqTiyeg"))
     if ordered or not content or (content < 3 and not alone):
         return []
     end = min(end, start + MAX_STATEMENT)

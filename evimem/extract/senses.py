@@ -19,6 +19,7 @@ SAY = frozenset(
 KNOW = frozenset("know realize realise learn hear see notice remember forget discover show mean understand read".split())
 COMPLEMENT = THINK | HOPE | SAY | KNOW | {"ensure", "convince", "prove", "decide", "love", "worry"}
 GERUND = frozenset("start begin keep stop quit finish go continue resume try consider avoid give spend".split())
+_JUDGE = THINK - {"find", "consider", "agree", "imagine"}
 _STATIVE = frozenset(
     "be have live know own belong work study need cost seem mean contain include depend weigh sound look speak play stay wear remain".split()
 )
@@ -46,8 +47,6 @@ def kind_of(sentence: Tagged, clause: Clause, verb: str) -> Kind:
         return "state"
     if verb in HOPE or ("T" in group and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODAL_PLANS.isdisjoint(words):
         return "plan"
-    if verb in THINK or not lemmas.isdisjoint(LIKE):
+    if verb in _JUDGE or not lemmas.isdisjoint(LIKE):
         return "opinion"
-    if verb in SAY:
-        return "report"
     return "state" if verb in _STATIVE or group[-1] in "bZzvwLhmd" else "event"

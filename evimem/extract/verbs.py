@@ -56,6 +56,27 @@ revisit revive ruin satisfy save scare scold seem select serve settle simplify s
 specialise strengthen submit subscribe succeed suffer suggest suit summarize supervise suppose surrender surround survive
 sustain tackle tempt tend terrify thank thrive tidy tolerate transform translate trim tutor uncover unpack unite upload
 utilize vaccinate vanish vary visualize wander want warn weigh welcome widen yell
+activate adhere administer advertise allocate alter annotate arouse ascend assert assess attain attribute authorize automate await awaken
+backpack bandage baptize bathe befriend bestow blink boast brag brainstorm broaden browse caress categorize cater certify cherish chew
+circulate cite clap cleanse coincide collide commemorate comprehend conceal conceive condemn confide confine conform confront congregate
+conserve contemplate contend contradict convene converse convey correspond cram criticize cuddle curate dazzle debug deceive decipher
+deepen delve demolish depict deploy deprive derive descend deteriorate devise devour diminish discard disclose disconnect discourage
+disguise dislocate dismantle dispose disrupt dissolve distinguish distribute disturb dodge dominate doze elaborate elevate elope embody
+enact encompass endure energize enforce engage engrave enlarge enlighten enrich entail entice entrust envision equip erase erupt escalate
+excel exclaim exclude execute exert exhale exhaust expire exploit facilitate fetch fidget flatter flourish foresee frustrate fulfill fulfil
+fundraise furnish gamble glide google grieve grin grind growl haul heighten hinder hover hydrate immerse immigrate impose improvise induce
+indulge inhale initiate inject innovate inquire insert integrate intensify interpret interrupt invade isolate jot knead lament lengthen
+liberate lighten linger livestream loosen magnify manipulate marvel mediate mend mesmerize mimic mingle misplace mobilize multiply munch
+narrate neglect nourish nurture obsess omit opt originate oversee overtake owe perceive persevere pinpoint portray preach precede predict
+presume prevail proclaim procrastinate proofread prosper recite reclaim reconcile reconsider recuperate redeem refill refrain refresh
+refurbish reinforce reinvent rejoice relieve reminisce replenish replicate reproduce resent reside resonate restrict resurface retell
+retrain revamp revolve rinse roam rotate rummage salvage sanitize savor scatter scrub sculpt seize shave shiver shove shrug shuffle simmer
+situate skydive slam smash snatch sniff snore snuggle soar sob soften specify speculate splurge stabilize startle starve stimulate stir
+streamline strum subside subtract sue summon suppress surpass suspend swallow symbolize sympathize terminate thaw thicken tickle tighten
+tinker tow toss transcend transcribe transmit triple tumble twirl unblock underestimate undertake unfold unify unlock unplug unravel unveil
+unwrap upcycle validate verify vibrate videotape violate wag weaken whine widen wiggle wipe wither wobble wrestle yearn accumulate adjourn
+captivate clutter enchant evoke fixate foster instill mesmerise overflow pamper prioritise radiate revitalize strategize symbolise
+wield zip
 """
 
 # verbs whose base is a noun as well, used as a verb more often than not in the third person
@@ -87,6 +108,13 @@ stage star stare state steam step stitch store storm stream stress stretch strol
 support surf surprise survey suspect swap switch tag tap target tattoo team tease test text thank threaten tie time tip toast
 touch tour track trade trail train transfer transport trap treat trek trick trip trouble trust tweet twist type update
 upgrade value view voice volunteer vote warm wash waste watch water wave whisper winter witness workout wrap yield zoom
+appeal bargain battle bloom boost bruise capture charm channel click comb compromise counsel craft dip dive doodle double drain drift
+drill exit flush forecast fracture fuel gain gaze giggle glue gossip grasp grip groom hammer highlight hop hustle import insult kayak
+layer leak log lounge lower mature milk narrow nod object outline pace paddle paste patch pedal perfect pet pilot pioneer pitch
+plunge puzzle rally rebel relapse remark reverse rip roar scan scoop scribble scroll seal secure shelter shovel slice snorkel spice
+splash sprain spray sprint sprout squat stain strain strap strip stroke substitute sweat tailor thrill tire transition transplant
+trigger triumph tune urge vent venture vomit vow waltz welcome whistle wink worship wound wreck yawn juggle binge stock
+trek spice raise shock spark photograph snap doubt tackle tutor
 """
 
 _BE_DO_HAVE = {

@@ -34,7 +34,7 @@ _CLASSES = {
     "!": "oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um please thanks "
     "congrats congratulations bye goodbye gosh phew anyway btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely "
     "exactly goodness",
-    "R": "just well really actually also finally already recently even honestly basically kinda sorta still always usually often "
+    "R": "just only well really actually also finally already recently even honestly basically kinda sorta still always usually often "
     "almost nearly maybe perhaps ever again too very quite pretty rather now here instead yet sometimes ago twice super "
     "else somewhere anywhere everywhere nowhere longer currently soon lately only mostly later seldom hardly barely rarely "
     "currently indoors outdoors abroad upstairs downstairs then forever anymore thus hence nevertheless however meanwhile "
@@ -45,13 +45,13 @@ _CLASSES = {
     "due early late right wrong beautiful lovely friendly lonely silly ugly likely tired bored exhausted stressed nervous "
     "jealous allergic pregnant sick ill available interested overwhelmed obsessed addicted "
     "fond new old big small little long short high low young whole entire main "
-    "real different special important favorite favourite best better worst next last only fun cool awesome amazing exciting interesting inspiring rewarding "
+    "real different special important favorite favourite best better worst next last fun cool awesome amazing exciting interesting inspiring rewarding "
     "fulfilling fascinating boring challenging overwhelming relaxing refreshing stunning captivating surprising tiring exhausting "
     "charming disappointing depressing frustrating satisfying encouraging terrifying thrilling heartwarming breathtaking touching "
     "promising confusing embarrassing annoying shocking entertaining eager allowed unable familiar similar full empty clear",
     "U": "people children men women folks police kids parents friends feet teeth mice",
     "N": "thing things morning evening evenings mornings wedding king spring string ceiling sibling siblings ring wing weekend "
-    "lot lots bunch couple kind sort bit news way bed seed weed shed breed bus gas class boss business glass address series always "
+    "lot lots bunch couple kind sort bit news way bed seed weed shed breed bus gas class boss business glass address series "
     "home today tonight tomorrow yesterday time family july italy reply club stuff mom dad",
 }
 
