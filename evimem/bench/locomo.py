@@ -1,0 +1,113 @@
+"""LoCoMo, scored: each conversation into a memory of its own, then every question searched for and asked."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import evimem
+
+from ..loaders.locomo import LocomoQuestion, LocomoSample
+from ..memory import Memory
+from .f1 import official_f1
+
+DEPTH = 20  # turns of the ranking that is scored
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """How one conversation went in."""
+
+    sample: str
+    turns: int
+    facts: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What became of one question. `ranked` are the turns of one search with its words; `text` is the answer."""
+
+    sample: str
+    number: int
+    category: int
+    gold: tuple[str, ...]
+    ranked: tuple[str, ...]
+    text: str | None
+    abstained: bool
+    confidence: float
+    tier: str
+    f1: float
+    requests: int
+    search_seconds: float
+    ask_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything one run of the benchmark measured."""
+
+    ingested: tuple[Ingested, ...]
+    asked: tuple[Asked, ...]
+
+
+Progress = Callable[[int], None]
+
+
+def run_locomo(
+    samples: Iterable[LocomoSample],
+    *,
+    llm: Any = None,
+    loop: str = "iris",
+    limit: int | None = None,
+    progress: Progress = lambda count: None,
+) -> Run:
+    """Score samples; `limit` takes the first questions of each. The memories are deleted afterwards."""
+    ingested: list[Ingested] = []
+    asked: list[Asked] = []
+    with tempfile.TemporaryDirectory(prefix="evimem-locomo-") as folder:
+        for number, sample in enumerate(samples):
+            with evimem.open(Path(folder) / f"{number}.evimem", llm=llm) as memory:
+                ingested.append(_ingest(memory, sample))
+                for one in _ask_all(memory, sample, loop, limit):
+                    asked.append(one)
+                    progress(1)
+    return Run(tuple(ingested), tuple(asked))
+
+
+def _ingest(memory: Memory, sample: LocomoSample) -> Ingested:
+    started = time.perf_counter()
+    report = memory.extend(sample.turns, strict=True)
+    return Ingested(sample.id, report.added, report.facts, time.perf_counter() - started)
+
+
+def _ask_all(memory: Memory, sample: LocomoSample, loop: str, limit: int | None) -> Iterator[Asked]:
+    for number, question in enumerate(sample.questions[:limit], start=1):
+        yield _ask(memory, sample.id, number, question, loop)
+
+
+def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str) -> Asked:
+    started = time.perf_counter()
+    hits = memory.search(question.text, DEPTH)
+    searched = time.perf_counter()
+    answer = memory.ask(question.text, loop)
+    ended = time.perf_counter()
+    return Asked(
+        sample=sample,
+        number=number,
+        category=question.category,
+        gold=question.evidence,
+        ranked=tuple(hit.turn.id for hit in hits),
+        text=answer.text,
+        abstained=answer.abstained,
+        confidence=answer.confidence,
+        tier=answer.tier.value,
+        f1=official_f1(answer.text, question.answer, question.category),
+        requests=answer.usage.requests,
+        search_seconds=searched - started,
+        ask_seconds=ended - searched,
+    )

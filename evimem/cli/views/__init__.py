@@ -1,0 +1,1 @@
+"""Pages made from evimem's values: pure functions, one module a kind of value."""
