@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .connection import Connection
+from .edges import threshold
 from .errors import InvalidQuery, StoreCorrupt, StoreError
 from .files import sync_folder
 from .index.segments import Stored, sealed, stored
@@ -78,6 +79,8 @@ def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
     high = layers.raw.high_water()
     for number in range(-(-high // layers.segments.size)):
         yield from _segment_problems(layers, extractor, number)
+    if wrong := layers.edges.wrong(threshold(layers.meta("embedder") or "")):
+        yield f"{wrong} fact(s) are linked otherwise than their vectors say"
     for fact_id in _wrongly_replaced(layers):
         yield f"fact {fact_id!r} is marked as replaced by a fact that is not there"
 

@@ -22,6 +22,9 @@ SELECT turn.seq FROM turn JOIN turn AS here ON here.seq = ? AND turn.session = h
 WHERE (turn.instant, turn.seq) {side} (here.instant, here.seq) ORDER BY turn.instant {way}, turn.seq {way} LIMIT 1"""
 
 _LINK = "INSERT INTO edge (source, target, kind, weight) VALUES (min(?1, ?2), max(?1, ?2), 'similar', ?3)"
+_EARLIER = """
+SELECT fact.row, edge.weight FROM edge JOIN fact ON fact.row = CASE source WHEN ?1 THEN target ELSE source END
+WHERE (source = ?1 OR target = ?1) AND (fact.instant, fact.row) < (?2, ?1)"""
 _UNLINK = """
 DELETE FROM edge WHERE (source = ?1 OR target = ?1) AND EXISTS (
     SELECT 1 FROM fact WHERE row = CASE source WHEN ?1 THEN target ELSE source END AND (fact.instant, fact.row) < (?2, ?1))"""
@@ -58,6 +61,16 @@ class EdgeGraph:
         if orphans:
             known = self._vectors.current()
             self._relink(known, known.positions(sorted(orphans)), least)
+
+    def wrong(self, least: float) -> int:
+        """Return how many facts are linked otherwise than their vectors say."""
+        known = self._vectors.current()
+        wrong = 0
+        for near in known.near(range(len(known)), least):
+            row, said = int(known.rows[near.position]), int(known.said[near.position])
+            kept = {(other, weight) for other, weight in self._db.rows(_EARLIER, (row, said))}
+            wrong += kept != {(int(known.rows[position]), weight) for position, weight in near.links}
+        return wrong
 
     def clear(self) -> None:
         """Drop every link and every fact's vector."""

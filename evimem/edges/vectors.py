@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..connection import Connection
 from ..protocols import Vectors
-from ..quantize import pack, unpack
+from ..quantize import pack
 from .rules import PER_FACT
 
 Positions = NDArray[np.int64]
+_ROUNDING = 1e-4  # how far a product of floats may be off
 _BLOCK = 256  # facts compared with all others in one matrix product
 
 
@@ -28,12 +30,18 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Facts that have a vector: their rows (ascending), turns, times said, and unit vectors, position by position."""
+    """Facts that have a vector, position by position: rows (ascending), turns, times said, vectors as stored and not.
+
+    The float matrix finds who may be near; the stored whole numbers say how near, so that a link weighs the same to
+    the last bit whatever it was computed beside.
+    """
 
     rows: Positions
     turns: Positions
     said: Positions
     matrix: Vectors
+    quantized: NDArray[np.int8]
+    scales: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -52,12 +60,18 @@ class Known:
                 yield self._near(position, cosines[:, column], least)
 
     def _near(self, position: int, cosines: Vectors, least: float) -> Near:
-        close = np.flatnonzero((cosines >= least) & (self.turns != self.turns[position]))
+        close = np.flatnonzero((cosines >= least - _ROUNDING) & (self.turns != self.turns[position]))
+        exact = self._exact(close, position)
+        close, exact = close[exact >= least], exact[exact >= least]
         before = self._before(close, position)
-        past = close[before]
-        best = past[np.lexsort((past, -cosines[past]))][:PER_FACT]
-        links = tuple((int(at), min(1.0, float(cosines[at]))) for at in best)
+        past, nearness = close[before], exact[before]
+        best = np.lexsort((past, -nearness))[:PER_FACT]
+        links = tuple((int(past[at]), min(1.0, float(nearness[at]))) for at in best)
         return Near(position, links, tuple(int(at) for at in close[~before]))
+
+    def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
+        dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
+        return dots * (self.scales[positions] * self.scales[position])
 
     def _before(self, positions: Positions, position: int) -> NDArray[np.bool_]:
         said, row = self.said[position], self.rows[position]
@@ -86,27 +100,36 @@ class FactVectors:
             (last,),
         )
         if found:
-            self._append(
-                np.array([row[:3] for row in found], dtype=np.int64), np.stack([unpack(*row[3:]) for row in found])
-            )
-        rows, turns, said = self._columns[: self._size].T
-        return Known(rows, turns, said, self._matrix[: self._size])
+            columns = np.array([row[:3] for row in found], dtype=np.int64)
+            quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
+            self._append(columns, quantized, np.array([row[4] for row in found]))
+        end = self._size
+        return Known(*self._columns[:end].T, self._matrix[:end], self._quantized[:end], self._scales[:end])
 
     def reset(self) -> None:
         """Forget what is held in memory; it is read again when it is next asked for."""
         self._size = 0
         self._columns = np.empty((0, 3), dtype=np.int64)
         self._matrix: Vectors = np.empty((0, 0), dtype=np.float32)
+        self._quantized = np.empty((0, 0), dtype=np.int8)
+        self._scales = np.empty(0)
 
-    def _append(self, columns: Positions, matrix: Vectors) -> None:
-        end = self._size + len(columns)
+    def _append(self, columns: Positions, quantized: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
+        end, width = self._size + len(columns), quantized.shape[1]
         if end > len(self._columns):
             room = max(end, 2 * self._size, 64)
-            grown = np.empty((room, 3), dtype=np.int64), np.empty((room, matrix.shape[1]), dtype=np.float32)
-            if self._size:
-                grown[0][: self._size] = self._columns[: self._size]
-                grown[1][: self._size] = self._matrix[: self._size]
-            self._columns, self._matrix = grown
-        self._columns[self._size : end] = columns
-        self._matrix[self._size : end] = matrix
+            self._columns = _grown(self._columns, (room, 3), self._size)
+            self._matrix = _grown(self._matrix, (room, width), self._size)
+            self._quantized = _grown(self._quantized, (room, width), self._size)
+            self._scales = _grown(self._scales, (room,), self._size)
+        fresh = slice(self._size, end)
+        self._columns[fresh], self._quantized[fresh], self._scales[fresh] = columns, quantized, scales
+        self._matrix[fresh] = quantized * scales[:, None].astype(np.float32)
         self._size = end
+
+
+def _grown(array: NDArray[Any], shape: tuple[int, ...], size: int) -> NDArray[Any]:
+    grown = np.empty(shape, dtype=array.dtype)
+    if size:
+        grown[:size] = array[:size]
+    return grown
