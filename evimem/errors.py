@@ -115,6 +115,7 @@ class ReplyError(ModelError):
     def __init__(self, role: str, why: str, reply: str, received: Any = None) -> None:
         super().__init__(f"the {role} model's reply of {len(reply)} characters could not be read: {why}")
         self.role = role
+        self.why = why
         self.reply = reply
         self.received = received
 
@@ -128,15 +129,24 @@ class ModelTimeout(ModelError):
 class ModelUnavailable(ModelError):
     """The chat model refused, or could not be reached.
 
-    `retry_after` is the number of seconds that the server asked to wait. `detail` is the server's own text, kept
-    out of the message because servers quote what they were sent.
+    `status` is the HTTP status, where there was one; `retry_after` the number of seconds that the server asked to
+    wait. `detail` is the server's own text, kept out of the message because servers quote what they were sent.
     """
 
-    def __init__(self, message: str, *, retryable: bool, retry_after: float | None = None, detail: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
+        detail: str = "",
+        status: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
         self.retry_after = retry_after
         self.detail = detail
+        self.status = status
 
 
 class EmbedderError(EvimemError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 from .errors import ReplyError
@@ -67,32 +67,32 @@ def partial_field(text: str, name: str) -> str:
 
 def _object(text: str, wanted: Collection[str], bare: str | None) -> dict[str, Any] | None:
     left = [MAX_TOKENS]
-    for start in _starts(text, "{[" if bare else "{"):
-        value = _value_at(text, start, left)
+    opening = re.compile(r"[{\[]" if bare else r"\{")
+    at = 0
+    for _ in range(MAX_STARTS):
+        match = opening.search(text, at)
+        if match is None:
+            break
+        value, end = _value_at(text, match.start(), left)
         if isinstance(value, dict) and any(name in value for name in wanted):
             return value
         if bare and isinstance(value, list) and all(isinstance(item, dict) for item in value):
             return {bare: value}
+        at = max(end, match.end())  # what stands inside an object was read with it
     return None
 
 
-def _starts(text: str, marks: str) -> Iterator[int]:
-    for number, match in enumerate(re.finditer(f"[{re.escape(marks)}]", text)):
-        if number == MAX_STARTS:
-            return
-        yield match.start()
-
-
-def _value_at(text: str, start: int, left: list[int]) -> Any:
-    """Return the value that begins here, read strictly and else leniently; None when it is neither."""
+def _value_at(text: str, start: int, left: list[int]) -> tuple[Any, int]:
+    """Return the value that begins here and where it ends, read strictly, else leniently; None when it is neither."""
     try:
-        return _DECODER.raw_decode(text, start)[0]
+        return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):  # not strict JSON, an integer of thousands of digits, or a deep nest
         pass
+    lenient = _Lenient(text, start, left)
     try:
-        return _Lenient(text, start, left).value()
+        return lenient.value(), lenient.at
     except _Unreadable:
-        return None
+        return None, start
 
 
 class _Unreadable(Exception):
@@ -104,7 +104,7 @@ class _Lenient:
 
     def __init__(self, text: str, start: int, left: list[int]) -> None:
         self._text = text
-        self._at = start
+        self.at = start
         self._left = left
 
     def value(self, depth: int = 0) -> Any:
@@ -132,22 +132,22 @@ class _Lenient:
     def _items(self, depth: int) -> list[Any]:
         items: list[Any] = []
         while True:
-            before = self._at
+            before = self.at
             kind, token = self._next()
             if kind == "mark" and token == "]":
                 return items
             if kind == "mark" and token == ",":
                 continue
-            self._at = before
+            self.at = before
             items.append(self.value(depth + 1))
 
     def _next(self) -> tuple[str, str]:
         while True:
             self._left[0] -= 1
-            match = _TOKEN.match(self._text, self._at)
+            match = _TOKEN.match(self._text, self.at)
             if match is None or self._left[0] < 0:
                 raise _Unreadable
-            self._at = match.end()
+            self.at = match.end()
             if match.lastgroup != "space":
                 return str(match.lastgroup), match.group()
 

@@ -81,3 +81,9 @@ def items(value: Any) -> list[Any]:
         return []
     parts = re.split(r"[,;\n]", stated(value).strip("[](){} "))
     return [part.strip(" \"'*-[]()") for part in parts if part.strip(" \"'*-[]()")][:MAX_ITEMS]
+
+
+def sentences(value: Any, limit: int) -> tuple[str, ...]:
+    """Return a list of texts, or a text's lines, as clean texts that say something."""
+    said = value.split("\n") if isinstance(value, str) else items(value)
+    return tuple(clean for sentence in said[:limit] if (clean := stated(sentence)))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class OpenAIEmbedder:
     concurrency: int = 4
     batch: int = 128
     max_characters: int = 20_000
+    remote: ClassVar[bool] = True  # its vectors are owed after a turn is kept, and follow from the queue
     _server: Server = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +101,8 @@ class OpenAIEmbedder:
 
 class AsyncOpenAIEmbedder:
     """`OpenAIEmbedder` for event loops, any number of them."""
+
+    remote: ClassVar[bool] = True
 
     def __init__(self, embedder: OpenAIEmbedder) -> None:
         self._embedder = embedder

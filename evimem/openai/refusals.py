@@ -59,6 +59,7 @@ def refused(refusal: Refusal) -> ModelUnavailable:
         retryable=(status >= 500 or status in _RETRYABLE) and not spent,
         retry_after=retry_after(refusal.headers.get("retry-after")),
         detail=redact(refusal.body),
+        status=status,
     )
 
 
@@ -84,7 +85,7 @@ def backoff(attempt: int, chance: float) -> float:
 
 def option_refused(error: ModelError, options: Mapping[str, Any]) -> str | None:
     """Return the option to leave out after a 400 or 422: one that the server names, else the schema."""
-    if not isinstance(error, ModelUnavailable) or not re.search(r"status (400|422)\b", str(error)):
+    if not isinstance(error, ModelUnavailable) or error.status not in {400, 422}:
         return None
     said = f"{error} {error.detail}"
     for name in ("temperature", "stream_options"):

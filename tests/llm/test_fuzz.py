@@ -1,0 +1,161 @@
+"""No reply, however spoilt, escapes as anything but a value within its bounds or a ReplyError."""
+
+import json
+import time
+from collections import Counter
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.errors import ReplyError
+from evimem.llm import fields
+from evimem.llm.draft import read_draft
+from evimem.llm.enrich import read_extraction
+from evimem.llm.mind import read_chain
+from evimem.llm.page import Page
+from evimem.llm.verdict import read_verdict
+from evimem.types import Tier, Turn
+from tests.llm.mutants import mutants
+from tests.llm.views import view_of
+
+TURN = Turn(
+    "t1", "s", "Mira", "We adopted a puppy last Friday. I don't like the noise.", datetime(2024, 3, 12), "a dog"
+)
+OTHER = Turn("t2", "s", "Noah", "Which breed is it?", datetime(2024, 3, 12))
+VIEW = view_of([TURN, OTHER], requirements=("who", "when"))
+PAGE = Page("", (TURN, OTHER))
+JUDGE = {
+    "tier": "inferrable",
+    "confidence": 0.9,
+    "requirements": [
+        {"id": "r1", "status": "supported", "evidence": ["e1"], "why": ""},
+        {"id": "r2", "status": "waived", "evidence": [], "why": "only the year is known"},
+    ],
+    "gaps": [{"kind": "time", "about": "Mira", "text": "no date of the adoption"}],
+    "next_query": "Mira puppy adoption date",
+    "reason": "a relative date",
+}
+ANSWER = {"steps": ["a"], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": "last Friday"}, "e2"]}
+CHAIN = {"type": "multi_hop", "steps": ["find who directed it"], "used": ["e1"]}
+FACT = {"subject": "Mira", "predicate": "adopted", "object": "a puppy", "when": "last Friday", "kind": "event"}
+EXTRACT = {
+    "facts": [
+        {**FACT, "quote": "adopted a puppy last Friday"},
+        {
+            "subject": "I",
+            "predicate": "don't like",
+            "object": "the noise",
+            "quote": "I don't like the noise",
+            "kind": "opinion",
+        },
+    ]
+}
+
+
+def read_all(text):
+    """Read a reply in every role and check what comes of it; return the outcomes."""
+    outcomes = []
+    for read in (judged, answered, extracted, read_chain):
+        try:
+            read(text)
+        except ReplyError as error:
+            assert error.reply == text
+            outcomes.append("error")
+        else:
+            outcomes.append("value")
+    return outcomes
+
+
+def judged(text):
+    verdict = read_verdict(text, VIEW, PAGE)
+    assert isinstance(verdict.tier, Tier)
+    assert 0 <= verdict.confidence <= 1
+    assert set(verdict.supported) | set(verdict.waived) <= {"who", "when"}
+    assert {turn for cited in verdict.supported.values() for turn in cited} <= {"t1", "t2"}
+    assert len(verdict.query) <= 400 >= len(verdict.reason)
+    assert all(gap.text == fields.visible(gap.text) and gap.text for gap in verdict.gaps)
+
+
+def answered(text):
+    draft = read_draft(text, PAGE)
+    assert draft.text is None or draft.text == fields.visible(draft.text) != ""
+    for citation in draft.citations:
+        if citation.span:
+            turn = {"t1": TURN, "t2": OTHER}[citation.turn_id]
+            assert citation.quote in (turn.text[slice(*citation.span)], (turn.caption or "")[slice(*citation.span)])
+
+
+def extracted(text):
+    for fact in read_extraction(text, TURN).facts:
+        source = TURN.caption if fact.kind == "image" else TURN.text
+        start, end = fact.span
+        assert 0 <= start < end <= len(source)
+        assert fact.turn_id == "t1"
+        f"{fact.subject}{fact.predicate}{fact.object}".encode()
+
+
+def fuzz(count, seed):
+    seconds, outcomes = [], Counter()
+    for text in mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count, seed):
+        began = time.perf_counter()
+        outcomes.update(read_all(text))
+        seconds.append((time.perf_counter() - began) / 4)
+    return outcomes, sorted(seconds)[int(0.99 * len(seconds))]
+
+
+def test_the_replies_are_read_before_they_are_spoilt():
+    assert [read_all(json.dumps(base)).count("value") for base in (JUDGE, ANSWER, CHAIN, EXTRACT)] == [1, 1, 1, 1]
+    assert len(read_extraction(json.dumps(EXTRACT), TURN).facts) == 2
+
+
+def test_five_thousand_spoilt_replies_end_as_values_or_typed_errors():
+    outcomes, _ = fuzz(5_000, seed=1)
+    assert outcomes["value"] > 1_500
+    assert outcomes["error"] > 1_500
+
+
+@pytest.mark.nightly
+def test_a_hundred_thousand_spoilt_replies_end_as_values_or_typed_errors():
+    outcomes, p99 = fuzz(100_000, seed=2)
+    assert outcomes["value"] > 30_000
+    assert p99 < 0.005
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+NAMES = st.sampled_from(
+    [
+        "tier",
+        "confidence",
+        "requirements",
+        "gaps",
+        "id",
+        "status",
+        "evidence",
+        "answer",
+        "citations",
+        "quote",
+        "facts",
+        "subject",
+        "predicate",
+        "object",
+        "when",
+        "kind",
+        "type",
+        "steps",
+    ]
+)
+NESTED = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=5), max_leaves=12
+)
+
+
+@given(st.dictionaries(NAMES, NESTED, max_size=6))
+def test_any_object_of_known_names_ends_as_a_value_or_a_typed_error(reply):
+    read_all(json.dumps(reply))
+
+
+@given(st.text(max_size=400))
+def test_any_text_ends_as_a_value_or_a_typed_error(text):
+    read_all(text)
