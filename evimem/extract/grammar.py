@@ -29,7 +29,7 @@ _NOUN = f"(?:(?<!P)(?:{_DETERMINERS}{{1,2}}|{_DETERMINERS}{{0,2}}[NMUJwzgkp'R]{{
 _GERUND = "(?:(?<![PTbhv])g(?:[oxt]|[DS]{0,2}[NMUJwzgk'R]{0,6}?))"
 _AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)){0,2}"
 _START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
-_RELATIVE = "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)"
+_RELATIVE = "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?|,[DS][^,;.]{1,5},|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)[R~]*"
 _PERSON = "(?:[DS]?[NMUJwg']{1,4}|[iyeo])"
 
 _CLAUSE = re.compile(
@@ -40,9 +40,10 @@ _CLAUSE = re.compile(
     f"|(?P<thing>[tqx]|{_START}[Dt]?~+(?=[Rn]*[bh]))(?P<it>{_SINGULAR}){_CHAIN}"
     f"|(?P<many>{_NOUN}(?<=U){_AFTER})(?P<they>{_MANY}){_CHAIN}"
     f"|(?P<noun>(?!(?<=[CT])w[z]){_NOUN}{_AFTER})(?P<one>{_SINGULAR}){_CHAIN}"
+    f"|(?P<brief>{_START}{_NOUN}{_AFTER})(?P<ends>(?<=[NMUgw])z(?=[.,]|$))"
     f"|(?P<gerund>{_GERUND}{_AFTER})(?P<doing>{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ])){_CHAIN}"
     f"|(?P<which>{_START}{_NOUN}{_AFTER}{_RELATIVE})(?P<it_is>{_SINGULAR}){_CHAIN}"
-    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|[wL](?=[DSPTotqMzUJN]))){_CHAIN}"
+    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|[wL](?=[DSPTotqMzUJN.,]|$))){_CHAIN}"
     f"|(?P<begun>^[!,_Rs]*)(?P<going>g){_CHAIN}"
 )
 

@@ -74,7 +74,7 @@ def _link(  # noqa: PLR0911
     return "main" if (connector and connector in ',;C"') or "s" in gap[len(core) :] else "part"
 
 
-def _subordinate(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, gap: str, size: int) -> Link:  # noqa: PLR0913
+def _subordinate(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, gap: str, size: int) -> Link:
     word = sentence.words[clause.subject - len(gap) + size - 1]
     group = tags[clause.verb : clause.end]
     present = group[-1:] in "vwZzL" or sentence.words[clause.verb] in _NOW
@@ -96,7 +96,7 @@ def _shares(sentence: Tagged, tags: str, clause: Clause, before: Clause, gap: st
         return group[:1] in ("f", "k") or word in ("was", "were", "had", "did") or (group[:1] in ("h", "b") and "k" in group)
     if kind in ("v", "w", "L") or sentence.words[clause.verb] == "be":
         shared = "T" in group or group[:1] in ("m", "d")
-        return shared or (group[:1] in ("v", "w", "L") and tags[clause.end : clause.end + 1] not in ("N", "J", "U"))
+        return shared or (group[:1] in ("v", "w", "L") and tags[clause.end : clause.end + 1] not in ("N", "J", "U", ".", ",", ""))
     if kind in ("z", "Z"):
         return group[:1] in ("z", "Z") or word in ("is", "has", "does", "'s")
     return True

@@ -18,10 +18,10 @@ MAX_OBJECT = 28  # tokens
 _BARE = frozenset("know see mean guess think bet agree hope suppose thank remember imagine understand hear believe promise say".split())
 _DROPPED = (LIKE | HOPE | THINK) - {"imagine", "consider", "find", "enjoy", "recommend"}
 _TRIM_LEFT, _TRIM_RIGHT = frozenset('R!,;."_Cs'), frozenset(',;."_C!WBs')
-_TIME_AFTER = re.compile(r"[,R]*[PQ]?D?~[~PD]*[R,._]*$")
+_TIME_AFTER = re.compile(r"[,R]*(?:[PQT][Dt]?)?~+(?:P[Dt]?~+)*[R,._]*$")
 _PROPOSAL = re.compile(r"..[vwk](?=.*[NMUJw~])")
 _PLACE = re.compile(r"[R!,C]*[PQ][DS]?[NMUJwg']{1,5},?[R,]*$")
-_LAST_WORDS = frozenset("too also though anyway".split())
+_LAST_WORDS = frozenset("too also though anyway now".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class _Reading:
             kind = "report" if verb in SAY else kind
         elif start < finish:
             text = self._voice.phrase(self._sentence, start, min(finish, start + MAX_OBJECT))
-        elif self._is_phrase(subject, verb, clause):
+        elif "~" not in tags[stop:end] and self._is_phrase(subject, verb, clause):
             return None
         else:
             start, finish = self._trimmed(stop, end, keep=True)
@@ -198,6 +198,8 @@ class _Reading:
         who = voice.subject(self._sentence, inner.subject, inner.verb)
         said = voice.predicate(self._sentence, inner.verb, stop, first=tags[inner.subject : inner.verb] == "i")
         start, finish = self._trimmed(stop, end)
+        if start >= finish:
+            start, finish = self._trimmed(stop, end, keep=True)
         rest = voice.phrase(self._sentence, start, min(finish, start + MAX_OBJECT))
         if verb in SAY and rest and tags[inner.subject : inner.verb] in ("e", "i"):
             return f"{predicate} {who} {said}", rest
@@ -219,7 +221,7 @@ class _Reading:
         """Return where the predicate ends: after a gerund, a particle and the prepositions that the object follows."""
         tags, words = self._tags, self._sentence.words
         at = clause.end
-        if at < end and tags[at] == "g" and verb in GERUND:
+        if (tags[at : at + 1] == "g" and verb in GERUND and tags[at + 1 : at + 2] not in (("", ".", ",", "C", "~") if verb != "go" else ("", "."))) or (verb == "get" and tags[at : at + 1] in ("k", "p")):
             at += 1
         if tags[at - 1] != "b":
             while at < end and tags[at] == "r":
@@ -259,5 +261,6 @@ class _Reading:
 
 def _auxiliary(tags: str, clause: Clause) -> tuple[int, int] | None:
     """Return the tokens before the last verb of a group, which a conjoined verb shares."""
-    last = clause.end - 1
+    infinitive = tags.find("T", clause.verb, clause.end)
+    last = infinitive + 1 if infinitive >= 0 else clause.end - 1
     return (clause.verb, last) if last > clause.verb and tags[last] in "vwL" and tags[clause.verb:last].strip("Rs~") else None

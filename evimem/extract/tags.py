@@ -1,10 +1,10 @@
 """A sentence as tokens with one tag each, so that the grammar can be regular expressions over the string of tags.
 
-    i I we   y you   e he she they   t it this   q that   x there   o me him   D a the   S my   ' possessive 's
-    N noun or unknown   M name   U plural   J adjective   g -ing   w noun or verb   z its third person or plural
-    v verb   Z third person   f past   k past or participle   p participle   b be   h have   d do   m modal   n not
-    L like   R adverb   s so   P preposition   Q preposition or conjunction   T to   r particle   C and   B because
-    W who   ! interjection   ~ time expression   , comma or dash   ; other break   " quoted   . end   _ symbol
+i I we   y you   e he she they   t it this   q that   x there   o me him   D a the   S my   ' possessive 's
+N noun or unknown   M name   U plural   J adjective   g -ing   w noun or verb   z its third person or plural
+v verb   Z third person   f past   k past or participle   p participle   b be   h have   d do   m modal   n not
+L like   R adverb   s so   P preposition   Q preposition or conjunction   T to   r particle   C and   B because
+W who   ! interjection   ~ time expression   , comma or dash   ; other break   " quoted   . end   _ symbol
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from .words import SPLITS, TAGS, guess
 MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
 
 _WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
-_PLAIN = re.compile(rf"{_WORD}|--+|\.\.+|[^\s\w]|_")
+_TITLE = r"\b(?:dr|mr|mrs|ms|prof)\.(?=\s)"
+_PLAIN = re.compile(rf"{_TITLE}|{_WORD}|--+|\.\.+|[^\s\w]|_")
 # with an apostrophe about: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
 _CLITICS = re.compile(
-    rf"[^\W_]+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|{_WORD}(?:'(?!(?:s|m|re|ve|ll|d)\b)[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
+    rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|{_WORD}(?:'(?!(?:s|m|re|ve|ll|d)\b)[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _NO_LONGER = re.compile(r"DR")

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 # base past participle; a missing participle equals the past
 _IRREGULAR = """
-arise arose arisen,awake awoke awoken,beat beat beaten,become became become,begin began begun,bend bent,bet bet,bind bound,
+arise arose arisen,bear bore born,awake awoke awoken,beat beat beaten,become became become,begin began begun,bend bent,bet bet,bind bound,
 bite bit bitten,bleed bled,blow blew blown,break broke broken,breed bred,bring brought,build built,burst burst,buy bought,
 catch caught,choose chose chosen,cling clung,come came come,cost cost,creep crept,cut cut,deal dealt,dig dug,draw drew drawn,
 dream dreamt,drink drank drunk,drive drove driven,eat ate eaten,fall fell fallen,feed fed,feel felt,fight fought,find found,

@@ -31,10 +31,10 @@ _CLASSES = {
     "b": "am is are was were be been being 'm 're ai",
     "h": "have has had 've",
     "d": "do does did",
-    "!": "oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um please thanks "
-    "congrats congratulations bye goodbye gosh phew anyway btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely "
+    "!": "oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um "
+    "bye goodbye gosh phew anyway btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely "
     "exactly goodness",
-    "R": "just only well really actually also finally already recently even honestly basically kinda sorta still always usually often "
+    "R": "just only please well really actually also finally already recently even honestly basically kinda sorta still always usually often "
     "almost nearly maybe perhaps ever again too very quite pretty rather now here instead yet sometimes ago twice super "
     "else somewhere anywhere everywhere nowhere longer currently soon lately only mostly later seldom hardly barely rarely "
     "currently indoors outdoors abroad upstairs downstairs then forever anymore thus hence nevertheless however meanwhile "
@@ -52,7 +52,7 @@ _CLASSES = {
     "U": "people children men women folks police kids parents friends feet teeth mice",
     "N": "thing things morning evening evenings mornings wedding king spring string ceiling sibling siblings ring wing weekend "
     "lot lots bunch couple kind sort bit news way bed seed weed shed breed bus gas class boss business glass address series "
-    "home today tonight tomorrow yesterday time family july italy reply club stuff mom dad",
+    "home today tonight tomorrow yesterday time family july italy reply club stuff mom dad thanks congrats congratulations",
 }
 
 
