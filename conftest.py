@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 @pytest.fixture(autouse=True)
 def _examples_in_an_empty_folder(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[None]:
+) -> None:
     if isinstance(request.node, pytest.DoctestItem):
         monkeypatch.chdir(tmp_path)
-    yield

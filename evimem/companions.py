@@ -58,4 +58,5 @@ def _check(db: Connection, mark: Mark) -> None:
 
 
 def _cure(path: Path) -> str:
-    return f"put the file (and its -wal) back, or restore a backup; if this is what you want, delete {mark_path(path).name!r}"
+    mark = mark_path(path).name
+    return f"put the file (and its -wal) back, or restore a backup; if this is what you want, delete {mark!r}"

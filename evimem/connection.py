@@ -86,7 +86,11 @@ class Connection:
 
     def patch(self, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
         """Overwrite some bytes of a BLOB in place."""
-        with self._lock, self._translated, self._handle().blob_open("main", table, column, rowid, True) as blob:
+        with (
+            self._lock,
+            self._translated,
+            self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
+        ):
             blob.seek(offset)
             blob.write(data)
 

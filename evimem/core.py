@@ -34,7 +34,7 @@ class Core:
         extractor: Extractor | None = None,
     ) -> None:
         self.store = store
-        self.embedder = embedder
+        self.embedder: Any = embedder
         self.mind = mind
         self.extractor = extractor or self.default_extractor()
 
@@ -131,21 +131,6 @@ def moment(what: str, value: Moment | None) -> datetime | None:
         return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
     except (ValueError, AttributeError) as error:
         raise InvalidQuery(f"{what} is {value!r}; expected a datetime or an ISO 8601 string") from error
-
-
-def one_turn(  # noqa: PLR0913 - the fields of a turn
-    speaker: str,
-    text: str,
-    time: Moment,
-    session: str | None,
-    id: str | None,  # noqa: A002
-    caption: str | None,
-    role: str | None,
-    metadata: dict[str, Any] | None,
-) -> Turn:
-    """Return the turn that `add` was given."""
-    given: Any = time
-    return Turn(id or "", session or "", speaker, text, given, caption, role, metadata or {})
 
 
 def filters(

@@ -1,4 +1,4 @@
-"""A memory in plain Python objects: the obvious implementation, which the SQLite store is held to. Nothing is durable."""
+"""A memory in plain Python objects: the obvious store, which the one in SQLite is held to. Nothing is durable."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class MemoryStore:
                 kept.fact_vectors |= _by_id(entry)
             kept.owed.pop(kind, None)
 
-    def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:  # noqa: ARG002
+    def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
         """Count a failure."""
         kept = self._kept.get(turn_id)
         if kept is not None and kind in kept.owed:
@@ -183,8 +183,8 @@ class MemoryStore:
         if entry.facts and entry.fact_vectors is None:
             owed["link"] = (0, 0.0)
         self._kept[turn.id] = Kept(turn, entry.facts, packed, vectors, dict(owed))
-        outcome = "readded" if turn.id in self._forgotten else "added"
-        return TurnStatus(turn.id, outcome, None, tuple(sorted(owed)))
+        again = turn.id in self._forgotten
+        return TurnStatus(turn.id, "readded" if again else "added", None, tuple(sorted(owed)))
 
     def _clock_error(self, turn: Turn) -> InvalidTurn | None:
         other = next(iter(self._kept.values()), None)

@@ -6,13 +6,14 @@ import asyncio
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from .core import Core, Moment, filters, one_turn
+from .core import Core, Moment, filters
 from .embedding import checked, checked_rows, failure
 from .errors import EvimemError
 from .flow import Complete, Effect, Embed, Flow, arun, run, serve
@@ -42,7 +43,7 @@ class Memory:
         *,
         time: Moment,
         session: str | None = None,
-        id: str | None = None,  # noqa: A002
+        id: str | None = None,
         caption: str | None = None,
         role: str | None = None,
         metadata: dict[str, Any] | None = None,
@@ -51,7 +52,7 @@ class Memory:
 
         Raise InvalidTurn for a turn that cannot be kept, TurnConflict for an id that names other content.
         """
-        turn = one_turn(speaker, text, time, session, id, caption, role, metadata)
+        turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return self.extend([turn], strict=True)
 
     def extend(self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None) -> AddReport:
@@ -84,7 +85,7 @@ class Memory:
     def ask(
         self, question: str, loop: str = "iris", *, asked_at: Moment | None = None, budget: Budget = Budget()
     ) -> Answer:
-        """Answer from memory, or abstain with a reason. `asked_at` is today; without it, when the newest turn was said."""
+        """Answer from memory, or abstain with a reason. `asked_at` is today; by default the newest turn's time."""
         return self._run(self._core.ask(question, loop, asked_at, budget))
 
     def forget(
@@ -108,15 +109,15 @@ class Memory:
         self.enrich()
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
-        """Switch to another embedder. Until its vectors are there, search goes by words; after a crash, call enrich()."""
+        """Switch to another embedder; until its vectors are there, search goes by words. After a crash, enrich()."""
         self._core.change_embedder(embedder)
         self.enrich(progress=progress)
 
-    def turn(self, id: str) -> Turn:  # noqa: A002
+    def turn(self, id: str) -> Turn:
         """Return a stored turn. Raise UnknownTurn."""
         return self._core.store.read([id])[0]
 
-    def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:  # noqa: A002
+    def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:
         """Return a turn with those around it in its session. Raise UnknownTurn."""
         return self._core.store.context(id, before, after)
 
@@ -141,7 +142,7 @@ class Memory:
         return self._core.store.health()
 
     def check(self, *, repair: bool = False) -> Health:
-        """Verify every digest and derived row, which reads the whole file; with `repair`, derive again what differs."""
+        """Verify every digest and derived row (reads the whole file); with `repair`, derive again what differs."""
         return self._core.check(repair=repair)
 
     def stats(self) -> Stats:
@@ -213,13 +214,13 @@ class AsyncMemory:
         *,
         time: Moment,
         session: str | None = None,
-        id: str | None = None,  # noqa: A002
+        id: str | None = None,
         caption: str | None = None,
         role: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> AddReport:
         """Keep one turn."""
-        turn = one_turn(speaker, text, time, session, id, caption, role, metadata)
+        turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return await self.extend([turn], strict=True)
 
     async def extend(
@@ -275,11 +276,11 @@ class AsyncMemory:
         await self._away(partial(self._core.change_embedder, embedder))
         await self.enrich(progress=progress)
 
-    async def turn(self, id: str) -> Turn:  # noqa: A002
+    async def turn(self, id: str) -> Turn:
         """Return a stored turn."""
         return await self._away(partial(self._plain.turn, id))
 
-    async def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:  # noqa: A002
+    async def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:
         """Return a turn with those around it in its session."""
         return await self._away(partial(self._plain.context, id, before, after))
 

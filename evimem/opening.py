@@ -17,7 +17,7 @@ from .store import SqliteStore
 AnyPath = str | PathLike[str]
 
 
-def open(  # noqa: A001 - the verb users expect
+def open(
     path: AnyPath,
     *,
     llm: Any = None,
@@ -48,7 +48,7 @@ def open_async(
     return AsyncMemory(core, None if llm is None else llm.as_async())
 
 
-def make_core(  # noqa: PLR0913 - the collaborators
+def make_core(
     path: AnyPath,
     *,
     llm: Any = None,
@@ -64,6 +64,6 @@ def make_core(  # noqa: PLR0913 - the collaborators
 
 
 def _mind(llm: Any) -> Any:
-    from .llm.mind import LLMMind
+    from .llm.mind import LLMMind  # noqa: PLC0415 - prompts and schemas, which offline use need not load
 
     return LLMMind(llm)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .errors import EmbedderError
-from .flow import Flow, due, embed, postpone, settle
+from .flow import Flow, JobKind, due, embed, postpone, settle
 from .index.document import embedding_text
 from .protocols import Entry, Job
 
@@ -44,7 +44,7 @@ def give_links() -> Flow[int]:
     return len(jobs)
 
 
-def _postponed(kind: str, jobs: tuple[Job, ...], error: EmbedderError) -> Flow[None]:
+def _postponed(kind: JobKind, jobs: tuple[Job, ...], error: EmbedderError) -> Flow[None]:
     for job in jobs:
         over = job.attempts + 1 >= ATTEMPTS or not error.retryable
         yield from postpone(kind, job.turn.id, type(error).__name__, None if over else RETRY_SECONDS * 2**job.attempts)

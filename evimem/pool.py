@@ -84,7 +84,7 @@ class MemoryPool:
             await asyncio.shield(asyncio.to_thread(partial(self._end, lent, door)))
 
     def erase(self, user_id: str) -> EraseReport:
-        """Forget a user: overwrite what their memory holds, then remove its files. Raise StoreBusy while it is in use."""
+        """Forget a user: overwrite what their memory holds, then remove its files. Raise StoreBusy while in use."""
         key = key_of(user_id)
         with self._guard():
             if key in self._open and self._open[key].users:

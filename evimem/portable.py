@@ -81,7 +81,7 @@ def _fields(path: Path, number: int, line: bytes) -> dict[str, Any]:
 def _check_header(path: Path, fields: dict[str, Any]) -> None:
     if fields.get(_HEADER) != FORMAT:
         raise ImportFailed(
-            f"{str(path)!r} begins with {str(fields)[:60]!r}; expected the header of an evimem export of format {FORMAT} "
+            f"{str(path)!r} begins with {str(fields)[:60]!r}; expected the header of an export of format {FORMAT} "
             "(for other files use `evimem ingest`)"
         )
 
@@ -98,8 +98,10 @@ def _pair(path: Path, number: int, fields: dict[str, Any]) -> tuple[Turn, tuple[
 def _fact(fields: dict[str, Any]) -> Fact:
     event = fields.pop("event", None)
     if event is not None:
-        bounds = (
-            datetime.fromisoformat(event[name]) if name in event and event[name] else None for name in ("start", "end")
-        )
-        event = TimeSpan(*bounds, event["granularity"], event["text"])
+        start, end = (event.get(name) for name in ("start", "end"))
+        event = TimeSpan(_time(start), _time(end), event["granularity"], event["text"])
     return Fact(event=event, span=tuple(fields.pop("span")), **fields)
+
+
+def _time(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)

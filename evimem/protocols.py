@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,56 @@ class Extractor(Protocol):
     def name(self) -> str: ...
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Positions of vectors near another, best first, and their cosines; equal ones by position."""
+
+    positions: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours by cosine, safe to use from any thread. Positions are the caller's, and each is added once."""
+
+    def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None: ...
+
+    def search(self, vector: Vectors, k: int, exclude: Collection[int] = ()) -> Neighbours:
+        """Return the k nearest that are not excluded, or all of them when there are fewer."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+class Graph(Protocol):
+    """What `HnswIndex` asks of a library: one writer at a time, and no reader meanwhile, see to it.
+
+    `kind` names the library, its version and how it stores vectors: a saved graph is read by its own kind only.
+    """
+
+    @property
+    def kind(self) -> str: ...
+
+    def reserve(self, size: int) -> None: ...
+
+    def add(self, positions: NDArray[np.int64], vectors: Vectors) -> None: ...
+
+    def search(self, vector: Vectors, k: int, ef: int) -> Neighbours | None:
+        """Return k neighbours, or None where the graph does not reach so many."""
+        ...
+
+    def positions(self) -> NDArray[np.int64]: ...
+
+    def rows(self, positions: NDArray[np.int64]) -> Vectors:
+        """Return the vectors at these positions, as they are stored."""
+        ...
+
+    def save(self, file: BinaryIO) -> None: ...
+
+    def load(self, file: BinaryIO) -> None:
+        """Replace this graph by what `save` wrote, from where the file stands to its end."""
+        ...
 
 
 class Searcher(Protocol):
@@ -164,7 +214,7 @@ class Store(Protocol):
         ...
 
     def due(self, kind: str, limit: int) -> tuple[Job, ...]:
-        """Return turns that are owed work of a kind ("vector", "link", "extract") and may be tried now, oldest first."""
+        """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first."""
         ...
 
     def settle(self, kind: str, entries: Sequence[Entry]) -> None:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from .protocols import Vectors
 
-
 Packed = tuple[NDArray[np.int8], float]
 
 

@@ -14,7 +14,7 @@ from .types import Hit, Query
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a search must not return. `after` <= time < `before`; event time where a turn's facts have one, else said time."""
+    """What a search must not return: `after` <= time < `before`, by event time where a turn's facts have one."""
 
     before: datetime | None = None
     after: datetime | None = None

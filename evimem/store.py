@@ -40,7 +40,7 @@ class SqliteStore:
     `vfs` names an apsw VFS, `clock` gives seconds since 1970; `owner` and `segment` are kept in a new file.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a file is opened with
         self,
         path: Path,
         embedder: str,
@@ -148,7 +148,7 @@ class SqliteStore:
         return tuple(fact for seq in seqs for fact in found[seq])
 
     def about(self, entity: str, limit: int) -> About:
-        """Return the facts about an entity; see `Store.about`. Only the newest `ABOUT` turns that name it are counted."""
+        """Return the facts about an entity; see `Store.about`. Only the newest `ABOUT` turns that name it count."""
         layers = self._layers
         with self._db.reading():
             seqs = self._naming(entity)[-ABOUT:]
@@ -277,7 +277,7 @@ class SqliteStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Hold the write lock; what is held in memory is read again after a failure, and after another handle's rewrite."""
+        """Hold the write lock; after a failure, or another handle's rewrite, what is held in memory is read anew."""
         try:
             with self._db.writing():
                 epoch = int(self._layers.meta("epoch") or 0)

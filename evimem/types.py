@@ -64,9 +64,10 @@ class Turn:
         for name in ("id", "session"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, "")
-        if isinstance(self.time, str):
+        given: Any = self.time
+        if isinstance(given, str):
             with contextlib.suppress(ValueError):  # what stays a string is refused on the way in, with its reason
-                object.__setattr__(self, "time", datetime.fromisoformat(self.time.strip().replace("Z", "+00:00")))
+                object.__setattr__(self, "time", datetime.fromisoformat(given.strip().replace("Z", "+00:00")))
 
 
 @dataclass(frozen=True, slots=True)

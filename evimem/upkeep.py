@@ -89,8 +89,8 @@ def health(layers: Layers, found: Sequence[str] = ()) -> Health:
     """Return what is owed to turns and what has failed."""
     pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
-    status = "degraded" if failed or found else "ok"
-    return Health(status, layers.raw.count(), pending, failed, layers.jobs.oldest(), (*found, *notes))
+    oldest, problems = layers.jobs.oldest(), (*found, *notes)
+    return Health("degraded" if problems else "ok", layers.raw.count(), pending, failed, oldest, problems)
 
 
 def stats(layers: Layers) -> Stats:
@@ -157,10 +157,9 @@ def backup(db: Connection, target: Path) -> None:
 def _segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact]]]:
     last = (number + 1) * layers.segments.size
     for page in layers.raw.pages(after=number * layers.segments.size):
-        page = [(seq, turn) for seq, turn in page if seq <= last]
-        facts = layers.facts.of_turns([seq for seq, _ in page])
-        yield from ((seq, turn, facts[seq]) for seq, turn in page)
-        if not page or page[-1][0] >= last:
+        facts = layers.facts.of_turns([seq for seq, _ in page if seq <= last])
+        yield from ((seq, turn, facts[seq]) for seq, turn in page if seq <= last)
+        if page[-1][0] >= last:
             return
 
 

@@ -93,7 +93,9 @@ def test_nothing_is_unpickled() -> None:
 
 
 def test_public_names_are_those_of_the_package_and_documented() -> None:
-    for name in [name for name in vars(evimem) if name[0].isupper()]:
+    assert evimem.__all__ == sorted(evimem.__all__)
+    assert {name for name in vars(evimem) if name[0].isupper()} <= set(evimem.__all__)
+    for name in evimem.__all__:
         assert getattr(evimem, name).__doc__, name
 
 

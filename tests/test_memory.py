@@ -115,7 +115,7 @@ def test_defaults_are_filled_in_once(memory: Memory) -> None:
         (lambda memory: memory.trace(), "no trace"),
     ],
 )
-def test_a_call_without_meaning_says_what_was_expected(memory: Memory, call, message: str) -> None:  # noqa: ANN001
+def test_a_call_without_meaning_says_what_was_expected(memory: Memory, call, message: str) -> None:
     with pytest.raises(InvalidQuery, match=message):
         call(memory)
 
@@ -182,7 +182,7 @@ class Moody:
     def __init__(self) -> None:
         self.failing = False
 
-    def embed(self, texts):  # noqa: ANN001, ANN201
+    def embed(self, texts):
         if self.failing:
             raise ConnectionError("no route")
         return np.ones((len(texts), 3), dtype=np.float32)

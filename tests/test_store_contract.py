@@ -30,7 +30,7 @@ def sqlite(folder: Path) -> Store:
     return SqliteStore(folder / "m.evimem", EMBEDDER.name, EMBEDDER.dimension)
 
 
-def in_memory(folder: Path) -> Store:  # noqa: ARG001
+def in_memory(folder: Path) -> Store:
     return MemoryStore(EMBEDDER.name, EMBEDDER.dimension)
 
 

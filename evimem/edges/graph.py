@@ -27,11 +27,12 @@ SELECT fact.row, edge.weight FROM edge JOIN fact ON fact.row = CASE source WHEN 
 WHERE (source = ?1 OR target = ?1) AND (fact.instant, fact.row) < (?2, ?1)"""
 _UNLINK = """
 DELETE FROM edge WHERE (source = ?1 OR target = ?1) AND EXISTS (
-    SELECT 1 FROM fact WHERE row = CASE source WHEN ?1 THEN target ELSE source END AND (fact.instant, fact.row) < (?2, ?1))"""
+    SELECT 1 FROM fact WHERE row = CASE source WHEN ?1 THEN target ELSE source END
+    AND (fact.instant, fact.row) < (?2, ?1))"""
 
 
 class EdgeGraph:
-    """Links in SQLite. `similar` runs from each fact to the most similar ones said before it, whatever came in first."""
+    """Links in SQLite. `similar` runs from each fact to the most similar ones said before it, however they came in."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db

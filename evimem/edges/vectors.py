@@ -71,11 +71,14 @@ class Known:
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
         dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
-        return dots * (self.scales[positions] * self.scales[position])
+        exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
+        return exact
 
     def _before(self, positions: Positions, position: int) -> NDArray[np.bool_]:
         said, row = self.said[position], self.rows[position]
-        return (self.said[positions] < said) | ((self.said[positions] == said) & (self.rows[positions] < row))
+        theirs = self.said[positions]
+        earlier: NDArray[np.bool_] = (theirs < said) | ((theirs == said) & (self.rows[positions] < row))
+        return earlier
 
 
 class FactVectors:
@@ -104,7 +107,8 @@ class FactVectors:
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             self._append(columns, quantized, np.array([row[4] for row in found]))
         end = self._size
-        return Known(*self._columns[:end].T, self._matrix[:end], self._quantized[:end], self._scales[:end])
+        rows, turns, said = self._columns[:end].T
+        return Known(rows, turns, said, self._matrix[:end], self._quantized[:end], self._scales[:end])
 
     def reset(self) -> None:
         """Forget what is held in memory; it is read again when it is next asked for."""

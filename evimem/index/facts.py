@@ -142,7 +142,11 @@ def _fact(row: Sequence[Any]) -> Fact:
     span_start, span_end, kind, extractor, replaced_by = rest
     event = None
     if granularity is not None:
-        bounds = (bound and datetime.fromisoformat(bound) for bound in (start, end))
-        event = TimeSpan(*bounds, cast(Granularity, granularity), unbound(phrase))
+        event = TimeSpan(parsed(start), parsed(end), cast(Granularity, granularity), unbound(phrase))
     words = (unbound(subject), unbound(predicate), unbound(thing))
     return Fact(fact_id, turn_id, *words, event, (span_start, span_end), kind, extractor, replaced_by)
+
+
+def parsed(value: str | None) -> datetime | None:
+    """Return a stored time."""
+    return None if value is None else datetime.fromisoformat(value)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import orjson
@@ -151,7 +152,7 @@ class Segments:
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
-        """Append what was stored since; return False where some of that is sealed already, so that it must be read anew."""
+        """Append what was stored since; return False where some of that is sealed, and all must be read anew."""
         if len(corpus) < self._sealed() * self.size:
             return False
         self._append(corpus)
@@ -245,10 +246,23 @@ class Segments:
 
     def _block(self, row: Sequence[bytes]) -> Block:
         columns = np.frombuffer(row[0], COLUMNS)
-        events = {int(index): [(start, end) for start, end in found] for index, found in orjson.loads(row[1]).items()}
+        events: dict[int, Sequence[Interval]] = {
+            int(index): [(start, end) for start, end in found] for index, found in orjson.loads(row[1]).items()
+        }
         vectors = np.frombuffer(row[2], np.int8).reshape(self.size, self.dimension)
-        names = ("alive", "session", "speaker", "time", "length", "asks", "hands_over", "temporal")
-        return Block(*(columns[name] for name in names), vectors, np.frombuffer(row[3], "<f4"), events)
+        return Block(
+            columns["alive"],
+            columns["session"],
+            columns["speaker"],
+            columns["time"],
+            columns["length"],
+            columns["asks"],
+            columns["hands_over"],
+            columns["temporal"],
+            vectors,
+            np.frombuffer(row[3], "<f4"),
+            events,
+        )
 
 
 class SealedPostings:
@@ -305,9 +319,20 @@ def _row(row: Stored) -> Row:
 
 
 def _joined(blocks: Sequence[Block], size: int) -> Block:
-    names = ("alive", "session", "speaker", "time", "length", "asks", "hands_over", "temporal", "vectors", "scale")
-    columns: Iterator[NDArray[np.generic]] = (
-        np.concatenate([getattr(block, name) for block in blocks]) for name in names
-    )
+    def whole(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(block, name) for block in blocks])
+
     events = {at * size + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
-    return Block(*columns, events)  # type: ignore[arg-type]
+    return Block(
+        whole("alive"),
+        whole("session"),
+        whole("speaker"),
+        whole("time"),
+        whole("length"),
+        whole("asks"),
+        whole("hands_over"),
+        whole("temporal"),
+        whole("vectors"),
+        whole("scale"),
+        events,
+    )

@@ -59,9 +59,9 @@ _EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
 def _time(turn: Turn) -> datetime:
-    if isinstance(turn.time, datetime):
-        return turn.time
     given: Any = turn.time
+    if isinstance(given, datetime):
+        return given
     raise InvalidTurn(
         f"turn {turn.id or turn.text[:40]!r} has time {given!r}; expected a datetime or an ISO 8601 string such as "
         "'2024-03-12T18:20', the moment when it was said"

@@ -17,7 +17,8 @@ from .admit import instant
 
 _COLUMNS = (
     "turn.seq, turn.id, session.name, speaker.name, turn.text, turn.time, turn.caption, turn.role, "
-    "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session JOIN speaker ON speaker.ord = turn.speaker"
+    "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
+    "JOIN speaker ON speaker.ord = turn.speaker"
 )
 _PAGE = 2000
 _NAMED = {"session": "session", "speaker": "speaker"}  # the tables that give names a number
@@ -117,7 +118,7 @@ class RawLog:
 
     def read(self, seqs: Sequence[int]) -> list[Turn]:
         """Return the turns of these sequence numbers, in the order asked."""
-        turns = {}
+        turns: dict[int, Turn] = {}
         for page in _chunks(seqs):
             found = self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq IN ({_marks(page)})", page)
             turns |= {row[0]: _turn(row) for row in found}
@@ -127,7 +128,8 @@ class RawLog:
         """Return the sequence numbers around one in dialogue order, it included."""
         session, at = self._db.rows("SELECT session, instant FROM turn WHERE seq = ?", (seq,))[0]
         earlier = self._db.rows(
-            "SELECT seq FROM turn WHERE session = ? AND (instant, seq) < (?, ?) ORDER BY instant DESC, seq DESC LIMIT ?",
+            "SELECT seq FROM turn WHERE session = ? AND (instant, seq) < (?, ?) "
+            "ORDER BY instant DESC, seq DESC LIMIT ?",
             (session, at, seq, before),
         )
         later = self._db.rows(
@@ -138,7 +140,8 @@ class RawLog:
 
     def select(self, session: str | None = None, before: datetime | None = None) -> list[int]:
         """Return the sequence numbers of a session, of what was said before a time, or of both conditions."""
-        clauses, args = ["1"], []
+        clauses: list[str] = ["1"]
+        args: list[Any] = []
         if session is not None:
             clauses.append("session = (SELECT ord FROM session WHERE name = ?)")
             args.append(session)
