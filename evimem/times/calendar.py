@@ -113,7 +113,7 @@ def nth_weekday(year: int, number: int, weekday: int, n: int) -> datetime:
 
 
 def easter(year: int) -> datetime:
-    """Return Easter Sunday of the Gregorian calendar (Meeus' algorithm, whose letters these are)."""
+    """Return the Sunday of Easter in the Gregorian calendar (Meeus' algorithm, whose letters these are)."""
     a, b, c = year % 19, year // 100, year % 100
     d, e = divmod(b, 4)
     g = (8 * b + 13) // 25
@@ -162,7 +162,7 @@ def _known(interval: Interval | None) -> Interval:
 
 
 def unit(name: str, moment: datetime) -> Interval:
-    """Return the unit of the calendar that holds a moment: unit("month", 8 March) is March."""
+    """Return the unit of the calendar that holds a moment, of 8 March by month the whole of March."""
     return _UNITS[name](moment)
 
 

@@ -12,28 +12,31 @@ from .lexicon import FOLLOWS, compiled
 
 Weekday = Literal["recent", "previous_week"]
 REACH = 160  # characters of a sentence that are read for its tense, on each side
+GOVERNED = 12  # characters after "will" or "going to" in which a past form belongs to it
 
 _AHEAD = r"""
-    will|'ll|won't|shall|gonna|gotta|let's|hope|hopes|hoping|soon|upcoming|shall|due|deadline|until|till|tomorrow|next
-    |going to|going (?:on )?a|plan(?:s|ning|ned)? (?:to|on|for|a)|planning|can't wait|cannot wait|look(?:ing)? forward
-    |about to|scheduled|booked|intends?|want(?:s)? to|would like|'d (?:like|love)|should|excited (?:for|about|to)
-    |are you free|see you|by then|starts|begins|opens|expires|leaves|arrives|coming up|in store for|ready for|prepar\w+
-    |get ready|counting down|set for|take place|ahead|trying to|need to|have to|has to|deciding|would
+    will|won't|shall|gonna|gotta|let's|hopes?|hoping|soon|upcoming|due|deadline|tomorrow|next|going to|going (?:on )?a
+    |plan(?:s|ning|ned)? (?:to|on|for|a)|planning|can't wait|cannot wait|look(?:ing)? forward|about to|scheduled|booked
+    |intends?|wants? to|would|should|excited (?:for|about|to)|are you free|see you|by then|starts|begins|opens|expires
+    |leaves|arrives|coming up|in store for|ready for|preparing|prepping|get ready|counting down|set for|take place|ahead
+    |trying to|need to|have to|has to|(?:i'm|we're|she's|he's|they're|you're|it's|am|are|is) (?:not )?[a-z]{2,}ing
 """
 _BACK = r"""
     was|wasn't|were|weren't|did|didn't|had|hadn't|went|got|came|saw|met|took|made|gave|found|bought|left|began|felt
     |thought|told|said|ran|won|lost|spent|broke|wrote|read|heard|kept|held|brought|caught|taught|sold|sent|fell|flew
     |drove|ate|drank|grew|knew|swam|sang|spoke|stood|threw|wore|woke|built|hit|quit|became|chose|led|paid|put|hung
-    |hurt|cut|let|sat|slept|sought|fought|rode|rose|shot|shook|stole|tore|moved|back|ago|last|been|have (?:been|\w+ed)
+    |hurt|cut|let|sat|slept|sought|fought|rode|rose|shot|shook|stole|tore|ago|last|been|done|gone|seen
     |(?!need|feed|speed|indeed|weed|seed|exceed|proceed|bleed|breed|succeed|excited|planned|scheduled|booked)[a-z]{2,}ed
 """
 
 
-def _words(pattern: str) -> str:
-    return "".join(line.strip() for line in pattern.strip().splitlines())
+def _alternatives(table: str) -> str:
+    return "".join(line.strip() for line in table.strip().splitlines())
 
 
-_CUE = compiled(rf"(?<![\w])(?:(?P<ahead>{_words(_AHEAD)})|(?P<back>{_words(_BACK)}))(?!\w)|(?P<future>'ll)\b")
+_CUE = compiled(
+    rf"(?<![\w'])(?:(?P<ahead>{_alternatives(_AHEAD)})|(?P<back>{_alternatives(_BACK)}))(?!\w)|(?P<will>'ll\b)"
+)
 _STOP = re.compile(r"[.!?;\n](?=\s|$)")
 _HABIT = compiled(r"\b(?:every|each|usually|always|often|typically|normally|daily|sometimes|generally|routine|any)\b")
 
@@ -75,17 +78,18 @@ class Context:
     def direction(self, start: int, end: int) -> int:
         """Return 1 when the sentence looks ahead at a range, -1 when it looks back, 0 when nothing tells.
 
-        The nearest cue decides; one after the range counts as twice as far, since English puts the verb first.
+        The nearest cue decides. One after the range counts as twice as far, since English puts the verb first; and a
+        past form right after a cue that looks ahead belongs to it ("will get paid", "plan to have finished").
         """
-        best, found = REACH * 3, 0
-        first, last = self.sentence(start, end)
-        for cue in _CUE.finditer(self.folded, first, last):
-            if cue.end() <= start:
-                distance = start - cue.end()
-            elif cue.start() >= end:
-                distance = 2 * (cue.start() - end)
-            else:
+        found, best, bound = 0, 3 * REACH, -1
+        for cue in _CUE.finditer(self.folded, *self.sentence(start, end)):
+            if cue.start() < end and cue.end() > start:
                 continue
+            back = cue["back"] is not None
+            if back and cue.start() <= bound:
+                continue
+            bound = bound if back else cue.end() + GOVERNED
+            distance = start - cue.end() if cue.end() <= start else 2 * (cue.start() - end)
             if distance <= best:
-                best, found = distance, -1 if cue["back"] else 1
+                best, found = distance, -1 if back else 1
         return found

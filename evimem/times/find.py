@@ -6,22 +6,21 @@ work is bounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from ..types import TimeSpan
-from . import clocks, dates, feasts, relative, vague
 from .calendar import Interval
 from .context import Context, Weekday
+from .cues import cues
 from .joins import Found, joined
 from .lexicon import fold
 from .rule import Reading, Rule
-from .triggers import cues
+from .rules import RULES
 
 LIMIT = 1 << 16
-RULES: tuple[Rule, ...] = (*relative.RULES, *dates.RULES, *feasts.RULES, *clocks.RULES, *vague.RULES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
 
 def _apply(rule: Rule, ctx: Context) -> Iterator[Found]:
     named = "x" in rule.pattern.groupindex
-    for match in rule.pattern.finditer(ctx.folded):
+    for match in islice(rule.pattern.finditer(ctx.folded), rule.most):
         try:
             reading = rule.read(match, ctx)
         except (ValueError, OverflowError):  # 31 June, the year 99999: words of the form of a date that are none

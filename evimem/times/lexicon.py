@@ -36,27 +36,31 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(_SPACE.sub(lambda match: r"(?:[ \n]{1,3})" if match.group() == " " else match.group(), pattern))
 
 
-_MONTH_NAMES = "january february march april may june july august september october november december"
-_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
-_MONTH_ABBREVIATIONS = "jan feb mar apr may jun jul aug sep oct nov dec"
-FULL_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), start=1)}
-FULL_WEEKDAYS = {name: number for number, name in enumerate(_WEEKDAY_NAMES.split())}
-MONTHS = FULL_MONTHS | {name: n for n, name in enumerate(_MONTH_ABBREVIATIONS.split(), start=1)} | {"sept": 9}
-WEEKDAYS = FULL_WEEKDAYS | {name[:3]: n for name, n in FULL_WEEKDAYS.items()}
+_MONTH_NAMES = "january february march april may june july august september october november december".split()
+_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday".split()
+FULL_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+FULL_WEEKDAYS = {name: number for number, name in enumerate(_WEEKDAY_NAMES)}
+MONTHS = FULL_MONTHS | {name[:3]: number for name, number in FULL_MONTHS.items()} | {"sept": 9}
+WEEKDAYS = FULL_WEEKDAYS | {name[:3]: number for name, number in FULL_WEEKDAYS.items()}
 WEEKDAYS |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
 SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split()
-_ONES += "seventeen eighteen nineteen".split()
-_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
-NUMBERS = {word: number for number, word in enumerate(_ONES) if number} | _TENS
-NUMBERS |= {f"{ten}{dash}{_ONES[n]}": tens + n for ten, tens in _TENS.items() for n in range(1, 10) for dash in "- "}
+_ONES = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen
+""".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBERS = {word: number for number, word in enumerate(_ONES, start=1)}
+NUMBERS |= {word: number for number, word in zip(range(20, 100, 10), _TENS, strict=True)}
+NUMBERS |= {f"{ten}{dash}{one}": NUMBERS[ten] + NUMBERS[one] for ten in _TENS for one in _ONES[:9] for dash in "- "}
 NUMBERS |= {"a": 1, "an": 1, "a dozen": 12, "a hundred": 100, "one hundred": 100}
 
-_ORDINAL_ONES = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth".split()
-_ORDINAL_ONES += "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()
-ORDINALS = {word: number for number, word in enumerate(_ORDINAL_ONES, start=1)} | {"thirtieth": 30}
-ORDINALS |= {f"twenty{dash}{_ORDINAL_ONES[n]}": 21 + n for n in range(9) for dash in "- "}
+_FIRSTS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth
+""".split()
+ORDINALS = {word: number for number, word in enumerate(_FIRSTS, start=1)} | {"thirtieth": 30}
+ORDINALS |= {f"twenty{dash}{_FIRSTS[n]}": 21 + n for n in range(9) for dash in "- "}
 ORDINALS |= {f"thirty{dash}first": 31 for dash in "- "}
 
 
@@ -70,19 +74,26 @@ class Quantity:
 
 ROUGHLY = {
     "a couple of": Quantity(2, 3), "a couple": Quantity(2, 3), "couple of": Quantity(2, 3), "couple": Quantity(2, 3),
-    "a few": Quantity(2, 5), "few": Quantity(2, 5), "some": Quantity(2, 5), "several": Quantity(3, 7),
-    "half a": Quantity(0.5, 0.5), "half an": Quantity(0.5, 0.5),
+    "a few": Quantity(2, 5), "few": Quantity(2, 5), "several": Quantity(3, 7), "half a": Quantity(0.5, 0.5),
+    "half an": Quantity(0.5, 0.5),
 }  # fmt: skip
 
 
 def quantity(words: str, *, and_a_half: bool = False) -> Quantity:
-    """Return what a match of COUNT says."""
+    """Return what a match of COUNT says; "two or three" and "2-3" are ranges."""
     words = " ".join(words.split())
     if words in ROUGHLY:
         return ROUGHLY[words]
-    number = NUMBERS[words] if words in NUMBERS else float(words.replace(",", "."))
-    number += 0.5 if and_a_half else 0
-    return Quantity(number, number)
+    half = 0.5 if and_a_half else 0
+    ends = [_number(word) + half for word in ([words] if words in NUMBERS else _OR.split(words))]
+    return Quantity(min(ends), max(ends))
+
+
+def _number(word: str) -> float:
+    return NUMBERS[word] if word in NUMBERS else float(word.replace(",", "."))
+
+
+_OR = re.compile(r" or | to |-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +106,43 @@ class Unit:
 
 _SINGULAR = {
     "minute": Unit("minute"), "min": Unit("minute"), "hour": Unit("hour"), "hr": Unit("hour"), "day": Unit("day"),
-    "night": Unit("night"), "weekend": Unit("weekend"), "week": Unit("week"), "wk": Unit("week"),
-    "fortnight": Unit("week", 2), "month": Unit("month"), "quarter": Unit("quarter"), "year": Unit("year"),
-    "yr": Unit("year"), "decade": Unit("decade"),
+    "night": Unit("night"), "weekend": Unit("weekend"), "wknd": Unit("weekend"), "week": Unit("week"),
+    "wk": Unit("week"), "fortnight": Unit("week", 2), "month": Unit("month"), "quarter": Unit("quarter"),
+    "year": Unit("year"), "yr": Unit("year"), "decade": Unit("decade"),
 }  # fmt: skip
-UNITS = _SINGULAR | {f"{word}s": unit for word, unit in _SINGULAR.items()} | {"century": Unit("decade", 10)}
+UNITS = _SINGULAR | {f"{word}s": unit for word, unit in _SINGULAR.items()}
 
 MONTH = one_of(MONTHS)
 FULL_MONTH = one_of(FULL_MONTHS)
 WEEKDAY = one_of(WEEKDAYS)
 SEASON = one_of(SEASONS)
 UNIT = one_of(UNITS)
-COUNT = rf"(?:(?<![\d.,:/$])\d{{1,4}}(?:[.,]5)?(?![\d:/])|\b{one_of([*NUMBERS, *ROUGHLY])}\b)"
-YEAR = r"(?:[12]\d{3}|'\d\d)(?![\d%])"
+_FREE = r"(?<![\w.,:/$-])"
+_COUNTED = one_of([word for word in NUMBERS if not word.startswith("a")])
+_FIGURE = r"\d{1,4}(?:[.,]5)?"
+COUNT = (
+    rf"{_FREE}(?:{one_of(ROUGHLY)}|{one_of(['an', 'a', 'a dozen', 'a hundred'])}"
+    rf"|(?:{_FIGURE}|{_COUNTED})(?:(?: or | to |-)(?:{_FIGURE}|{_COUNTED}))?)(?![\w:/])"
+)
+UNIT_COUNT = (
+    rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?(?:more )?(?P<unit>{UNIT})\b(?:'s?)?(?P<half_too> and a half)?"
+)
+YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
 DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
-ABOUT = r"(?:(?:just |a little |a bit )?(?:about|around|roughly|approximately|almost|nearly|over|under|more than|less than|at least|like|maybe|only|well over) )?"
+ABOUT = (
+    r"(?:(?:just |only |a little |a bit |well )?"
+    r"(?:about|around|roughly|approximately|almost|nearly|over|under|more than|less than|at least|like|maybe|only|just)"
+    r" )?"
+)
+
+
+def counted_units(match: re.Match[str]) -> tuple[str, Quantity]:
+    """Return the unit that a match of UNIT_COUNT names, and how many of them."""
+    unit = UNITS[match["unit"]]
+    number = quantity(match["count"], and_a_half=bool(match["half"] or match["half_too"]))
+    if match["count"].split()[-1] in ("of", "couple") and unit.name not in ("minute", "hour", "day", "night"):
+        number = Quantity(2, 2)  # "a couple of weeks": the unit is coarse enough for the word to mean two
+    return unit.name, Quantity(number.low * unit.count, number.high * unit.count)
 
 
 def year_number(words: str) -> int:
@@ -129,15 +162,16 @@ def day_number(words: str) -> int:
 # Words that may follow a complete time expression. Any other word turns a bare "Sunday" into part of a name ("Sunday
 # dress"), and "the 15th" into part of a count ("the 15th floor").
 _FOLLOWERS = """
-    a about after again all alone already also although am an and are around as at be because been before but by can
-    can't could did didn't do does doesn't don't during early each either else even every evening everyone exactly
-    except finally first for from had has have he he'll he's her here hers him his how however i i'd i'll i'm i've if
-    in instead into is isn't it it'll it's its just last late later let let's like literally lol may maybe me might
-    mine morning most must my myself near never next night no nope not now of off ok okay on once only or our ours out
-    over perhaps please probably really right same she she'll she's should since sir so some someone somehow soon
-    sounds still thanks that that's the their them then there there's these they they'll they're this those though
-    through till to together tomorrow tonight too two under unless until up us very via was wasn't we we'd we'll we're
-    we've well went were weren't what when where whether which while who why will with within without won't works
-    would wouldn't yeah yes you you'll you're your yours afternoon evening midnight noon
+    a about after afternoon again all alone already also although am an and are aren't around as at be because been
+    before but by can can't could did didn't do does doesn't don't during early each either else even evening every
+    everyone exactly except finally first for from had hadn't has have he he'd he'll he's her here hers him his how
+    however i i'd i'll i'm i've if in instead into is isn't it it'll it's its just last late later let let's like
+    literally lol may maybe me midnight might mine morning most must my myself near never next night no noon nope not
+    now of off ok okay on once only or our ours out over perhaps please probably really right same she she'd she'll
+    she's should since sir so some someone somehow soon sounds still than thanks that that's the their them then there
+    there's these they they'd they'll they're they've this those though through till to together tomorrow tonight too
+    two under unless until up us very via was wasn't we we'd we'll we're we've well went were weren't what when where
+    whether which while who why will with within without won't works would wouldn't yeah yes you you'd you'll you're
+    you've your yours
 """.split()
-FOLLOWS = re.compile(rf"(?:'s)?(?:\s*$|\s*[^\w\s'$]|[ \n]{{1,3}}(?:{one_of(_FOLLOWERS)}(?![\w])|\W))")
+FOLLOWS = re.compile(rf"(?:'s)?(?:\s*$|\s*[^\w\s'$-]|[ ]+-|[ \n]{{1,3}}(?:{one_of(_FOLLOWERS)}(?![\w'])|[^\w\s$]))")

@@ -10,6 +10,7 @@ from typing import Literal
 from .calendar import Interval
 from .clock import Clock
 from .context import Context
+from .lexicon import compiled
 
 Kind = Literal["date", "weekday", "part", "clock", "vague", "later"]
 
@@ -39,9 +40,16 @@ Read = Callable[[re.Match[str], Context], "Reading | Interval | None"]
 class Rule:
     """`cue` names the group of trigger words without which the pattern cannot match.
 
-    A group `x` in the pattern marks the expression where the match needs more around it.
+    A group `x` in the pattern marks the expression where the match needs more around it. `most` bounds the matches
+    that are read in one text.
     """
 
     cue: str
     pattern: re.Pattern[str]
     read: Read
+    most: int | None = None
+
+
+def rules(*table: tuple[str, str, Read]) -> tuple[Rule, ...]:
+    """Return the rules of a table of cues, patterns and readings."""
+    return tuple(Rule(cue, compiled(pattern), read) for cue, pattern, read in table)

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from . import calendar as cal
-from .calendar import DAY, Interval
-from .context import Context
-from .dates import nearest, turned
-from .lexicon import YEAR, compiled, one_of, year_number
-from .rule import Reading, Rule
+from .. import calendar as cal
+from ..calendar import DAY, Interval
+from ..context import Context
+from ..lexicon import YEAR, one_of, year_number
+from ..rule import Reading, rules
+from ..yearly import TURN, nearest, turned
 
 MONDAY, THURSDAY, SATURDAY, SUNDAY = 0, 3, 5, 6
 
@@ -47,7 +47,8 @@ FEASTS: dict[str, Callable[[int], datetime]] = {
     "labour day": movable(9, MONDAY, 1), "columbus day": movable(10, MONDAY, 2), "halloween": fixed(10, 31),
     "all saints' day": fixed(11, 1), "veterans day": fixed(11, 11), "veteran's day": fixed(11, 11),
     "remembrance day": fixed(11, 11), "thanksgiving": movable(11, THURSDAY, 4),
-    "thanksgiving day": movable(11, THURSDAY, 4), "black friday": lambda year: cal.nth_weekday(year, 11, THURSDAY, 4) + DAY,
+    "thanksgiving day": movable(11, THURSDAY, 4),
+    "black friday": lambda year: cal.nth_weekday(year, 11, THURSDAY, 4) + DAY,
     "cyber monday": lambda year: cal.nth_weekday(year, 11, THURSDAY, 4) + 4 * DAY,
     "christmas": fixed(12, 25), "christmas day": fixed(12, 25), "xmas": fixed(12, 25), "christmas eve": fixed(12, 24),
     "xmas eve": fixed(12, 24), "boxing day": fixed(12, 26),
@@ -57,37 +58,33 @@ FEASTS: dict[str, Callable[[int], datetime]] = {
 }  # fmt: skip
 
 
-def yearly(feast: str, *, weekend: bool) -> Callable[[int], Interval]:
-    """Return the day of a feast by year, or the weekend nearest to it."""
-    start = FEASTS[feast]
+def _yearly(name: str, *, weekend: bool) -> Callable[[int], Interval]:
+    """Return the day of a feast by year, or the weekend beside it: before a Monday, else of its week."""
+    start = FEASTS[name]
     if not weekend:
         return lambda year: cal.day(start(year))
-    return lambda year: cal.weekend(start(year) - (3 * DAY if start(year).weekday() == MONDAY else 0 * DAY))
+    return lambda year: cal.weekend(start(year) - (DAY if start(year).weekday() == MONDAY else 0 * DAY))
 
 
 def feast(match: re.Match[str], ctx: Context) -> Reading | None:
-    if not match["weekend"] and not match["year"] and not ctx.complete(match.end()):
-        return None
-    dated = yearly(" ".join(match["feast"].split()), weekend=bool(match["weekend"]))
+    yearly = _yearly(" ".join(match["feast"].split()), weekend=bool(match["weekend"]))
     if match["year"]:
-        return Reading(dated(year_number(match["year"])))
+        return Reading(yearly(year_number(match["year"])))
+    direction = ctx.direction(*match.span("x"))
+    weak = not match["weekend"] and not ctx.complete(match.end())
     if match["turn"]:
-        return Reading(turned(match, ctx, dated), yearly=dated)
-    if match["lead"] is None or ctx.habitual(*match.span("x")):
-        return None
-    return Reading(nearest(dated, ctx, ctx.direction(*match.span("x"))), yearly=dated)
+        return Reading(turned(match["turn"], yearly, ctx.today, direction), yearly=yearly, weak=weak)
+    weak = weak or match["lead"] is None or ctx.habitual(*match.span("x"))
+    return Reading(nearest(yearly, ctx.today, direction), yearly=yearly, weak=weak)
 
 
-_LEAD = r"on|at|for|over|by|before|after|since|until|till|around|during|was|is|of|from|to|it's"
-_TURN = r"(?:this )?(?:last|past|previous)|(?:this )?(?:coming|upcoming)|next|this"
+_LEAD = r"on|at|for|over|by|before|after|since|until|till|around|during|was|is|of|from|to|it's|in the"
 
-RULES = (
-    Rule(
+RULES = rules(
+    (
         "feast",
-        compiled(
-            rf"\b(?:(?P<lead>{_LEAD}) )?(?P<x>(?:(?P<turn>{_TURN}) )?(?P<feast>{one_of(FEASTS)})"
-            rf"(?P<weekend> weekend)?(?:,? (?:of |in )?(?P<year>{YEAR}))?)(?!\w)"
-        ),
+        rf"\b(?:(?P<lead>{_LEAD}) )?(?P<x>(?:{TURN} )?(?P<feast>{one_of(FEASTS)})(?P<weekend> weekend)?"
+        rf"(?:(?:, ?| of | in | )(?P<year>{YEAR}))?)(?!\w)",
         feast,
     ),
 )

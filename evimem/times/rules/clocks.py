@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from .clock import Clock
-from .context import Context
-from .lexicon import NUMBERS, compiled, one_of
-from .rule import Reading, Rule
+from ..clock import Clock
+from ..context import Context
+from ..lexicon import NUMBERS, one_of
+from ..rule import Reading, rules
 
 Match = re.Match[str]
-_HOURS = {word: number for word, number in NUMBERS.items() if 1 <= number <= 12 and word not in ("a", "an", "a dozen")}
+_HOURS = {word: number for word, number in NUMBERS.items() if number <= 12 and not word.startswith("a")}
 _HOUR = rf"(?P<hour>\d\d?|{one_of(_HOURS)})"
 
 
@@ -47,11 +47,17 @@ def full_day(match: Match, ctx: Context) -> Reading:
 
 
 def spoken(match: Match, ctx: Context) -> Reading:
-    """Read "half past three", "quarter to five", "8 o'clock"."""
-    past = {"half past": 30, "quarter past": 15, "quarter to": -15, None: 0}[match["shift"]]
-    hour = _hour(match) % 12
-    clock = Clock((hour + (12 if hour < 7 else 0)) * 60 + past, sure=False)
-    return _alone(clock, match, ctx)
+    """Read "half past three", "quarter to five"."""
+    return _by_day(_hour(match), {"half past": 30, "quarter past": 15, "quarter to": -15}[match["shift"]], match, ctx)
+
+
+def o_clock(match: Match, ctx: Context) -> Reading:
+    return _by_day(_hour(match), 0, match, ctx)
+
+
+def _by_day(hour: int, minutes: int, match: Match, ctx: Context) -> Reading:
+    hour %= 12
+    return _alone(Clock((hour + (12 if hour < 7 else 0)) * 60 + minutes, sure=False), match, ctx)
 
 
 def named(match: Match, ctx: Context) -> Reading:
@@ -65,15 +71,15 @@ def bare_hour(match: Match, ctx: Context) -> Reading:
 
 
 _HALF = r"(?P<half>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening|at night)"
+_FREE = r"(?<![\w.,:/$-])"
+_LEAD = r"(?:\b(?P<lead>at|by|around|until|till|from|before|after|since) )?"
+_COUNTS = r"(?![:.,]\d|(?: |-)?(?:percent|%|a\.?m|p\.?m|years|months|weeks|days|miles|o'clock)\b)"
 
-RULES = tuple(
-    Rule("any" if read is bare_hour else "clock", compiled(pattern), read)
-    for pattern, read in (
-        (rf"(?<![\w.,:/$-]){_HOUR}(?::(?P<minute>[0-5]\d))? ?{_HALF}(?!\w)", half_day),
-        (r"(?:\b(?P<lead>at|by|around|until|till|from|before|after) )?(?<![\w.,:/$-])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\w:%]|\.\d)", full_day),
-        (rf"\b(?P<shift>half past|quarter past|quarter to) {_HOUR}\b", spoken),
-        (rf"\b(?P<shift>(?!)x)?{_HOUR} ?o'clock\b", spoken),
-        (r"\b(?:(?P<lead>at|by|around|until|till|before|after) )?(?P<name>noon|midnight|midday)\b", named),
-        (rf"\bat {_HOUR}\b(?![:.,]\d|[ -]?(?:percent|%|a\.?m|p\.?m|years|months|weeks|days|miles))", bare_hour),
-    )
-)  # fmt: skip
+RULES = rules(
+    ("clock", rf"{_FREE}{_HOUR}(?::(?P<minute>[0-5]\d))? ?{_HALF}(?!\w)", half_day),
+    ("clock", rf"{_LEAD}{_FREE}(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\w:%]|\.\d)", full_day),
+    ("clock", rf"\b(?P<shift>half past|quarter past|quarter to) {_HOUR}\b", spoken),
+    ("clock", rf"\b{_HOUR} ?o'clock\b", o_clock),
+    ("clock", rf"{_LEAD}\b(?P<name>noon|midnight|midday)\b", named),
+    ("any", rf"\bat {_HOUR}\b{_COUNTS}", bare_hour),
+)

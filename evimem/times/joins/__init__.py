@@ -1,0 +1,67 @@
+"""How expressions combine with what stands beside them: tables of pairs and of sides, applied in a fixed order."""
+
+from __future__ import annotations
+
+from ..context import Context
+from .found import Found
+from .pairs import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair
+from .sides import AFTER, BEFORE, OPEN, Side
+
+__all__ = ["Found", "joined"]
+
+WINDOW = 48  # characters beside an expression that are read for a join
+
+
+def joined(found: list[Found], ctx: Context) -> list[Found]:
+    """Return the expressions with every neighbour that belongs to them taken in."""
+    for pair in CLOSE:
+        found = _paired(found, ctx, pair)
+    for side in AFTER:
+        found = [_with_suffix(each, ctx, side) for each in found]
+    for side in BEFORE:
+        found = [_with_prefix(each, ctx, side) for each in found]
+    for pair in (SAME_DAY, SAME_YEAR, *RANGES):  # "Friday evening at 7", "early June last year", "from May to July"
+        found = _paired(found, ctx, pair)
+    return _disjoint([_with_prefix(each, ctx, OPEN) for each in found])
+
+
+def _paired(found: list[Found], ctx: Context, pair: Pair) -> list[Found]:
+    kept: list[Found] = []
+    for right in found:
+        whole = _pair(kept[-1], right, ctx, pair) if kept else None
+        if whole is None:
+            kept.append(right)
+        else:
+            kept[-1] = whole
+    return kept
+
+
+def _pair(left: Found, right: Found, ctx: Context, pair: Pair) -> Found | None:
+    if right.start - left.end > WINDOW or not pair.between.fullmatch(ctx.folded, left.end, right.start):
+        return None
+    lead = pair.lead.search(ctx.folded, max(0, left.start - WINDOW), left.start)
+    reading = pair.join(left, right) if lead else None
+    return None if lead is None or reading is None else Found(lead.start(), right.end, reading)
+
+
+def _with_suffix(found: Found, ctx: Context, side: Side) -> Found:
+    match = side.pattern.match(ctx.folded, found.end, found.end + WINDOW)
+    reading = side.extend(found, match, ctx) if match else None
+    return found if match is None or reading is None else Found(found.start, match.end(), reading)
+
+
+def _with_prefix(found: Found, ctx: Context, side: Side) -> Found:
+    match = side.pattern.search(ctx.folded, max(0, found.start - WINDOW), found.start)
+    reading = side.extend(found, match, ctx) if match else None
+    return found if match is None or reading is None else Found(match.start(), found.end, reading)
+
+
+def _disjoint(found: list[Found]) -> list[Found]:
+    """Drop what a later expression has taken in from before it: "Friday" in "the Friday before 9 June"."""
+    kept: list[Found] = []
+    for each in found:
+        while kept and kept[-1].start >= each.start:
+            kept.pop()
+        if not kept or kept[-1].end <= each.start:
+            kept.append(each)
+    return kept

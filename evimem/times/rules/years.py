@@ -1,0 +1,66 @@
+"""Years and decades: in 2016, from 2014 to 2018, the 90s, the early 1980s."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from .. import calendar as cal
+from ..calendar import Interval
+from ..context import Context
+from ..lexicon import compiled
+from ..rule import rules
+
+Match = re.Match[str]
+
+
+def bare(match: Match, ctx: Context) -> Interval | None:
+    """Read a year where a word before it says so and no noun follows that it would count."""
+    if _COUNTS.match(ctx.folded, match.end("x")):
+        return None
+    return cal.year(int(match["x"]))
+
+
+def range_of(match: Match, _: Context) -> Interval | None:
+    return cal.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
+
+
+def decade(match: Match, ctx: Context) -> Interval | None:
+    """Read "the 90s", "the 1990s", "the nineties": of the short forms the latest decade that has begun."""
+    word = match["decade"]
+    number = _DECADES[word] if word in _DECADES else int(word)
+    if number >= 100:
+        return cal.decade(number)
+    if _DEGREES.search(ctx.folded, *ctx.sentence(*match.span())):
+        return None
+    century = ctx.today.year - ctx.today.year % 100
+    return cal.decade(century + number - (100 if century + number > ctx.today.year else 0))
+
+
+_TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
+_DECADES = {word: number for number, word in zip(range(20, 100, 10), _TENS, strict=True)}
+_YEAR = r"(?:1[5-9]|20)\d\d"
+_DEGREES = compiled(r"\b(?:degrees|temperatures?|temps?|weather|hot|warm|fahrenheit|humid|highs?|lows?|points)\b|[°%]")
+_COUNTS = compiled(
+    r"(?:(?: |-)?(?:%|percent|people|words|steps|dollars|euros|pounds|bucks|miles|meters|metres|kilometers|km|kg|grams"
+    r"|calories|points|hours|days|minutes|seconds|years|times|pages|square|feet|followers|subscribers|views|copies|units"
+    r"|pieces|votes|pm|am|mah|mm|cm|lbs|k|guests|members|students|employees|customers|users)\b|[.,:/]\d|-\d)"
+)
+
+_X = rf"(?P<x>{_YEAR})(?![\w%])"
+_LED = r"(?:in|since|during|year|by|until|till|around|circa|from|before|after|late|early|mid|through)[ -]"
+_PART = r"(?:summer|winter|spring|autumn|fall|end|beginning|start|middle|part|half|quarter|back) (?:of|in) "
+_BETWEEN = r"(?: ?- ?| (?:to|and|until|till|through) )"
+_DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{'|'.join(_TENS)})"
+
+RULES = rules(
+    ("number", rf"\b{_LED}{_X}", bare),
+    ("number", rf"\b{_PART}{_X}", bare),
+    ("number", rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b", bare),
+    (
+        "number",
+        rf"\b(?:from|between|in|during|of) (?P<x>(?P<first>{_YEAR}){_BETWEEN}(?P<last>{_YEAR}))(?![\w%])",
+        range_of,
+    ),
+    ("decade", rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)", decade),
+)
