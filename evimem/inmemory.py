@@ -11,7 +11,7 @@ import numpy as np
 from .edges import Link, ranked, threshold
 from .edges.rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from .errors import InvalidTurn, TurnConflict, UnknownTurn
-from .extract.topics import replaces, topic_of
+from .extract import ENDING, replaces, topic_of
 from .index.corpus import Corpus, Row
 from .index.document import document
 from .index.exhaustive import rank_all
@@ -231,10 +231,11 @@ class MemoryStore:
 
         def winner(fact: Fact) -> str | None:
             topic = topic_of(fact)
-            if topic is None:
+            if topic is None or topic.name == ENDING:
                 return None
+            rivals = (topic, topic._replace(name=ENDING))
             later = order[order.index(fact) + 1 :]
-            return next((new.id for new in later if topic_of(new) == topic and replaces(new, fact)), None)
+            return next((new.id for new in later if topic_of(new) in rivals and replaces(new, fact)), None)
 
         return tuple(replace(fact, replaced_by=winner(fact)) for fact in one.facts)
 

@@ -17,7 +17,7 @@ def m001_three_layers(db: Connection) -> None:
         db.execute(statement)
     db.executemany(
         "INSERT INTO meta (key, value) VALUES (?, ?)",
-        [("store", secrets.token_hex(16)), ("commits", "0"), ("epoch", "0")],
+        [("store", secrets.token_hex(16)), ("commits", "0"), ("epoch", "0"), ("links", "0")],
     )
 
 
@@ -40,9 +40,10 @@ _THREE_LAYERS = (
         subject NOT NULL, predicate NOT NULL, object NOT NULL,
         event_start TEXT, event_end TEXT, granularity TEXT, phrase,
         span_start INTEGER NOT NULL, span_end INTEGER NOT NULL,
-        kind TEXT NOT NULL, extractor TEXT NOT NULL, topic TEXT, replaced_by TEXT, instant INTEGER NOT NULL)""",
+        kind TEXT NOT NULL, extractor TEXT NOT NULL,
+        owner, topic TEXT, replaced_by TEXT, instant INTEGER NOT NULL)""",
     "CREATE INDEX fact_of_turn ON fact (seq)",
-    "CREATE INDEX fact_by_topic ON fact (topic, instant, seq) WHERE topic IS NOT NULL",
+    "CREATE INDEX fact_by_topic ON fact (owner, topic, instant, seq) WHERE topic IS NOT NULL",
     "CREATE INDEX fact_replaced ON fact (replaced_by) WHERE replaced_by IS NOT NULL",
     "CREATE TABLE fact_vector (row INTEGER PRIMARY KEY REFERENCES fact, vector BLOB NOT NULL, scale REAL NOT NULL)",
     # Index: who and what facts are about; keyword and cue postings of the loops that walk them

@@ -34,7 +34,7 @@ def rebuild(layers: Layers, extractor: Extractor) -> None:
         for seq, turn in page:
             layers.facts.reconcile(seq, instant(turn.time), extractor.extract(turn), extractor.name)
             _drop_ungrounded(layers, seq, turn)
-    layers.facts.settle_all()
+    layers.facts.settle()
     for number in range(-(-high // layers.segments.size)):
         derive_segment(layers, number)
     layers.jobs.put("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])

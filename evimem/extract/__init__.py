@@ -4,6 +4,17 @@ from .identity import fact_id
 from .predicates import predicate_class
 from .rules import RuleExtractor, Stance, stance
 from .sentences import sentences
-from .updates import replaces
+from .updates import ENDING, Topic, replaces, topic_of
 
-__all__ = ["RuleExtractor", "Stance", "fact_id", "predicate_class", "replaces", "sentences", "stance"]
+__all__ = [
+    "ENDING",
+    "RuleExtractor",
+    "Stance",
+    "Topic",
+    "fact_id",
+    "predicate_class",
+    "replaces",
+    "sentences",
+    "stance",
+    "topic_of",
+]

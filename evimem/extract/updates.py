@@ -9,8 +9,12 @@ from typing import NamedTuple
 from ..types import Fact
 from .predicates import Sense, predicate_class, sense
 
-_THINGS = frozenset("car phone laptop computer bike apartment flat house number address boss roommate landlord email".split())
-_ATTRIBUTES = _THINGS | frozenset("name nickname job age size weight height favorite favourite salary rent password goal deadline".split())
+_THINGS = frozenset(
+    "car phone laptop computer bike apartment flat house number address boss roommate landlord email".split()
+)
+_ATTRIBUTES = _THINGS | frozenset(
+    "name nickname job age size weight height favorite favourite salary rent password goal deadline".split()
+)
 _SCHEDULED = frozenset(
     "appointment meeting interview exam flight wedding party trip concert surgery class game match dinner lunch call deadline recital "
     "tournament race visit checkup reservation event ceremony show audition session launch opening test".split()
@@ -59,7 +63,9 @@ def replaces(newer: Fact, older: Fact) -> bool:
     new, old = sense(newer.predicate), sense(older.predicate)
     if new.modal or old.modal or new.used or _is_over(old) or _is_over(new):
         return False
-    if _owner(newer.subject) == _owner(older.subject) and (_denies(newer, older, new, old) or _ends(newer, older, new, old)):
+    if _owner(newer.subject) == _owner(older.subject) and (
+        _denies(newer, older, new, old) or _ends(newer, older, new, old)
+    ):
         return True
     if new.negative or old.negative or new.verb in _ENDINGS - {"break", "split", "divorce"} or old.verb in _ENDINGS:
         return False
@@ -90,7 +96,9 @@ def _ends(newer: Fact, older: Fact, new: Sense, old: Sense) -> bool:
     if slot is None:
         return False
     if slot.name == "relationship":
-        return new.verb in ("break", "split", "divorce", "separate", "leave") and (not newer.object or _overlap(newer.object, slot.value) or not slot.value)
+        return new.verb in ("break", "split", "divorce", "separate", "leave") and (
+            not newer.object or _overlap(newer.object, slot.value) or not slot.value
+        )
     if slot.name in _THINGS:
         return slot.name in _words(newer.object)
     if slot.name == "work" and predicate_class(newer.predicate, newer.object) == "work" and not _named(newer.object):
@@ -103,11 +111,21 @@ def _slot(fact: Fact, said: Sense) -> _Slot | None:  # noqa: PLR0911
     kind = predicate_class(fact.predicate, fact.object, fact.subject)
     owner, subject, value = _owner(fact.subject), _words(fact.subject), fact.object
     if said.verb in _WHEN:
-        thing = subject if subject & _SCHEDULED else _words(value) if said.verb != "be" and _words(value) & _SCHEDULED else None
+        thing = (
+            subject
+            if subject & _SCHEDULED
+            else _words(value)
+            if said.verb != "be" and _words(value) & _SCHEDULED
+            else None
+        )
         if thing is not None and fact.event is not None and fact.event.start is not None:
             return _Slot("when", thing - _words(fact.event.text), value)
     if kind == "live":
-        return _Slot(kind, owner, value.rpartition(" to ")[2]) if said.particle in _HOMES or said.verb in ("relocate", "move") else None
+        return (
+            _Slot(kind, owner, value.rpartition(" to ")[2])
+            if said.particle in _HOMES or said.verb in ("relocate", "move")
+            else None
+        )
     if kind == "work":
         if said.particle in _WORK_PLACES:
             return _Slot("role" if said.particle == "as" else kind, owner, value)
@@ -146,7 +164,9 @@ def _is_over(said: Sense) -> bool:
 
 
 def _same_class(newer: Fact, older: Fact) -> bool:
-    return predicate_class(newer.predicate, newer.object, newer.subject) == predicate_class(older.predicate, older.object, older.subject)
+    return predicate_class(newer.predicate, newer.object, newer.subject) == predicate_class(
+        older.predicate, older.object, older.subject
+    )
 
 
 def _words(text: str) -> frozenset[str]:
@@ -177,3 +197,31 @@ def _named(value: str) -> bool:
 def _comparable(value: str, other: str, new: Sense) -> bool:
     """Return whether values are of one sort, so that one excludes the other: "a flat" may be in "Lisbon"."""
     return (new.verb in _CHANGES and new.verb != "move") or _named(value) == _named(other)
+
+
+class Topic(NamedTuple):
+    """What a fact is about where only one value holds at a time: whose it is, and which of their things.
+
+    A fact that only ends something ("quit", "sold") has the name `ENDING`: it may replace any topic of its owner.
+    """
+
+    owner: str
+    name: str
+
+
+ENDING = "*"
+
+
+def topic_of(fact: Fact) -> Topic | None:
+    """Return what a fact may replace, or be replaced in; None for most. `replaces` holds within one owner only."""
+    if fact.kind in _UNSETTLED:
+        return None
+    said = sense(fact.predicate)
+    slot = _slot(fact, said)
+    if slot is not None and slot.name == "when":  # "the interview" and "her interview" are one appointment
+        return Topic(min(slot.owner & _SCHEDULED, default=""), slot.name)
+    owner = " ".join(sorted(_owner(fact.subject)))
+    if slot is not None:
+        return Topic(owner, slot.name)
+    ends = said.verb in _ENDINGS or (said.verb == "move" and said.particle in ("out", "away", "from"))
+    return Topic(owner, ENDING) if ends else None

@@ -1,31 +1,21 @@
-"""Facts in SQLite, and which later fact replaced which."""
+"""Facts in SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
 from ..connection import Connection, bindable, unbound
-from ..extract.topics import replaces, topic_of
+from ..extract import topic_of
 from ..types import Fact, Granularity, TimeSpan
+from .replacing import Place, Replacing
 
-WINDOW = 16  # how many later facts of a topic are asked whether they replace one: bounds the work of a long topic
-
-_COLUMNS = (
+FACT_COLUMNS = (
     "fact.row, fact.id, turn.id, subject, predicate, object, event_start, event_end, granularity, phrase, "
     "span_start, span_end, kind, extractor, replaced_by FROM fact JOIN turn USING (seq)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a fact stands among those of its topic: order of what was said, then of arrival, then in the turn."""
-
-    topic: str
-    instant: int
-    seq: int
 
 
 class FactTable:
@@ -33,15 +23,17 @@ class FactTable:
 
     def __init__(self, db: Connection) -> None:
         self._db = db
+        self._replacing = Replacing(db, read_fact)
 
     def insert(self, seq: int, said: int, facts: Iterable[Fact]) -> None:
         """Store the facts of a turn; a fact that is already stored keeps its row."""
         for fact in facts:
             topic = topic_of(fact)
-            self._db.execute(
+            owner, name = (None, None) if topic is None else (bindable(topic.owner), topic.name)
+            row = self._db.value(
                 "INSERT INTO fact (id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, "
-                "span_start, span_end, kind, extractor, topic, instant) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                "span_start, span_end, kind, extractor, owner, topic, instant) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING row",
                 (
                     fact.id,
                     seq,
@@ -52,12 +44,13 @@ class FactTable:
                     *fact.span,
                     fact.kind,
                     fact.extractor,
-                    topic,
+                    owner,
+                    name,
                     said,
                 ),
             )
-            if topic is not None:
-                self.settle(Place(topic, said, seq))
+            if row is not None and name is not None:
+                self._replacing.arrive(Place(owner, name, said, seq, fact.span[0], row), fact)
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
@@ -65,9 +58,9 @@ class FactTable:
         for start in range(0, len(seqs), 500):
             page = seqs[start : start + 500]
             marks = ", ".join("?" * len(page))
-            sql = f"SELECT fact.seq, {_COLUMNS} WHERE fact.seq IN ({marks}) ORDER BY fact.seq, span_start, fact.row"
+            sql = f"SELECT fact.seq, {FACT_COLUMNS} WHERE fact.seq IN ({marks}) ORDER BY fact.seq, span_start, fact.row"
             for row in self._db.rows(sql, page):
-                found[row[0]].append(_fact(row[2:]))
+                found[row[0]].append(read_fact(row[2:]))
         return found
 
     def rows(self, fact_ids: Iterable[str]) -> list[int]:
@@ -80,50 +73,25 @@ class FactTable:
 
     def erase(self, seqs: Sequence[int]) -> int:
         """Delete the facts of these turns, and let what they had replaced stand again; return how many went."""
-        places, gone = [], 0
-        for seq in seqs:
-            found = self._db.rows("SELECT topic, instant FROM fact WHERE seq = ?", (seq,))
-            gone += len(found)
-            places += [Place(topic, said, seq) for topic, said in found if topic is not None]
-            self._db.execute("DELETE FROM fact WHERE seq = ?", (seq,))
-        for place in dict.fromkeys(places):
-            self.settle(place)
-        return gone
-
-    def settle(self, place: Place) -> None:
-        """Decide again, for the facts of a topic that a change at this place can reach, what replaced them."""
-        key = (place.topic, place.instant, place.seq)
-        before = self._db.rows(
-            f"SELECT {_COLUMNS} WHERE topic = ? AND (fact.instant, fact.seq) <= (?, ?) "
-            "ORDER BY fact.instant DESC, fact.seq DESC, span_start DESC, fact.row DESC LIMIT ?",
-            (*key, 2 * WINDOW),
-        )
-        after = self._db.rows(
-            f"SELECT {_COLUMNS} WHERE topic = ? AND (fact.instant, fact.seq) > (?, ?) "
-            "ORDER BY fact.instant, fact.seq, span_start, fact.row LIMIT ?",
-            (*key, WINDOW),
-        )
-        group = [(row[0], _fact(row[1:])) for row in (*reversed(before), *after)]
-        for index, (row, fact) in enumerate(group[: len(before)]):
-            later = (other for _, other in group[index + 1 : index + 1 + WINDOW])
-            winner = next((other.id for other in later if replaces(other, fact)), None)
-            if winner != fact.replaced_by:
-                self._db.execute("UPDATE fact SET replaced_by = ? WHERE row = ?", (winner, row))
+        gone = [fact_id for seq in seqs for (fact_id,) in self._db.rows("SELECT id FROM fact WHERE seq = ?", (seq,))]
+        self._db.executemany("DELETE FROM fact WHERE seq = ?", [(seq,) for seq in seqs])
+        self._replacing.leave(gone)
+        return len(gone)
 
     def reconcile(self, seq: int, said: int, facts: Sequence[Fact], extractor: str) -> bool:
         """Make the facts that an extractor found in a turn be these; return whether that changed anything."""
         wanted = {fact.id: fact for fact in facts}
         kept = {fact.id: fact for fact in self.of_turns([seq])[seq] if fact.extractor == extractor}
         same = {fact_id for fact_id, fact in kept.items() if wanted.get(fact_id) == replace(fact, replaced_by=None)}
-        for fact_id in kept.keys() - same:
-            self._db.execute("DELETE FROM fact WHERE id = ?", (fact_id,))
+        leaving = sorted(kept.keys() - same)
+        self._db.executemany("DELETE FROM fact WHERE id = ?", [(fact_id,) for fact_id in leaving])
+        self._replacing.leave(leaving)
         self.insert(seq, said, [fact for fact_id, fact in wanted.items() if fact_id not in same])
         return kept.keys() != wanted.keys() or len(same) != len(wanted)
 
-    def settle_all(self) -> None:
+    def settle(self) -> None:
         """Decide for every fact again what replaced it."""
-        for topic, said, seq in self._db.rows("SELECT DISTINCT topic, instant, seq FROM fact WHERE topic IS NOT NULL"):
-            self.settle(Place(topic, said, seq))
+        self._replacing.settle()
 
     def count(self) -> int:
         """Return how many facts there are."""
@@ -137,7 +105,7 @@ def _event(event: TimeSpan | None) -> tuple[Any, ...]:
     return (*bounds, event.granularity, bindable(event.text))
 
 
-def _fact(row: Sequence[Any]) -> Fact:
+def read_fact(row: Sequence[Any]) -> Fact:
     fact_id, turn_id, subject, predicate, thing, start, end, granularity, phrase, *rest = row
     span_start, span_end, kind, extractor, replaced_by = rest
     event = None
