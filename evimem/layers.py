@@ -48,10 +48,13 @@ class Layers:
         """Keep a setting of the file."""
         self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
 
-    def count_commit(self, *, rewrote: bool = False) -> None:
-        """Count this transaction; `rewrote` tells other handles that rows they have read have changed."""
-        names = ("commits", "epoch") if rewrote else ("commits",)
-        for name in names:
+    def count_commit(self, *, rewrote: bool = False, relinked: bool = False) -> None:
+        """Count this transaction.
+
+        `rewrote` tells other handles that rows they have read have changed, `relinked` that facts before the newest
+        they know got their vectors.
+        """
+        for name in ("commits", *(["epoch"] if rewrote else []), *(["links"] if relinked else [])):
             self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))
 
 

@@ -58,7 +58,7 @@ class SqliteStore:
         self._layers = Layers.over(self._db, dimension, int(kept or segment), clock)
         self._corpus: Corpus | None = None
         self._epoch = -1
-        self._linked_epoch = -1
+        self._linked: tuple[str | None, ...] = ()
         self._unmarked = 0
         try:
             self._check_identity(embedder, dimension, owner)
@@ -186,10 +186,9 @@ class SqliteStore:
                 elif kind == "extract":
                     layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
                     layers.segments.set_events(seq, events(layers.facts.of_turns([seq])[seq]))
-            if kind != "vector":
-                self._link(known, now=kind == "link")
+            relinked = kind != "vector" and self._link(known, now=kind == "link")
             layers.jobs.done(kind, [seq for seq, _ in known])
-            layers.count_commit(rewrote=kind != "link")
+            layers.count_commit(rewrote=kind != "link", relinked=relinked)
         self._mark_sometimes()
 
     def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
@@ -280,10 +279,10 @@ class SqliteStore:
         """Hold the write lock; after a failure, or another handle's rewrite, what is held in memory is read anew."""
         try:
             with self._db.writing():
-                epoch = int(self._layers.meta("epoch") or 0)
-                if epoch != self._linked_epoch:
+                rewritten = (self._layers.meta("epoch"), self._layers.meta("links"))
+                if rewritten != self._linked:
                     self._layers.edges.reset()
-                    self._linked_epoch = epoch
+                    self._linked = rewritten
                 yield
         except BaseException:
             self._layers.edges.reset()
@@ -307,19 +306,22 @@ class SqliteStore:
             layers.jobs.put("vector", [seq])
         return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
 
-    def _link(self, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> None:
-        """Link the facts of these turns to similar ones, or owe them that where the memory is large."""
+    def _link(self, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> bool:
+        """Link the facts of these turns to similar ones, or owe them that where the memory is large.
+
+        Return what `EdgeGraph.link` does.
+        """
         layers = self._layers
         linkable = [(seq, entry) for seq, entry in written if entry.facts]
         ready = all(entry.fact_vectors is not None for _, entry in linkable)
         if not linkable:
-            return
+            return False
         if not ready or (not now and len(layers.edges) > LINK_NOW):
             layers.jobs.put("link", [seq for seq, _ in linkable])
-            return
+            return False
         rows = layers.facts.rows([fact.id for _, entry in linkable for fact in entry.facts])
         vectors = np.concatenate([entry.fact_vectors for _, entry in linkable])
-        layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
+        return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
 
     def _current(self) -> Corpus:
         epoch = int(self._layers.meta("epoch") or 0)

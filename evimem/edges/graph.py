@@ -42,15 +42,19 @@ class EdgeGraph:
         """Return how many facts have a vector, and so may be linked."""
         return len(self._vectors.current())
 
-    def link(self, rows: Sequence[int], vectors: Vectors, least: float) -> None:
-        """Keep the vectors of facts and link them to what is similar (cosine >= least, E4)."""
+    def link(self, rows: Sequence[int], vectors: Vectors, least: float) -> bool:
+        """Keep the vectors of facts and link them to what is similar (cosine >= least, E4).
+
+        Return whether other handles must read the vectors anew, because some came after those of later facts.
+        """
         if not rows:
-            return
-        self._vectors.keep(rows, vectors)
+            return False
+        late = self._vectors.keep(rows, vectors)
         known = self._vectors.current()
         touched = known.positions(rows)
         later = self._relink(known, touched, least) - set(touched)
         self._relink(known, sorted(later), least)
+        return late
 
     def erase(self, rows: Sequence[int], least: float) -> None:
         """Drop facts with their links, and give what was linked to them its next best links."""
@@ -65,6 +69,7 @@ class EdgeGraph:
 
     def wrong(self, least: float) -> int:
         """Return how many facts are linked otherwise than their vectors say."""
+        self._vectors.reset()  # what the file holds is asked, not what this handle remembers of it
         known = self._vectors.current()
         wrong = 0
         for near in known.near(range(len(known)), least):

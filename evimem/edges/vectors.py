@@ -88,11 +88,18 @@ class FactVectors:
         self._db = db
         self.reset()
 
-    def keep(self, rows: Sequence[int], vectors: Vectors) -> None:
-        """Store the vectors of these facts; a row of zeros (no embedding) is not stored."""
+    def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
+        """Store the vectors of these facts; return whether some came after those of later facts.
+
+        A row of zeros (no embedding) is not stored.
+        """
+        late = min(rows) <= int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
         packed = ((row, pack(vector)) for row, vector in zip(rows, vectors, strict=True) if vector.any())
         values = [(row, data.tobytes(), scale) for row, (data, scale) in packed]
         self._db.executemany("INSERT OR REPLACE INTO fact_vector (row, vector, scale) VALUES (?, ?, ?)", values)
+        if late:  # `current` follows the file by row: it would never see them
+            self.reset()
+        return late
 
     def current(self) -> Known:
         """Return everything that the file holds now."""
