@@ -14,13 +14,14 @@ from .loops import answer_question
 from .loops.mind import Mind
 from .owed import give_links, give_vectors
 from .portable import read_export, write_export
-from .protocols import AsyncEmbedder, Embedder, Extractor
+from .protocols import AsyncEmbedder, Embedder, Extractor, Job
 from .remember import Remembering
 from .search import Filters, search
 from .store import SqliteStore
 from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Turn
 
 Moment = datetime | str
+AT_ONCE = 16  # turns put to a model side by side
 
 
 class Core:
@@ -45,12 +46,13 @@ class Core:
 
     def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns."""
-        return Remembering(self.extractor, strict=strict, deferred=self._far()).batches(turns)
+        return Remembering(self.extractor, strict=strict, deferred=self._far(), owes=self._owes()).batches(turns)
 
     def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export."""
         given = Given(self.extractor.name)
-        return Remembering(given, deferred=self._far()).batches(given.noting(read_export(path)))
+        remembering = Remembering(given, deferred=self._far(), owes=self._owes())
+        return remembering.batches(given.noting(read_export(path)))
 
     def search(self, query: str, k: int, filters: Filters, asked_at: Moment | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
@@ -67,6 +69,14 @@ class Core:
         for give in (give_vectors, give_links):
             while self.store.has_due(give.__name__.removeprefix("give_").removesuffix("s")):
                 yield give()
+
+    def jobs(self) -> Iterator[tuple[Job, ...]]:
+        """Yield turns that a model has not read yet, a few at a time; what is settled or put off is not offered again."""
+        if self.mind is None:
+            return
+        self.store.owe("extract")
+        while page := self.store.due("extract", AT_ONCE):
+            yield page
 
     def forget(
         self, turns: Sequence[str] | None, session: str | None, before: Moment | None, *, everything: bool
@@ -100,6 +110,9 @@ class Core:
     def export(self, path: Path) -> None:
         """Write every turn with its facts as lines of JSON."""
         write_export(path, self.store.pairs())
+
+    def _owes(self) -> tuple[str, ...]:
+        return () if self.mind is None else ("extract",)
 
     def _far(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))

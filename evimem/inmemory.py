@@ -179,7 +179,7 @@ class MemoryStore:
             return TurnStatus(turn.id, "refused", str(error))
         packed = None if entry.vector is None else pack(entry.vector)
         vectors = {} if entry.fact_vectors is None else _by_id(entry)
-        owed = {} if packed is not None else {"vector": (0, 0.0)}
+        owed = {kind: (0, 0.0) for kind in (*entry.owes, *(() if packed is not None else ("vector",)))}
         if entry.facts and entry.fact_vectors is None:
             owed["link"] = (0, 0.0)
         self._kept[turn.id] = Kept(turn, entry.facts, packed, vectors, dict(owed))

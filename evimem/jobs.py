@@ -1,4 +1,7 @@
-"""The durable queue: which turns are still owed which derived work. One row a turn and kind, never a watermark."""
+"""The durable queue: which turns are still owed which derived work. One row a turn and kind, never a watermark.
+
+A row of `extract` stays when it is done, so that a turn is not put to a model twice.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ class Jobs:
 
     def done(self, kind: str, seqs: Sequence[int]) -> None:
         """Strike out work."""
-        self._db.executemany("DELETE FROM job WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
+        end = "UPDATE job SET state = 'done', error = NULL" if kind == "extract" else "DELETE FROM job"
+        self._db.executemany(f"{end} WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
 
     def postpone(self, kind: str, seq: int, error: str, seconds: float | None) -> None:
         """Count a failure; try again later, or keep the row as failed (None)."""
@@ -44,7 +48,8 @@ class Jobs:
 
     def of_turn(self, seq: int) -> tuple[str, ...]:
         """Return the kinds of work a turn is owed."""
-        return tuple(row[0] for row in self._db.rows("SELECT kind FROM job WHERE seq = ? ORDER BY kind", (seq,)))
+        sql = "SELECT kind FROM job WHERE seq = ? AND state <> 'done' ORDER BY kind"
+        return tuple(row[0] for row in self._db.rows(sql, (seq,)))
 
     def erase(self, seqs: Sequence[int]) -> None:
         """Drop all work on these turns."""
@@ -52,7 +57,7 @@ class Jobs:
 
     def any(self) -> bool:
         """Say whether any turn is owed anything."""
-        return self._db.value("SELECT 1 FROM job LIMIT 1") is not None
+        return self._db.value("SELECT 1 FROM job WHERE state <> 'done' LIMIT 1") is not None
 
     def counts(self, state: str) -> dict[str, int]:
         """Return how many rows of a state there are, by kind."""

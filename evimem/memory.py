@@ -13,10 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from .core import Core, Moment, filters
+from .core import AT_ONCE, Core, Moment, filters
 from .embedding import checked, checked_rows, failure
 from .errors import EvimemError
 from .flow import Complete, Effect, Embed, Flow, arun, run, serve
+from .owed import give_facts
 from .protocols import Embedder
 from .trace import Trace
 from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Stats, Turn
@@ -100,8 +101,18 @@ class Memory:
         return self._core.forget(turns, session, before, everything=everything)
 
     def enrich(self, *, progress: Progress | None = None) -> int:
-        """Do the work that turns are still owed; return how many jobs were done. Safe to interrupt and to repeat."""
-        return sum(self._each(self._core.owed(), progress, int))
+        """Do the work that turns are still owed; return how many jobs were worked on. Safe to interrupt and to repeat.
+
+        With an `llm`, it is asked for the facts of every turn that it has not read yet. Raise ModelError where it
+        cannot be reached: what was done is kept, the rest stays queued.
+        """
+        done = sum(self._each(self._core.owed(), progress, int))
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="evimem-enrich") as workers:
+            for jobs in self._core.jobs():
+                done += sum(workers.map(lambda job: self._run(give_facts(job)), jobs))
+                if progress:
+                    progress(len(jobs))
+        return done
 
     def rebuild(self) -> None:
         """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept."""
@@ -264,7 +275,13 @@ class AsyncMemory:
 
     async def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed."""
-        return sum(await self._each(self._core.owed(), progress, int))
+        done = sum(await self._each(self._core.owed(), progress, int))
+        pages = self._core.jobs()
+        while jobs := await self._away(partial(next, pages, None)):
+            done += sum(await asyncio.gather(*(self._run(give_facts(job)) for job in jobs)))
+            if progress:
+                progress(len(jobs))
+        return done
 
     async def rebuild(self) -> None:
         """Derive everything again from the turns."""

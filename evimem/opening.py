@@ -10,6 +10,7 @@ from typing import Any
 
 from .core import Core
 from .embedding import StaticEmbedder
+from .llm.mind import LLMMind
 from .memory import AsyncMemory, Memory
 from .protocols import AsyncEmbedder, Embedder, Extractor
 from .store import SqliteStore
@@ -60,10 +61,4 @@ def make_core(
     """Return what a door needs. `owner` is kept in the file and checked: a pool's memory belongs to one user."""
     chosen = embedder or StaticEmbedder()
     store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner)
-    return Core(store, chosen, None if llm is None else _mind(llm), extractor)
-
-
-def _mind(llm: Any) -> Any:
-    from .llm.mind import LLMMind  # noqa: PLC0415 - prompts and schemas, which offline use need not load
-
-    return LLMMind(llm)
+    return Core(store, chosen, None if llm is None else LLMMind(), extractor)

@@ -1,12 +1,14 @@
-"""The work that turns are still owed after `add`, from the durable queue: vectors, links between facts."""
+"""The work that turns are still owed after `add`, from the durable queue: vectors, links, facts by a model."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .errors import EmbedderError
-from .flow import Flow, JobKind, due, embed, postpone, settle
+from .errors import EmbedderError, ModelError
+from .flow import Flow, JobKind, context, due, embed, postpone, settle
 from .index.document import embedding_text
+from .llm.enrich import MAX_EARLIER as EARLIER
+from .llm.enrich import extract_facts, setback
 from .protocols import Entry, Job
 
 PAGE = 256  # jobs settled in one transaction
@@ -42,6 +44,28 @@ def give_links() -> Flow[int]:
     entries = [Entry(job.turn, job.facts, fact_vectors=own) for job, own in zip(jobs, rows, strict=True)]
     yield from settle("link", entries)
     return len(jobs)
+
+
+def give_facts(job: Job) -> Flow[int]:
+    """Ask a model for the facts of one turn; return 1. A failure is counted in the queue before it is raised on.
+
+    A turn that no reply can be read for goes to the dead letters after some attempts and holds up no other; a model
+    that cannot be reached raises, and leaves the queue as it is.
+    """
+    earlier = yield from context(job.turn.id, EARLIER, 0)
+    try:
+        extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1)
+    except ModelError as error:
+        what = setback(error, job.attempts)
+        yield from postpone("extract", job.turn.id, what.reason, what.seconds)
+        if what.halt:
+            raise
+        return 1
+    known = {(fact.subject, fact.predicate, fact.object) for fact in job.facts}
+    new = tuple(fact for fact in extraction.facts if (fact.subject, fact.predicate, fact.object) not in known)
+    vectors = (yield from embed([fact.text for fact in new])) if new else None
+    yield from settle("extract", [Entry(job.turn, new, fact_vectors=vectors)])
+    return 1
 
 
 def _postponed(kind: JobKind, jobs: tuple[Job, ...], error: EmbedderError) -> Flow[None]:

@@ -134,12 +134,16 @@ class Searcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One admitted turn with what was derived from it outside the store. `vector` is None while it is pending."""
+    """One admitted turn with what was derived from it outside the store.
+
+    `vector` is None while it is pending; `owes` names work that only a model can do.
+    """
 
     turn: Turn
     facts: tuple[Fact, ...] = ()
     vector: Any = None
     fact_vectors: Any = None
+    owes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

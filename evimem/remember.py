@@ -22,12 +22,13 @@ BATCH = 256  # turns a transaction: near the best rate, and little to repeat aft
 class Remembering:
     """Remembers the turns of one call. `strict` raises at the first turn that cannot be kept, instead of reporting it.
 
-    `deferred` leaves the vectors to the queue, for an embedder that is far away.
+    `deferred` leaves the vectors to the queue, for an embedder that is far away; `owes` is queued for every turn.
     """
 
     extractor: Extractor
     strict: bool = False
     deferred: bool = False
+    owes: tuple[str, ...] = ()
     admit: Admission = field(default_factory=Admission)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
@@ -61,10 +62,10 @@ class Remembering:
         facts = [self.extractor.extract(turn) for turn in turns]
         vectors = None if self.deferred else (yield from _vectors(turns, facts))
         if vectors is None:
-            return [Entry(turn, found) for turn, found in zip(turns, facts, strict=True)]
+            return [Entry(turn, found, owes=self.owes) for turn, found in zip(turns, facts, strict=True)]
         of_facts = np.split(vectors[len(turns) :], np.cumsum([len(found) for found in facts])[:-1])
         parts = zip(turns, facts, vectors[: len(turns)], of_facts, strict=True)
-        return [Entry(turn, found, vector, rows) for turn, found, vector, rows in parts]
+        return [Entry(turn, found, vector, rows, self.owes) for turn, found, vector, rows in parts]
 
 
 def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[Vectors | None]:

@@ -17,7 +17,8 @@ from ..types import Fact
 REACH = 64
 
 _FACTS = (
-    "fact.seq, fact.span_start, fact.row, fact.instant, fact.owner, topic, fact.id, turn.id, subject, predicate, object, "
+    "fact.seq, fact.span_start, fact.row, fact.instant, fact.owner, topic, "
+    "fact.id, turn.id, subject, predicate, object, "
     "event_start, event_end, granularity, phrase, span_start, span_end, kind, extractor, replaced_by "
     "FROM fact JOIN turn USING (seq)"
 )

@@ -10,7 +10,6 @@ from typing import Any
 from ..embedding import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract import fact_id, stance
-from ..extract.rules import is_foreign
 from ..flow import Complete, Flow
 from ..reply import read
 from ..times import find_times, locate_times
@@ -35,6 +34,7 @@ OUTPUT_TOKENS = 150  # of a usual turn, for an estimate
 
 _FIRST_PERSON = {"i", "me", "myself", "user", "the user", "speaker", "the speaker", "my", "mine"}
 _PERSONAL = frozenset(("opinion", "plan"))
+_OWN = frozenset((None, "user"))  # roles that may speak of themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class _Reading:
     def _keep(self, subject: str, predicate: str, obj: str, kind: str, span: tuple[int, int], when: str) -> None:
         turn = self._turn
         event = None if kind == "image" else self._event(when)
-        if is_foreign(turn) and kind != "image" and (subject != turn.speaker or kind in _PERSONAL):
+        if turn.role not in _OWN and kind != "image" and (subject != turn.speaker or kind in _PERSONAL):
             # What an assistant or a tool says of others is its saying: it never speaks for a user.
             subject, predicate, obj, kind = turn.speaker, "said", f"{subject} {predicate} {obj}".strip(), "report"
         identity = fact_id(turn.id, EXTRACTOR, span, subject, predicate, obj)

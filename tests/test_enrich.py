@@ -1,0 +1,101 @@
+"""The durable queue, worked by a model: nothing is lost, nothing is asked twice, nothing holds up the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem.flow import Complete
+from evimem.testing import ScriptedModel
+
+
+def facts_of(request: Complete) -> str:
+    """Reply with one fact for each turn that mentions a kite, and with nothing usable for a poisoned one."""
+    turn = request.prompt.rpartition("<turn")[2]
+    if "poison" in turn:
+        return "I would rather not."
+    kite = {
+        "subject": "Tomas",
+        "predicate": "bought",
+        "object": "a kite",
+        "quote": "a kite",
+        "kind": "event",
+        "when": "",
+    }
+    return json.dumps({"facts": [kite] if "a kite" in turn else []})
+
+
+TURNS = [
+    evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),  # type: ignore[arg-type]
+    evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),  # type: ignore[arg-type]
+    evimem.Turn("h", "s1", "Mira", "I painted the hall on Sunday.", "2024-05-02T10:02"),  # type: ignore[arg-type]
+]
+
+
+def by_model(memory: evimem.Memory, turn_id: str) -> list[str]:
+    return [fact.text for fact in memory.facts([turn_id]) if fact.extractor == "llm"]
+
+
+def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path: Path) -> None:
+    model = ScriptedModel(then=facts_of)
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        report = memory.extend(TURNS[:1])
+        assert (report.statuses[0].pending, model.requests) == (("extract",), [])
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        assert memory.health().pending == {}
+        memory.enrich()
+        assert len(model.requests) == 1
+        assert memory.check().problems == ()
+
+
+def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(TURNS[:1])
+        assert memory.enrich() == 0
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        memory.rebuild()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+
+
+def test_a_poisoned_turn_holds_up_no_other_and_ends_as_failed(tmp_path: Path) -> None:
+    now = [1e9]
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of), clock=lambda: now[0]) as memory:
+        memory.extend(TURNS)
+        for _ in range(6):
+            memory.enrich()
+            now[0] += 3600
+        assert memory.health().failed == {"extract": 1}
+        assert memory.health().status == "degraded"
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        assert memory.turn("p").text == TURNS[1].text
+
+
+def test_a_model_that_is_away_raises_and_loses_nothing(tmp_path: Path) -> None:
+    away = evimem.ModelUnavailable("nobody there", retryable=True)
+    model = ScriptedModel([away], then=facts_of)
+    now = [1e9]
+    with evimem.open(tmp_path / "m.evimem", llm=model, clock=lambda: now[0]) as memory:
+        memory.extend(TURNS[:1])
+        with pytest.raises(evimem.ModelUnavailable):
+            memory.enrich()
+        assert memory.health().pending == {"extract": 1}
+        now[0] += 3600
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+
+
+def test_the_async_door_does_the_same(tmp_path: Path) -> None:
+    async def away() -> list[str]:
+        async with evimem.open_async(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
+            await memory.extend(TURNS[:1])
+            await memory.enrich()
+            return [fact.text for fact in await memory.facts(["k"]) if fact.extractor == "llm"]
+
+    assert asyncio.run(away()) == ["Tomas bought a kite"]
