@@ -10,22 +10,26 @@ from .tags import Tagged
 # a sentence of nothing but these words, and names called out, asserts nothing
 _EMPTY = frozenset(
     """
-    a absolutely again agreed ah all alright already always amazing amen an and anytime anyway are as at aw awesome aww be beautiful best
-    big bless bravo brilliant bro btw bud buddy but bye can cheers clever cool congrats congratulations correct course crazy cute
-    dang darling dear definitely delicious do does dope dude enjoyable epic evening exactly excellent exciting fab fabulous fair
-    fantastic fine for fun funny gee glad go god good goodbye goodness gorgeous gosh gotcha great guess guys ha haha hahaha heck
-    hello here hey hi hilarious hm hmm how huge hug hugs huh idea impressive incredible indeed inspiring inspirational interesting
-    is it its kidding know like lol lovely luck lucky man mate maybe me morning much neat never nice night no nope not now of oh ok
-    okay omg on one ooh oops or ouch outstanding perfect phenomenal phew please powerful pretty priceless prob problem question
-    quite rad really remarkable right rock rocks same see seriously shucks soon sorry sound sounds special splendid spot stunning
-    such super sure surely sweet terrible terrific thank thankful thanks that the then there thing things think this those
-    thoughtful though thx tho to too totally touching tough tragic true ty ugh uh uhh um very wait way welcome well what whoa
-    wholesome wild wise woah wonderful worries wow wowza yay yeah yep yes yikes yo you your yum yummy yup 's 're n't awful horrible
-    sad heartbreaking stressful scary rough unfortunate adorable admirable majestic magical must look looks smart creative
-    relatable brave refreshing heartwarming breathtaking rewarding exactly honestly truly also just so always looking
+    're 's a absolutely admirable adorable again agreed ah all already alright also always amazing amen an and anytime
+    anyway are as at aw awesome awful aww be beautiful best big bless brave bravo breathtaking brilliant bro btw bud
+    buddy but bye can cheers clever congrats congratulations cool correct course crazy creative cute dang darling dear
+    definitely delicious do does dope dude enjoyable epic evening exactly excellent exciting fab fabulous fair
+    fantastic fine for fun funny gee glad go god good goodbye goodness gorgeous gosh gotcha great guess guys ha haha
+    hahaha heartbreaking heartwarming heck hello here hey hi hilarious hm hmm honestly horrible how hug huge hugs huh
+    idea impressive incredible indeed inspirational inspiring interesting is it its just kidding know like lol look
+    looking looks lovely luck lucky magical majestic man mate maybe me morning much must n't neat never nice night no
+    nope not now of oh ok okay omg on one ooh oops or ouch outstanding perfect phenomenal phew please powerful pretty
+    priceless prob problem question quite rad really refreshing relatable remarkable rewarding right rock rocks rough
+    sad same scary see seriously shucks smart so soon sorry sound sounds special splendid spot stressful stunning such
+    super sure surely sweet terrible terrific thank thankful thanks that the then there thing things think this tho
+    those though thoughtful thx to too totally touching tough tragic true truly ty ugh uh uhh um unfortunate very wait
+    way welcome well what whoa wholesome wild wise woah wonderful worries wow wowza yay yeah yep yes yikes yo you your
+    yum yummy yup
     """.split()
 )
-_INTENSIFIERS = frozenset("so really very super just too also always truly honestly definitely totally absolutely pretty".split())
+_INTENSIFIERS = frozenset(
+    "so really very super just too also always truly honestly definitely totally absolutely pretty".split()
+)
 _GOOD = "nice great good lovely wonderful awesome amazing".split()
 # a sentence that opens so only greets, thanks, reacts or encourages
 _OPENINGS = frozenset(
@@ -60,8 +64,13 @@ _OPENINGS = frozenset(
 } | {
     f"{good} {thing}" for good, thing in product(_GOOD, ("job", "work", "luck", "morning", "night", "evening", "point", "idea", "call", "news"))
 }  # fmt: skip
-_LONGEST = max(phrase.count(" ") for phrase in _OPENINGS) + 1
-_WHOLE = frozenset(("i see", "i know", "i understand", "i do", "i am", "i will", "i did", "i guess", "i think", "i hope"))
+_BY_FIRST: dict[str, tuple[str, ...]] = {
+    first: tuple(phrase + " " for phrase in _OPENINGS if phrase.split()[0] == first)
+    for first in {phrase.split()[0] for phrase in _OPENINGS}
+}
+_WHOLE = frozenset(
+    ("i see", "i know", "i understand", "i do", "i am", "i will", "i did", "i guess", "i think", "i hope")
+)
 
 # what calls out before the sentence proper: "Oh, hey Ben,"
 _CALL = re.compile(r"(?:[!R_,.]|[MN](?=[,.])|(?<=!)[MN](?=[!,.]))*")
@@ -82,10 +91,13 @@ def is_empty(sentence: Tagged) -> bool:
     ]
     if _EMPTY.issuperset(words) or " ".join(words[:4]) in _WHOLE:
         return True
-    if any(" ".join(words[:size]) in _OPENINGS for size in range(1, _LONGEST + 1)):
+    openings = _BY_FIRST.get(words[0])
+    if openings is not None and f"{' '.join(words)} ".startswith(openings):
         return True
     return "M" in tags and all(
-        word in _EMPTY or tag in ".,;_!" or (tag == "M" and (tags[index - 1] in ",!M" or tags[index + 1 : index + 2] == ","))
+        word in _EMPTY
+        or tag in ".,;_!"
+        or (tag == "M" and (tags[index - 1] in ",!M" or tags[index + 1 : index + 2] == ","))
         for index, (word, tag) in enumerate(zip(sentence.words, tags, strict=True))
         if index >= start
     )

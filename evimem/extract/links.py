@@ -55,7 +55,11 @@ def _link(  # noqa: PLR0911
     connector = core[-1:]
     if connector == "B":
         return _subordinate(sentence, tags, clause, before, gap, len(core))
-    if tags[clause.subject] == "y" and head(sentence, clause) in ("know", "see") and tags[clause.end : clause.end + 1] in tuple("iqe"):
+    if (
+        tags[clause.subject] == "y"
+        and head(sentence, clause) in ("know", "see")
+        and tags[clause.end : clause.end + 1] in tuple("iqe")
+    ):
         return "aside"
     if connector == "W":
         return "part"
@@ -93,10 +97,16 @@ def _shares(sentence: Tagged, tags: str, clause: Clause, before: Clause, gap: st
         return tags[clause.verb] in "bhmdf"
     kind = tags[clause.verb : clause.end].lstrip("Rns~")[:1]
     if kind in ("f", "k"):
-        return group[:1] in ("f", "k") or word in ("was", "were", "had", "did") or (group[:1] in ("h", "b") and "k" in group)
+        return (
+            group[:1] in ("f", "k")
+            or word in ("was", "were", "had", "did")
+            or (group[:1] in ("h", "b") and "k" in group)
+        )
     if kind in ("v", "w", "L") or sentence.words[clause.verb] == "be":
         shared = "T" in group or group[:1] in ("m", "d")
-        return shared or (group[:1] in ("v", "w", "L") and tags[clause.end : clause.end + 1] not in ("N", "J", "U", ".", ",", ""))
+        return shared or (
+            group[:1] in ("v", "w", "L") and tags[clause.end : clause.end + 1] not in ("N", "J", "U", ".", ",", "")
+        )
     if kind in ("z", "Z"):
         return group[:1] in ("z", "Z") or word in ("is", "has", "does", "'s")
     return True

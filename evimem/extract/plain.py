@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from .tags import Tagged
 from .verbs import lemma, third_person
@@ -11,11 +12,21 @@ from .verbs import lemma, third_person
 # the adverbs that a predicate keeps, because they change what is said
 _KEPT = frozenset(
     "never always usually often still no longer maybe probably perhaps possibly sometimes almost nearly hardly barely rarely seldom "
-    "ever again supposedly apparently likely once twice regularly".split()
+    "ever again rather supposedly apparently likely once twice regularly".split()
 )
 _SPELLED = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can", "wo": "will", "ai": "is", "gon": "going",
             "wan": "want"}  # fmt: skip
-_THIRD = {"am": "is", "'m": "is", "are": "is", "'re": "is", "were": "was", "have": "has", "'ve": "has", "do": "does", "ai": "is"}
+_THIRD = {
+    "am": "is",
+    "'m": "is",
+    "are": "is",
+    "'re": "is",
+    "were": "was",
+    "have": "has",
+    "'ve": "has",
+    "do": "does",
+    "ai": "is",
+}
 # before these participles 's is "is"; before the others it is "has"
 _STATES = frozenset(
     "married engaged divorced retired called named based located scared worried stressed supposed done made used broken built "
@@ -32,6 +43,12 @@ def clean(text: str) -> str:
     if not text.isascii() or not text.isprintable():
         text = _INVISIBLE.sub("", text)
     return " ".join(text.split()) if "  " in text or not text.isprintable() else text.strip()
+
+
+@lru_cache(maxsize=512)
+def voice_of(speaker: str) -> Voice:
+    """Return the voice of a speaker."""
+    return Voice(speaker)
 
 
 class Voice:
@@ -122,5 +139,5 @@ def _ambiguous(word: str, words: Sequence[str], tags: str) -> str:
     """Return what 's or 'd stands for before the rest of its verb group."""
     verb = tags.lstrip("Rns~")[:1]
     if word == "'d":
-        return "had" if verb and verb in "kp" else "would"
+        return "had" if verb and verb in "kpb" else "would"
     return "has" if verb and verb in "kpb" and _STATES.isdisjoint(words) else "is"

@@ -28,7 +28,9 @@ _PHRASES = {
     **dict.fromkeys((("settle", word) for word in ("in", "down", "into")), "live"),
     **dict.fromkeys((("base", word) for word in ("in", "at")), "live"),
     **dict.fromkeys((("be", word) for word in ("from",)), "origin"),
-    **dict.fromkeys((("break", "up"), ("split", "up"), ("engage", "to"), ("see", "with"), ("be", "with")), "relationship"),
+    **dict.fromkeys(
+        (("break", "up"), ("split", "up"), ("engage", "to"), ("see", "with"), ("be", "with")), "relationship"
+    ),
     **dict.fromkeys((("lay", "off"), ("quit", "as"), ("leave", "as")), "work"),
     **dict.fromkeys((("be", "into"),), "like"),
     **dict.fromkeys((("give", "away"),), "sell"),

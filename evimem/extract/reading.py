@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .grammar import Clause, find_clauses
 from .links import EMBEDDED, Link, links, opening
@@ -15,8 +15,11 @@ from .verbs import lemma
 
 MAX_OBJECT = 28  # tokens
 
-_BARE = frozenset("know see mean guess think bet agree hope suppose thank remember imagine understand hear believe promise say".split())
+_BARE = frozenset(
+    "know see mean guess think bet agree hope suppose thank remember imagine understand hear believe promise say".split()
+)
 _DROPPED = (LIKE | HOPE | THINK) - {"imagine", "consider", "find", "enjoy", "recommend"}
+_PUNCTUATION = frozenset(",;._C")
 _TRIM_LEFT, _TRIM_RIGHT = frozenset('R!,;."_Cs'), frozenset(',;."_C!WBs')
 _TIME_AFTER = re.compile(r"[,R]*(?:[PQT][Dt]?)?~+(?:P[Dt]?~+)*[R,._]*$")
 _PROPOSAL = re.compile(r"..[vwk](?=.*[NMUJw~])")
@@ -24,8 +27,7 @@ _PLACE = re.compile(r"[R!,C]*[PQ][DS]?[NMUJwg']{1,5},?[R,]*$")
 _LAST_WORDS = frozenset("too also though anyway now".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One fact before it has an identity: plain words, its characters, and the characters that may hold its time."""
 
     subject: str
@@ -36,8 +38,7 @@ class Statement:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(NamedTuple):
     """Who a clause is about, and the tag of a subject that is one word."""
 
     text: str
@@ -71,7 +72,7 @@ def _proposed(sentence: Tagged, tags: str, voice: Voice) -> list[Statement]:
         return []
     clause = Clause("dropped", 0, 2, found.end())
     statements = _Reading(sentence, tags, [clause], voice).statements()
-    return [replace(made, predicate=_suggested(made.predicate), kind="plan") for made in statements if made.object]
+    return [made._replace(predicate=_suggested(made.predicate), kind="plan") for made in statements if made.object]
 
 
 def _suggested(predicate: str) -> str:
@@ -186,7 +187,9 @@ class _Reading:
         start, end = self._auxiliary
         shared = self._voice.predicate(self._sentence, start, end, first=first)
         verb, *rest = predicate.split(" ")
-        return " ".join([shared, "be" if verb == "is" else lemma(verb), *rest]), kind_of(self._sentence, Clause("main", start, start, end), verb)
+        return " ".join([shared, "be" if verb == "is" else lemma(verb), *rest]), kind_of(
+            self._sentence, Clause("main", start, start, end), verb
+        )
 
     def _reported(self, nested: int, predicate: str, end: int, verb: str) -> tuple[str, str]:
         """Return predicate and object where the object is a clause: (said he lost, his job), (thinks, it works)."""
@@ -211,7 +214,11 @@ class _Reading:
             return []
         clause, inner = self._clauses[index], self._clauses[index + 1]
         verb = head(self._sentence, clause)
-        if not (verb in KNOW or verb == "be") or self._tags[inner.subject] in "tqxyie" or "n" in self._tags[clause.verb : clause.end]:
+        if (
+            not (verb in KNOW or verb == "be")
+            or self._tags[inner.subject] in "tqxyie"
+            or "n" in self._tags[clause.verb : clause.end]
+        ):
             return []
         subject = _Subject(self._voice.subject(self._sentence, inner.subject, inner.verb), "")
         known = self._stated(index + 1, subject, inner.subject, end)
@@ -221,7 +228,11 @@ class _Reading:
         """Return where the predicate ends: after a gerund, a particle and the prepositions that the object follows."""
         tags, words = self._tags, self._sentence.words
         at = clause.end
-        if (tags[at : at + 1] == "g" and verb in GERUND and tags[at + 1 : at + 2] not in (("", ".", ",", "C", "~") if verb != "go" else ("", "."))) or (verb == "get" and tags[at : at + 1] in ("k", "p")):
+        if (
+            tags[at : at + 1] == "g"
+            and verb in GERUND
+            and tags[at + 1 : at + 2] not in (("", ".", ",", "C", "~") if verb != "go" else ("", "."))
+        ) or (verb == "get" and tags[at : at + 1] in ("k", "p")):
             at += 1
         if tags[at - 1] != "b":
             while at < end and tags[at] == "r":
@@ -229,7 +240,9 @@ class _Reading:
         mark = at
         while mark < end and mark - at < 2 and (tags[mark] in "PT" or words[mark] == "as"):
             mark += 1
-        dated = tags[mark : mark + 1] == "~" or (tags[mark : mark + 1] in ("D", "t") and tags[mark + 1 : mark + 2] == "~")
+        dated = tags[mark : mark + 1] == "~" or (
+            tags[mark : mark + 1] in ("D", "t") and tags[mark + 1 : mark + 2] == "~"
+        )
         return at if mark >= end or dated or tags[mark] in ".,;CBWgq" else mark
 
     def _trimmed(self, start: int, end: int, *, keep: bool = False, opener: bool = False) -> tuple[int, int]:
@@ -238,29 +251,35 @@ class _Reading:
         `keep` leaves adverbs and times, `opener` the conjunction that opens a condition.
         """
         tags, words = self._tags, self._sentence.words
-        left = frozenset(",;._C") if opener or keep else _TRIM_LEFT
+        left, right = (_PUNCTUATION, _PUNCTUATION) if keep else (_PUNCTUATION if opener else _TRIM_LEFT, _TRIM_RIGHT)
         while start < end and tags[start] in left:
             start += 1
-        right = frozenset(",;.") if keep else _TRIM_RIGHT
-        changed = True
-        while changed:
-            changed = False
-            while end > start and (tags[end - 1] in right or words[end - 1] in _LAST_WORDS):
-                end -= 1
-            after = None if keep else _TIME_AFTER.search(tags, start, end)
+        while end > start and (tags[end - 1] in right or words[end - 1] in _LAST_WORDS):
+            end -= 1
+        if not keep and "~" in tags[start:end]:
+            after = _TIME_AFTER.search(tags, start, end)
             if after is not None:
-                end, changed = after.start(), True
-        while not keep and start < end and tags[start] == "~":
-            start += 1
+                return self._trimmed(start, after.start(), opener=opener)
+            while start < end and tags[start] == "~":
+                start += 1
         return start, end
 
     def _is_phrase(self, subject: _Subject, verb: str, clause: Clause) -> bool:
         """Return whether a clause without an object says nothing: "I know", "you see", "that is", "I will"."""
-        return verb in _BARE or subject.tag in ("y", "x") or (subject.tag in ("t", "q") and verb == "be") or self._tags[clause.end - 1] in "mdhb"
+        return (
+            verb in _BARE
+            or subject.tag in ("y", "x")
+            or (subject.tag in ("t", "q") and verb == "be")
+            or self._tags[clause.end - 1] in "mdhb"
+        )
 
 
 def _auxiliary(tags: str, clause: Clause) -> tuple[int, int] | None:
     """Return the tokens before the last verb of a group, which a conjoined verb shares."""
     infinitive = tags.find("T", clause.verb, clause.end)
     last = infinitive + 1 if infinitive >= 0 else clause.end - 1
-    return (clause.verb, last) if last > clause.verb and tags[last] in "vwL" and tags[clause.verb:last].strip("Rs~") else None
+    return (
+        (clause.verb, last)
+        if last > clause.verb and tags[last] in "vwL" and tags[clause.verb : last].strip("Rs~")
+        else None
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from ..times import Located, locate_times, mentions_time
@@ -11,7 +10,7 @@ from ..types import Fact, TimeSpan, Turn
 from .captions import read_caption
 from .chatter import is_empty, is_question, statement_end
 from .identity import fact_id
-from .plain import Voice, clean
+from .plain import Voice, clean, voice_of
 from .reading import Statement, read
 from .sentences import sentences
 from .tags import Tagged, lowered, tagged
@@ -42,12 +41,13 @@ class RuleExtractor:
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
-        voice = Voice(turn.speaker)
+        voice = voice_of(turn.speaker)
         text = _bounded(turn.text)
         times = locate_times(text, turn.time, self._weekday) if mentions_time(text) else []
         found = _statements(text, times, voice)
-        if is_foreign(turn):
-            found = [_grounded(statement, voice) for statement in found]
+        role = role_of(turn)
+        if role != "user":
+            found = [_grounded(statement, voice, own=role == "assistant") for statement in found]
         if turn.caption:
             image = read_caption(turn.caption, voice)
             found = found[: MAX_FACTS - 1] + ([image] if image is not None else [])
@@ -59,14 +59,20 @@ class RuleExtractor:
         return tuple(facts.values())
 
 
+def role_of(turn: Turn) -> str:
+    """Return the role of a turn: its own, else its speaker when that names one, else user."""
+    role = turn.role or turn.speaker.strip().lower()
+    return role if role in _ROLES else "user"
+
+
 def is_foreign(turn: Turn) -> bool:
     """Return whether a turn comes from an assistant, a tool or the system: its facts are what that one said."""
-    return (turn.role or turn.speaker.strip().lower()) in _ROLES
+    return role_of(turn) != "user"
 
 
 def stance(turn: Turn) -> Stance:
     """Return whether a turn asserts something (it then has facts), only asks, or neither."""
-    voice, text = Voice(turn.speaker), _bounded(turn.text)
+    voice, text = voice_of(turn.speaker), _bounded(turn.text)
     if _statements(text, (), voice):
         return "asserts"
     low = lowered(text)
@@ -106,17 +112,21 @@ def _whole(sentence: Tagged, start: int, end: int, voice: Voice, *, alone: bool)
     if ordered or not content or (content < 3 and not alone):
         return []
     end = min(end, start + MAX_STATEMENT)
-    said = clean(sentence.text[start:end]).rstrip(".!,; ")
+    said = clean(sentence.text[start:end]).strip(".!,;*_# ")
     return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
 
 
-def _grounded(statement: Statement, voice: Voice) -> Statement:
-    """Return what an assistant or a tool states as its saying, so that it never speaks for a user."""
-    own = statement.subject == voice.name and statement.kind not in _PREFERENCES
-    if own or statement.kind == "statement":
+def _grounded(statement: Statement, voice: Voice, *, own: bool) -> Statement:
+    """Return what an assistant or a tool states as its saying, so that it never speaks for a user.
+
+    An assistant's `own` doings stay facts about it, but not its likes and plans; a tool has none.
+    """
+    if statement.kind == "statement" or (
+        own and statement.subject == voice.name and statement.kind not in _PREFERENCES
+    ):
         return statement
     said = f"{statement.subject} {statement.predicate} {statement.object}".strip()
-    return replace(statement, subject=voice.name, predicate="said", object=said, kind="report")
+    return statement._replace(subject=voice.name, predicate="said", object=said, kind="report")
 
 
 def _event(times: Sequence[Located], scope: tuple[int, int]) -> TimeSpan | None:

@@ -10,13 +10,17 @@ from .verbs import lemma
 
 Kind = Literal["event", "state", "opinion", "plan", "report", "image", "statement"]
 
-THINK = frozenset("think believe guess suppose feel reckon doubt bet imagine assume consider find agree suspect figure".split())
+THINK = frozenset(
+    "think believe guess suppose feel reckon doubt bet imagine assume consider find agree suspect figure".split()
+)
 LIKE = frozenset("like love hate prefer enjoy adore dislike appreciate admire miss recommend favor despise".split())
 HOPE = frozenset("hope wish want plan intend aim dream need expect aspire hop".split())
 SAY = frozenset(
     "say tell claim mention report announce admit explain add promise reply swear insist warn suggest complain confess text write".split()
 )
-KNOW = frozenset("know realize realise learn hear see notice remember forget discover show mean understand read".split())
+KNOW = frozenset(
+    "know realize realise learn hear see notice remember forget discover show mean understand read".split()
+)
 COMPLEMENT = THINK | HOPE | SAY | KNOW | {"ensure", "convince", "prove", "decide", "love", "worry"}
 GERUND = frozenset("start begin keep stop quit finish go continue resume try consider avoid give spend".split())
 _JUDGE = THINK - {"find", "consider", "agree", "imagine"}
@@ -42,10 +46,11 @@ def kind_of(sentence: Tagged, clause: Clause, verb: str) -> Kind:
     """Return the kind of fact that a verb group with this head makes."""
     group = sentence.tags[clause.verb : clause.end]
     words = sentence.words[clause.verb : clause.end]
-    lemmas = {lemma(word) for word, tag in zip(words, group, strict=True) if tag in "vwfkpgzZL"}
-    if "used" in words and "T" in group:
+    chained = "T" in group
+    lemmas = {lemma(word) for word, tag in zip(words, group, strict=True) if tag in "vwfkpgzZL"} if chained else {verb}
+    if chained and "used" in words:
         return "state"
-    if verb in HOPE or ("T" in group and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODAL_PLANS.isdisjoint(words):
+    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODAL_PLANS.isdisjoint(words):
         return "plan"
     if verb in _JUDGE or not lemmas.isdisjoint(LIKE):
         return "opinion"

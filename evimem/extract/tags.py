@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from .words import SPLITS, TAGS, guess
 
@@ -27,14 +27,14 @@ _CLITICS = re.compile(
     rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|{_WORD}(?:'(?!(?:s|m|re|ve|ll|d)\b)[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
 )
 _QUOTED = re.compile(r'"[^"]*"')
+_APOSTROPHE = re.compile("'")
 _NO_LONGER = re.compile(r"DR")
 _UNNAMED = frozenset("iyetqxoDSPQTCBWnmbhdR'!srL.,;_\"")  # tags that a capital does not turn into a name
 _PRONOUNS = frozenset(("it", "this", "here"))
 _split_words = SPLITS.keys()
 
 
-@dataclass(frozen=True, slots=True)
-class Tagged:
+class Tagged(NamedTuple):
     """The tokens of one sentence: lower-cased words, their ranges in the text, and one tag each."""
 
     text: str
@@ -65,14 +65,15 @@ def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int,
     if not _split_words.isdisjoint(words):
         words, ranges = _divided(words, ranges)
     tags = [_tag(word) for word in words]
-    capitals = [index for index, (at, _) in enumerate(ranges) if index and text[at].isupper()]
-    if capitals and not (len(capitals) > 3 and text[start:end].isupper()):
+    capitals = [index for index, (at, _) in enumerate(ranges) if text[at].isupper()]
+    if len(capitals) > 1 or (capitals and capitals[0]):
+        shouted = len(capitals) > 3 and text[start:end].isupper()
         for index in capitals:
-            if tags[index] not in _UNNAMED:
+            if index and not shouted and tags[index] not in _UNNAMED:
                 tags[index] = "M"
     for since, until in times:
         for index, (at, _) in enumerate(ranges):
-            if since <= at < until and tags[index] != "'":
+            if since <= at < until and tags[index] not in "'.,;":
                 tags[index] = "~"
     return Tagged(text, words, ranges, _settled("".join(tags), words))
 
@@ -95,10 +96,10 @@ def _divided(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str]
 def _settled(tags: str, words: Sequence[str]) -> str:
     """Resolve what one word alone does not show: 's, quotations, "no longer"."""
     if "'" in tags:
-        tags = "".join(_clitic(tags, words, index) if tag == "'" else tag for index, tag in enumerate(tags))
+        tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
     if '"' in tags:
         tags = _QUOTED.sub(lambda found: '"' * len(found.group()), tags)
-    if "longer" in words and "no" in words:
+    if "DR" in tags and "longer" in words:
         tags = _NO_LONGER.sub(lambda found: "nR" if words[found.start() + 1] == "longer" else found.group(), tags)
     return tags
 

@@ -7,114 +7,122 @@ from functools import lru_cache
 
 # base past participle; a missing participle equals the past
 _IRREGULAR = """
-arise arose arisen,bear bore born,awake awoke awoken,beat beat beaten,become became become,begin began begun,bend bent,bet bet,bind bound,
-bite bit bitten,bleed bled,blow blew blown,break broke broken,breed bred,bring brought,build built,burst burst,buy bought,
-catch caught,choose chose chosen,cling clung,come came come,cost cost,creep crept,cut cut,deal dealt,dig dug,draw drew drawn,
-dream dreamt,drink drank drunk,drive drove driven,eat ate eaten,fall fell fallen,feed fed,feel felt,fight fought,find found,
-fit fit,flee fled,fly flew flown,forget forgot forgotten,forgive forgave forgiven,freeze froze frozen,get got gotten,
-give gave given,go went gone,grow grew grown,hang hung,hear heard,hide hid hidden,hit hit,hold held,hurt hurt,keep kept,
-kneel knelt,know knew known,lay laid,lead led,lean leant,leap leapt,learn learnt,leave left,lend lent,let let,lie lay lain,
-light lit,lose lost,make made,mean meant,meet met,mislead misled,misread misread,mistake mistook mistaken,
-misunderstand misunderstood,outgrow outgrew outgrown,overcome overcame overcome,overhear overheard,oversleep overslept,
-overthink overthought,pay paid,prove proved proven,put put,quit quit,read read,rebuild rebuilt,redo redid redone,
-remake remade,repay repaid,reset reset,rethink rethought,rewrite rewrote rewritten,ride rode ridden,ring rang rung,
-rise rose risen,run ran run,say said,see saw seen,seek sought,sell sold,send sent,set set,sew sewed sewn,shake shook shaken,
-shed shed,shine shone,shoot shot,show showed shown,shrink shrank shrunk,shut shut,sing sang sung,sink sank sunk,sit sat,
-sleep slept,slide slid,smell smelt,sneak snuck,speak spoke spoken,speed sped,spell spelt,spend spent,spill spilt,spin spun,
-split split,spread spread,spring sprang sprung,stand stood,steal stole stolen,stick stuck,sting stung,stink stank stunk,
-strike struck,string strung,strive strove striven,swear swore sworn,sweep swept,swell swelled swollen,swim swam swum,
-swing swung,take took taken,teach taught,tear tore torn,tell told,think thought,throw threw thrown,undergo underwent undergone,
-understand understood,undo undid undone,unwind unwound,uphold upheld,upset upset,wake woke woken,wear wore worn,
-weave wove woven,weep wept,win won,wind wound,withdraw withdrew withdrawn,withstand withstood,write wrote written
+arise arose arisen,awake awoke awoken,bear bore born,beat beat beaten,become became become,begin began begun,
+bend bent,bet bet,bind bound,bite bit bitten,bleed bled,blow blew blown,break broke broken,breed bred,bring brought,
+build built,burst burst,buy bought,catch caught,choose chose chosen,cling clung,come came come,cost cost,creep crept,
+cut cut,deal dealt,dig dug,draw drew drawn,dream dreamt,drink drank drunk,drive drove driven,eat ate eaten,
+fall fell fallen,feed fed,feel felt,fight fought,find found,fit fit,flee fled,fly flew flown,forget forgot forgotten,
+forgive forgave forgiven,freeze froze frozen,get got gotten,give gave given,go went gone,grow grew grown,hang hung,
+hear heard,hide hid hidden,hit hit,hold held,hurt hurt,keep kept,kneel knelt,know knew known,lay laid,lead led,
+lean leant,leap leapt,learn learnt,leave left,lend lent,let let,lie lay lain,light lit,lose lost,make made,mean meant,
+meet met,mislead misled,misread misread,mistake mistook mistaken,misunderstand misunderstood,outgrow outgrew outgrown,
+overcome overcame overcome,overhear overheard,oversleep overslept,overthink overthought,pay paid,prove proved proven,
+put put,quit quit,read read,rebuild rebuilt,redo redid redone,remake remade,repay repaid,reset reset,
+rethink rethought,rewrite rewrote rewritten,ride rode ridden,ring rang rung,rise rose risen,run ran run,say said,
+see saw seen,seek sought,sell sold,send sent,set set,sew sewed sewn,shake shook shaken,shed shed,shine shone,
+shoot shot,show showed shown,shrink shrank shrunk,shut shut,sing sang sung,sink sank sunk,sit sat,sleep slept,
+slide slid,smell smelt,sneak snuck,speak spoke spoken,speed sped,spell spelt,spend spent,spill spilt,spin spun,
+split split,spread spread,spring sprang sprung,stand stood,steal stole stolen,stick stuck,sting stung,
+stink stank stunk,strike struck,string strung,strive strove striven,swear swore sworn,sweep swept,
+swell swelled swollen,swim swam swum,swing swung,take took taken,teach taught,tear tore torn,tell told,think thought,
+throw threw thrown,undergo underwent undergone,understand understood,undo undid undone,unwind unwound,uphold upheld,
+upset upset,wake woke woken,wear wore worn,weave wove woven,weep wept,win won,wind wound,withdraw withdrew withdrawn,
+withstand withstood,write wrote written
 """
 
 # regular verbs that are hardly ever nouns
 _REGULAR = """
-abandon absorb accept accommodate accompany accomplish achieve acknowledge acquire adapt add adjust admire admit adopt adore
-advance advise affect afford agree allow amaze amuse analyze announce annoy anticipate apologize apologise appear applaud
-apply appoint appreciate approve argue arrange arrive ask assemble assign assist assume assure attach attend attract avoid
-bake beg behave believe belong blossom borrow bother breathe calculate cancel carry celebrate chill chop clarify classify
-collaborate collapse collect combine communicate commute compare compete complain compose concentrate
-conclude conduct confess confirm confuse congratulate connect conquer consider consist construct consult consume contain
-continue contribute convert convince cooperate cope create cultivate customize decide declare declutter decorate
-decrease dedicate defeat defend define delete delight delegate deliver demonstrate deny depart depend describe deserve destroy
-detect determine develop devote diagnose die differ disagree disappear disappoint discover discuss dislike dismiss distract
-divide divorce donate download drown earn edit educate elect eliminate embark embrace emerge emphasize employ empower
-enable encounter encourage enhance enjoy enlist enroll enrol ensure enter entertain establish evaluate evolve examine exceed
-excite exist expand expect explain explore expose express extend fail familiarize fascinate feature finalize fill foster
-gather generate graduate guarantee happen hate hesitate hire ignore illustrate imagine implement impress improve include
-indicate inform inherit injure inspect inspire install intend interact introduce invent invest investigate invite involve
-irritate join justify kill knit listen locate maintain manage marry maximize meditate melt memorize mention merge migrate
-minimize modify monitor motivate navigate negotiate nominate observe obtain occupy occur offend operate oppose organize
-organise overwhelm participate perform persist persuade photograph plead ponder possess postpone praise pray prefer
-prepare preserve pretend prevent prioritize proceed promote pronounce propose protect provide publish purchase pursue quarrel
-qualify react realize realise rearrange reassure recall receive recharge recognize recognise recommend reconnect recover
-recruit recycle redecorate redesign reduce refer refine reflect refuse regain register rehearse reject rejoin relate relax
-relocate rely remain remember remind remodel remove rename renew renovate reorganize repair repeat replace represent require
-rescue resemble reserve resign resist resolve respond restart restore resume retire retrieve retain reunite reveal revise
-revisit revive ruin satisfy save scare scold seem select serve settle simplify soak socialize solve specialize
-specialise strengthen submit subscribe succeed suffer suggest suit summarize supervise suppose surrender surround survive
-sustain tackle tempt tend terrify thank thrive tidy tolerate transform translate trim tutor uncover unpack unite upload
-utilize vaccinate vanish vary visualize wander want warn weigh welcome widen yell
-activate adhere administer advertise allocate alter annotate arouse ascend assert assess attain attribute authorize automate await awaken
-backpack bandage baptize bathe befriend bestow blink boast brag brainstorm broaden browse caress categorize cater certify cherish chew
-circulate cite clap cleanse coincide collide commemorate comprehend conceal conceive condemn confide confine conform confront congregate
-conserve contemplate contend contradict convene converse convey correspond cram criticize cuddle curate dazzle debug deceive decipher
-deepen delve demolish depict deploy deprive derive descend deteriorate devise devour diminish discard disclose disconnect discourage
-disguise dislocate dismantle dispose disrupt dissolve distinguish distribute disturb dodge dominate doze elaborate elevate elope embody
-enact encompass endure energize enforce engage engrave enlarge enlighten enrich entail entice entrust envision equip erase erupt escalate
-excel exclaim exclude execute exert exhale exhaust expire exploit facilitate fetch fidget flatter flourish foresee frustrate fulfill fulfil
-fundraise furnish gamble glide google grieve grin grind growl haul heighten hinder hover hydrate immerse immigrate impose improvise induce
-indulge inhale initiate inject innovate inquire insert integrate intensify interpret interrupt invade isolate jot knead lament lengthen
-liberate lighten linger livestream loosen magnify manipulate marvel mediate mend mesmerize mimic mingle misplace mobilize multiply munch
-narrate neglect nourish nurture obsess omit opt originate oversee overtake owe perceive persevere pinpoint portray preach precede predict
-presume prevail proclaim procrastinate proofread prosper recite reclaim reconcile reconsider recuperate redeem refill refrain refresh
-refurbish reinforce reinvent rejoice relieve reminisce replenish replicate reproduce resent reside resonate restrict resurface retell
-retrain revamp revolve rinse roam rotate rummage salvage sanitize savor scatter scrub sculpt seize shave shiver shove shrug shuffle simmer
-situate skydive slam smash snatch sniff snore snuggle soar sob soften specify speculate splurge stabilize startle starve stimulate stir
-streamline strum subside subtract sue summon suppress surpass suspend swallow symbolize sympathize terminate thaw thicken tickle tighten
-tinker tow toss transcend transcribe transmit triple tumble twirl unblock underestimate undertake unfold unify unlock unplug unravel unveil
-unwrap upcycle validate verify vibrate videotape violate wag weaken whine widen wiggle wipe wither wobble wrestle yearn accumulate adjourn
-captivate clutter enchant evoke fixate foster instill mesmerise overflow pamper prioritise radiate revitalize strategize symbolise
-wield zip
+abandon absorb accept accommodate accompany accomplish accumulate achieve acknowledge acquire activate adapt add
+adhere adjourn adjust administer admire admit adopt adore advance advertise advise affect afford agree allocate allow
+alter amaze amuse analyze annotate announce annoy anticipate apologise apologize appear applaud apply appoint
+appreciate approve argue arouse arrange arrive ascend ask assemble assert assess assign assist assume assure attach
+attain attend attract attribute authorize automate avoid await awaken backpack bake bandage baptize bathe befriend beg
+behave believe belong bestow blink blossom boast borrow bother brag brainstorm breathe broaden browse calculate cancel
+captivate caress carry categorize cater celebrate certify cherish chew chill chop circulate cite clap clarify classify
+cleanse clutter coincide collaborate collapse collect collide combine commemorate communicate commute compare compete
+complain compose comprehend conceal conceive concentrate conclude condemn conduct confess confide confine confirm
+conform confront confuse congratulate congregate connect conquer conserve consider consist construct consult consume
+contain contemplate contend continue contradict contribute convene converse convert convey convince cooperate cope
+correspond cram create criticize cuddle cultivate curate customize dazzle debug deceive decide decipher declare
+declutter decorate decrease dedicate deepen defeat defend define delegate delete delight deliver delve demolish
+demonstrate deny depart depend depict deploy deprive derive descend describe deserve destroy detect deteriorate
+determine develop devise devote devour diagnose die differ diminish disagree disappear disappoint discard disclose
+disconnect discourage discover discuss disguise dislike dislocate dismantle dismiss dispose disrupt dissolve
+distinguish distract distribute disturb divide divorce dodge dominate donate download doze drown earn edit educate
+elaborate elect elevate eliminate elope embark embody embrace emerge emphasize employ empower enable enact enchant
+encompass encounter encourage endure energize enforce engage engrave enhance enjoy enlarge enlighten enlist enrich
+enrol enroll ensure entail enter entertain entice entrust envision equip erase erupt escalate establish evaluate evoke
+evolve examine exceed excel excite exclaim exclude execute exert exhale exhaust exist expand expect expire explain
+exploit explore expose express extend facilitate fail familiarize fascinate feature fetch fidget fill finalize fixate
+flatter flourish foresee foster frustrate fulfil fulfill fundraise furnish gamble gather generate glide google
+graduate grieve grin grind growl guarantee happen hate haul heighten hesitate hinder hire hover hydrate ignore
+illustrate imagine immerse immigrate implement impose impress improve improvise include indicate induce indulge inform
+inhale inherit initiate inject injure innovate inquire insert inspect inspire install instill integrate intend
+intensify interact interpret interrupt introduce invade invent invest investigate invite involve irritate isolate join
+jot justify kill knead knit lament lengthen liberate lighten linger listen livestream locate loosen magnify maintain
+manage manipulate marry marvel maximize mediate meditate melt memorize mend mention merge mesmerise mesmerize migrate
+mimic mingle minimize misplace mobilize modify monitor motivate multiply munch narrate navigate neglect negotiate
+nominate nourish nurture observe obsess obtain occupy occur offend omit operate oppose opt organise organize originate
+overflow oversee overtake overwhelm owe pamper participate perceive perform persevere persist persuade photograph
+pinpoint plead ponder portray possess postpone praise pray preach precede predict prefer prepare preserve presume
+pretend prevail prevent prioritise prioritize proceed proclaim procrastinate promote pronounce proofread propose
+prosper protect provide publish purchase pursue qualify quarrel radiate react realise realize rearrange reassure
+recall receive recharge recite reclaim recognise recognize recommend reconcile reconnect reconsider recover recruit
+recuperate recycle redecorate redeem redesign reduce refer refill refine reflect refrain refresh refurbish refuse
+regain register rehearse reinforce reinvent reject rejoice rejoin relate relax relieve relocate rely remain remember
+remind reminisce remodel remove rename renew renovate reorganize repair repeat replace replenish replicate represent
+reproduce require rescue resemble resent reserve reside resign resist resolve resonate respond restart restore
+restrict resume resurface retain retell retire retrain retrieve reunite revamp reveal revise revisit revitalize revive
+revolve rinse roam rotate ruin rummage salvage sanitize satisfy save savor scare scatter scold scrub sculpt seem seize
+select serve settle shave shiver shove shrug shuffle simmer simplify situate skydive slam smash snatch sniff snore
+snuggle soak soar sob socialize soften solve specialise specialize specify speculate splurge stabilize startle starve
+stimulate stir strategize streamline strengthen strum submit subscribe subside subtract succeed sue suffer suggest
+suit summarize summon supervise suppose suppress surpass surrender surround survive suspend sustain swallow symbolise
+symbolize sympathize tackle tempt tend terminate terrify thank thaw thicken thrive tickle tidy tighten tinker tolerate
+toss tow transcend transcribe transform translate transmit trim triple tumble tutor twirl unblock uncover
+underestimate undertake unfold unify unite unlock unpack unplug unravel unveil unwrap upcycle upload utilize vaccinate
+validate vanish vary verify vibrate videotape violate visualize wag wander want warn weaken weigh welcome whine widen
+wield wiggle wipe wither wobble wrestle yearn yell zip
 """
 
 # verbs whose base is a noun as well, used as a verb more often than not in the third person
 _MOSTLY_VERB = """
-love live need like help look play start stop stay move try talk turn wait walk visit cook plan call hope wish worry wonder
-learn miss use care feel mean fear believe bring seem keep enjoy teach work study travel smile laugh cry change finish
-open act end matter sound taste bark run sleep lie fight sing swim make
+act bark believe bring call care change cook cry end enjoy fear feel fight finish help hope keep laugh learn lie like
+live look love make matter mean miss move need open plan play run seem sing sleep smile sound start stay stop study
+swim talk taste teach travel try turn use visit wait walk wish wonder work worry
 """
 
 # verbs whose base is a noun (or an adjective) as well
 _NOUN_TOO = """
-access ace clean close complete correct separate own act address age aid aim answer approach attack attempt award back balance ban battle benefit bike blame blend blog
-board boil bond book boost bowl brew brush budget bully burn calm camp care cause challenge charge chase chat check cheer
-claim clear climb coach code color comfort comment commit compliment concern contact contract control convert copy cough count
-cover crack craft crash crave crawl crochet crop cross cruise cure curse cycle damage dance dare date debate debut decline delay
-demand deposit design desire detail diet direct display document doubt draft drag dress drop dry dump dust ease echo email
-escape estimate exchange excuse exercise exhibit experience experiment express face fade fan farm fast feature file film fish
-fix flip float flood flow focus fold force form frame function fund garden glance glow grab grade grant graze greet grill guess
-guide handle harm harvest head heal heat hike host house hug hunt hurry impact increase influence interest interview issue
-jam jog joke journal judge juggle jump kick kiss knock label lack land last launch lift limit link list load loan lock mail
-major map march mark market master match measure mentor message mind minor mix model mourn murder nail name nap network note
-notice nurse offer orbit order pack paint pair panic park part party pass pause peel phone pick picture pin place plant plot
-plug point polish pop pose post pour practice practise press print process produce profit program progress project promise
-propose protest pull pump punch push quarrel question queue quiz quote race rain raise range rank rate reach reason record
-reference refund regret release rent reply report request research respect rest result retreat return review reward risk roast
-rock roll row rule rush sacrifice sail sample schedule score scratch scream screen search seat sense shape share shift ship
-shock shop sigh sign signal sip skate sketch ski skip slip slow smoke snack snap sneeze snow solo sort spark spoil sponsor spot
-stage star stare state steam step stitch store storm stream stress stretch stroll struggle stumble style suggest supply
-support surf surprise survey suspect swap switch tag tap target tattoo team tease test text thank threaten tie time tip toast
-touch tour track trade trail train transfer transport trap treat trek trick trip trouble trust tweet twist type update
-upgrade value view voice volunteer vote warm wash waste watch water wave whisper winter witness workout wrap yield zoom
-appeal bargain battle bloom boost bruise capture charm channel click comb compromise counsel craft dip dive doodle double drain drift
-drill exit flush forecast fracture fuel gain gaze giggle glue gossip grasp grip groom hammer highlight hop hustle import insult kayak
-layer leak log lounge lower mature milk narrow nod object outline pace paddle paste patch pedal perfect pet pilot pioneer pitch
-plunge puzzle rally rebel relapse remark reverse rip roar scan scoop scribble scroll seal secure shelter shovel slice snorkel spice
-splash sprain spray sprint sprout squat stain strain strap strip stroke substitute sweat tailor thrill tire transition transplant
-trigger triumph tune urge vent venture vomit vow waltz welcome whistle wink worship wound wreck yawn juggle binge stock
-trek spice raise shock spark photograph snap doubt tackle tutor
+access ace act address age aid aim answer appeal approach attack attempt award back balance ban bargain battle benefit
+bike binge blame blend blog bloom board boil bond book boost bowl brew bruise brush budget bully burn calm camp
+capture care cause challenge channel charge charm chase chat check cheer claim clean clear click climb close coach
+code color comb comfort comment commit complete compliment compromise concern contact contract control convert copy
+correct cough counsel count cover crack craft crash crave crawl crochet crop cross cruise cure curse cycle damage
+dance dare date debate debut decline delay demand deposit design desire detail diet dip direct display dive document
+doodle double doubt draft drag drain dress drift drill drop dry dump dust ease echo email escape estimate exchange
+excuse exercise exhibit exit experience experiment express face fade fan farm fast feature file film fish fix flip
+float flood flow flush focus fold force forecast form fracture frame fuel function fund gain garden gaze giggle glance
+glow glue gossip grab grade grant grasp graze greet grill grip groom guess guide hammer handle harm harvest head heal
+heat highlight hike hop host house hug hunt hurry hustle impact import increase influence insult interest interview
+issue jam jog joke journal judge juggle jump kayak kick kiss knock label lack land last launch layer leak lift limit
+link list load loan lock log lounge lower mail major map march mark market master match mature measure mentor message
+milk mind minor mix model mourn murder nail name nap narrow network nod note notice nurse object offer orbit order
+outline own pace pack paddle paint pair panic park part party pass paste patch pause pedal peel perfect pet phone
+photograph pick picture pilot pin pioneer pitch place plant plot plug plunge point polish pop pose post pour practice
+practise press print process produce profit program progress project promise propose protest pull pump punch push
+puzzle quarrel question queue quiz quote race rain raise rally range rank rate reach reason rebel record reference
+refund regret relapse release remark rent reply report request research respect rest result retreat return reverse
+review reward rip risk roar roast rock roll row rule rush sacrifice sail sample scan schedule scoop score scratch
+scream screen scribble scroll seal search seat secure sense separate shape share shelter shift ship shock shop shovel
+sigh sign signal sip skate sketch ski skip slice slip slow smoke snack snap sneeze snorkel snow solo sort spark spice
+splash spoil sponsor spot sprain spray sprint sprout squat stage stain star stare state steam step stitch stock store
+storm strain strap stream stress stretch strip stroke stroll struggle stumble style substitute suggest supply support
+surf surprise survey suspect swap sweat switch tackle tag tailor tap target tattoo team tease test text thank threaten
+thrill tie time tip tire toast touch tour track trade trail train transfer transition transplant transport trap treat
+trek trick trigger trip triumph trouble trust tune tutor tweet twist type update upgrade urge value vent venture view
+voice volunteer vomit vote vow waltz warm wash waste watch water wave welcome whisper whistle wink winter witness
+workout worship wound wrap wreck yawn yield zoom
 """
 
 _BE_DO_HAVE = {
@@ -125,7 +133,9 @@ _BE_DO_HAVE = {
 _VOWELS = frozenset("aeiou")
 _NOT_DOUBLED = frozenset("wxy")
 # final consonants of these longer verbs double, because their last syllable is stressed
-_DOUBLED = frozenset("admit begin commit control occur prefer refer regret upset forget compel permit submit transfer patrol".split())
+_DOUBLED = frozenset(
+    "admit begin commit control occur prefer refer regret upset forget compel permit submit transfer patrol".split()
+)
 _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 
@@ -205,8 +215,12 @@ def _build() -> None:
 
 _build()
 LEMMAS.update(_BE_DO_HAVE)
-LEMMAS.update({"found": "find", "saw": "see", "left": "leave", "felt": "feel", "wound": "wind", "gon": "go", "wan": "want"})
-TAGS.update({"found": "k", "saw": "f", "left": "k", "felt": "k", "lay": "f", "been": "b", "gon": "g", "wan": "v", "like": "L"})
+LEMMAS.update(
+    {"found": "find", "saw": "see", "left": "leave", "felt": "feel", "wound": "wind", "gon": "go", "wan": "want"}
+)
+TAGS.update(
+    {"found": "k", "saw": "f", "left": "k", "felt": "k", "lay": "f", "been": "b", "gon": "g", "wan": "v", "like": "L"}
+)
 
 
 @lru_cache(maxsize=4096)

@@ -6,54 +6,57 @@ from typing import NamedTuple
 
 from .verbs import TAGS as VERB_TAGS
 
-_CLASSES = {
-    "i": "i we",
-    "y": "you ya yall thou",
-    "e": "he she they",
-    "t": "it this these those everyone everybody someone somebody anyone anybody nobody everything something anything nothing",
-    "q": "that",
-    "x": "there",
-    "o": "me him us them em myself himself herself ourselves themselves itself yourself yourselves",
-    "D": "a an the some any every each no another several many few all most much more half both either neither other such "
-    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million "
-    "first second third dozen same",
-    "S": "my your his her our their its whose",
-    "P": "in on at for from with about into onto of by near through during without against between among under above behind "
-    "across toward towards inside outside via per within upon beyond besides beside despite except past including below than",
-    "Q": "after before since until till as once",
-    "T": "to",
-    "r": "up out off away back down over along around together forward apart aside",
-    "C": "and or but nor plus &",
-    "B": "because when whenever while although though if unless whereas cuz coz whether wherever",
-    "W": "who whom what which where why how whatever whoever",
-    "n": "not n't never",
-    "m": "will would can could may might shall should must ca wo 'll 'd ought",
-    "b": "am is are was were be been being 'm 're ai",
-    "h": "have has had 've",
-    "d": "do does did",
-    "!": "oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um "
-    "bye goodbye gosh phew anyway btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely "
-    "exactly goodness",
-    "R": "just only please well really actually also finally already recently even honestly basically kinda sorta still always usually often "
-    "almost nearly maybe perhaps ever again too very quite pretty rather now here instead yet sometimes ago twice super "
-    "else somewhere anywhere everywhere nowhere longer currently soon lately only mostly later seldom hardly barely rarely "
-    "currently indoors outdoors abroad upstairs downstairs then forever anymore thus hence nevertheless however meanwhile "
-    "regularly daily weekly monthly yearly",
-    "s": "so",
-    "J": "glad happy sure sorry proud afraid excited certain lucky sad surprised worried grateful thankful relieved delighted "
-    "aware thrilled convinced confident hopeful disappointed curious scared pleased busy good great nice bad ready free able "
-    "due early late right wrong beautiful lovely friendly lonely silly ugly likely tired bored exhausted stressed nervous "
-    "jealous allergic pregnant sick ill available interested overwhelmed obsessed addicted "
-    "fond new old big small little long short high low young whole entire main "
-    "real different special important favorite favourite best better worst next last fun cool awesome amazing exciting interesting inspiring rewarding "
-    "fulfilling fascinating boring challenging overwhelming relaxing refreshing stunning captivating surprising tiring exhausting "
-    "charming disappointing depressing frustrating satisfying encouraging terrifying thrilling heartwarming breathtaking touching "
-    "promising confusing embarrassing annoying shocking entertaining eager allowed unable familiar similar full empty clear",
-    "U": "people children men women folks police kids parents friends feet teeth mice",
-    "N": "thing things morning evening evenings mornings wedding king spring string ceiling sibling siblings ring wing weekend "
-    "lot lots bunch couple kind sort bit news way bed seed weed shed breed bus gas class boss business glass address series "
-    "home today tonight tomorrow yesterday time family july italy reply club stuff mom dad thanks congrats congratulations",
-}
+# each line: a tag, then its words
+_CLASSES = """
+i i we
+y you ya yall thou
+e he she they
+t it this these those everyone everybody someone somebody anyone anybody nobody everything something anything nothing
+q that
+x there
+o me him us them em myself himself herself ourselves themselves itself yourself yourselves
+D a an the some any every each no another several many few all most much more half both either neither other such one
+D two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand million first
+D second third dozen same
+S my your his her our their its whose
+P in on at for from with about into onto of by near through during without against between among under above behind
+P across toward towards inside outside via per within upon beyond besides beside despite except past including below
+P than
+Q after before since until till as once
+T to
+r up out off away back down over along around together forward apart aside
+C and or but nor plus &
+B because when whenever while although though if unless whereas cuz coz whether wherever
+W who whom what which where why how whatever whoever
+n not n't never
+m will would can could may might shall should must ca wo 'll 'd ought
+b am is are was were be been being 'm 're ai
+h have has had 've
+d do does did
+! oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um bye
+! goodbye gosh phew anyway btw welcome whoa woah ooh hooray gee sup yo cheers nah absolutely exactly goodness
+R just only please well really actually also finally already recently even honestly basically kinda sorta still always
+R usually often almost nearly maybe perhaps ever again too very quite pretty rather now here instead yet sometimes ago
+R twice super else somewhere anywhere everywhere nowhere longer currently soon lately mostly later seldom hardly
+R barely rarely indoors outdoors abroad upstairs downstairs then forever anymore thus hence nevertheless however
+R meanwhile regularly daily weekly monthly yearly
+s so
+J glad happy sure sorry proud afraid excited certain lucky sad surprised worried grateful thankful relieved delighted
+J aware thrilled convinced confident hopeful disappointed curious scared pleased busy good great nice bad ready free
+J able due early late right wrong beautiful lovely friendly lonely silly ugly likely tired bored exhausted stressed
+J nervous jealous allergic pregnant sick ill available interested overwhelmed obsessed addicted fond new old big small
+J little long short high low young whole entire main real different special important favorite favourite best better
+J worst next last fun cool awesome amazing exciting interesting inspiring rewarding fulfilling fascinating boring
+J challenging overwhelming relaxing refreshing stunning captivating surprising tiring exhausting charming
+J disappointing depressing frustrating satisfying encouraging terrifying thrilling heartwarming breathtaking touching
+J promising confusing embarrassing annoying shocking entertaining eager allowed unable familiar similar full empty
+J clear
+U people children men women folks police kids parents friends feet teeth mice
+N thing things morning evening evenings mornings wedding king spring string ceiling sibling siblings ring wing weekend
+N lot lots bunch couple kind sort bit news way bed seed weed shed breed bus gas class boss business glass address
+N series home today tonight tomorrow yesterday time family july italy reply club stuff mom dad thanks congrats
+N congratulations
+"""
 
 
 class Split(NamedTuple):
@@ -84,13 +87,17 @@ SPLITS: dict[str, Split] = {
     "theres": Split(5, ("there", "'s")),
 }
 
-_FUNCTION = {word: tag for tag, words in _CLASSES.items() for word in words.split()}
+_FUNCTION = {word: line[0] for line in _CLASSES.strip().splitlines() for word in line[2:].split()}
 TAGS: dict[str, str] = {**VERB_TAGS, **_FUNCTION, **dict.fromkeys("bring sing swing".split(), "v")}
 TAGS.update({"having": "g", "doing": "g", "done": "p", "gone": "p", "'s": "'"})
 TAGS.update(dict.fromkeys(("...", "…", "..", ",", "-", "--", "–", "—", "(", ")", "[", "]", "，", "、"), ","))
-TAGS.update(dict.fromkeys((".", "!", "?", "。", "！", "？"), ".") | dict.fromkeys((";", ":"), ";") | dict.fromkeys('"“”', '"'))
+TAGS.update(
+    dict.fromkeys((".", "!", "?", "。", "！", "？"), ".") | dict.fromkeys((";", ":"), ";") | dict.fromkeys('"“”', '"')
+)
 
-_ADVERBLESS = frozenset("family italy july reply fly belly bully jelly lily ally rally holly molly emily sally kelly billy".split())
+_ADVERBLESS = frozenset(
+    "family italy july reply fly belly bully jelly lily ally rally holly molly emily sally kelly billy".split()
+)
 _PREFIXES = ("re", "un")
 _SINGULAR_S = ("ss", "us", "is", "'s")
 
