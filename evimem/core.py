@@ -71,7 +71,7 @@ class Core:
                 yield give()
 
     def jobs(self) -> Iterator[tuple[Job, ...]]:
-        """Yield turns that a model has not read yet, a few at a time; what is settled or put off is not offered again."""
+        """Yield turns that a model has not read yet, a few at a time; what is put off is not offered again."""
         if self.mind is None:
             return
         self.store.owe("extract")

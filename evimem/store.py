@@ -162,6 +162,12 @@ class SqliteStore:
         with self._db.reading():
             return self._layers.raw.roster()
 
+    def owe(self, kind: str) -> None:
+        """Owe every turn some work that it has never been owed."""
+        with self._writing():
+            self._layers.jobs.put(kind, [seq for page in self._layers.raw.pages() for seq, _ in page])
+            self._layers.count_commit()
+
     def has_due(self, kind: str) -> bool:
         """Say whether there is work of a kind that may be done now."""
         return bool(self._layers.jobs.due(kind, 1))
@@ -302,8 +308,8 @@ class SqliteStore:
         layers.facts.insert(seq, microseconds(turn.time), entry.facts)
         packed = None if entry.vector is None else pack(entry.vector)
         layers.segments.insert(seq, layers.row(place, turn, entry.facts, packed))
-        if packed is None:
-            layers.jobs.put("vector", [seq])
+        for kind in (*entry.owes, *(() if packed is not None else ("vector",))):
+            layers.jobs.put(kind, [seq])
         return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
 
     def _link(self, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> bool:
