@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .asked import UNIT, Asked, Related, asked_terms
 from .corpus import Corpus
 from .dialogue import NONE
 from .filters import overlaps
-from .kernel import fade
-from .lexicon import Asked, asked_terms
+from .kernel import decay, distance
 from .question import Question, Ranked
 from .scoring import DAY, quantized
 from .weights import WEIGHTS, Weights
@@ -20,35 +20,28 @@ from .weights import WEIGHTS, Weights
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A turn that counts in another's score, and how much."""
+    """A turn that counts in another's score: how much of it, and how much more of what it asks."""
 
     position: int
     share: float
+    answers: float
 
 
 def rank_all(question: Question, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
-    """Score every living turn in plain loops; return the k best eligible ones, best first, ties by arrival."""
-    living = [position for position in range(len(corpus)) if corpus.alive[position]]
-    asked = asked_terms(question, corpus)
-    counts = {term.name: _counts(corpus, term.name) for term in asked.terms}
-    near = {position: list(shares(corpus, position, weights)) for position in living}
-    content = {
-        position: _lexical(asked, counts, corpus, near[position], weights)
-        | {"meaning": weights.meaning * _cosine(question, corpus, near[position])}
-        for position in living
-    }
-    best: dict[int, float] = {}
-    for position in living:
-        name = int(corpus.session[position])
-        best[name] = max(best.get(name, -math.inf), _sum(content[position]))
+    """Score every eligible turn in plain loops; return the k best, best first, ties by arrival."""
+    asked = asked_terms(question, corpus, weights)
     found = []
-    for position in living:
-        if not is_eligible(question, corpus, position):
+    for position in range(len(corpus)):
+        if not (corpus.alive[position] and is_eligible(question, corpus, position)):
             continue
-        session = weights.session * best[int(corpus.session[position])]
-        parts = content[position] | {"session": session} | _priors(question, corpus, position, weights)
-        others = tuple(share.position for share in near[position][1:])
-        found.append(Ranked(position, _sum(parts), {name: part for name, part in parts.items() if part}, others))
+        near = list(shares(corpus, position, weights))
+        parts = _lexical(asked, corpus, near, weights)
+        parts["meaning"] = weights.meaning * _cosine(question, corpus, near, weights)
+        parts |= _priors(question, corpus, position, weights)
+        others = tuple(share.position for share in near[1:])
+        found.append(
+            Ranked(position, _sum(parts.values()), {name: part for name, part in parts.items() if part}, others)
+        )
     return sorted(found, key=lambda ranked: (-ranked.score, ranked.position))[:k]
 
 
@@ -66,55 +59,68 @@ def is_eligible(question: Question, corpus: Corpus, position: int) -> bool:
 
 def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
     """Return the turn itself, then who counts before it, then who counts after it, nearest first."""
-    yield Share(position, 1.0)
+    yield Share(position, 1.0, 0.0)
     for links, backward in ((corpus.dialogue.before, True), (corpus.dialogue.after, False)):
-        here, distance, changes = position, 0.0, 0
+        here, changes, repeats = position, 0, 0
         for _ in range(weights.steps):
             there = int(links[here])
             if there == NONE:
                 break
-            change = int(corpus.speaker[there] != corpus.speaker[here])
-            changes += change
-            distance += change or weights.burst
-            if distance > weights.reach:
+            changed = bool(corpus.speaker[there] != corpus.speaker[here])
+            changes, repeats = changes + changed, repeats + (not changed)
+            left = decay(distance(changes, repeats, weights), weights)
+            if not left:
                 break
-            share = fade(distance, weights)
-            if backward and changes == 1 and corpus.hands_over[there]:
-                share *= 1 + weights.flow / weights.spread
-            yield Share(there, share)
+            yield Share(there, weights.spread * left, left if backward and changes == 1 else 0.0)
             here = there
 
 
-def _counts(corpus: Corpus, term: str) -> dict[int, int]:
-    posting = corpus.posting(term)
-    return dict(zip(posting.positions.tolist(), posting.counts.tolist(), strict=True))
-
-
-def _lexical(
-    asked: Asked, counts: dict[str, dict[int, int]], corpus: Corpus, near: list[Share], weights: Weights
-) -> dict[str, float]:
-    length = _sum_of(share.share * int(corpus.length[share.position]) for share in near)
-    average = (corpus.words / corpus.turns if corpus.words else 1.0) * _sum_of(share.share for share in near)
-    room = weights.k1 * (1 - weights.b + weights.b * length / average)
+def _lexical(asked: Asked, corpus: Corpus, near: Sequence[Share], weights: Weights) -> dict[str, float]:
+    length = 0.0
+    for one in near:
+        told = int(corpus.length[one.position]) * (1 - float(corpus.asks[one.position]))
+        asking = int(corpus.length[one.position]) - told
+        length += one.share * told + (weights.asking * one.share + weights.answering * one.answers) * asking
+    average = corpus.words / corpus.turns if corpus.words else 1.0
+    room = weights.k1 * (1 - weights.b + weights.b * length / (average * _sum(one.share for one in near)))
     sums = {"words": 0.0, "related": 0.0}
     for term in asked.terms:
-        frequency = _sum_of(share.share * counts[term.name].get(share.position, 0) for share in near)
-        sums[term.part] += term.weight * (frequency * (weights.k1 + 1) / (frequency + room))
-    scale = weights.words / (asked.total * (weights.k1 + 1)) if asked.total else 0.0
+        own = _frequency([Related(term.posting, UNIT)], near, weights)
+        words = own / (own + room)
+        sums["words"] += term.weight * words
+        if term.related:
+            whole = own + _frequency(term.related, near, weights)
+            sums["related"] += term.weight * (whole / (whole + room) - words)
+    scale = weights.words / asked.total if asked.total else 0.0
     return {name: scale * part for name, part in sums.items()}
 
 
-def _cosine(question: Question, corpus: Corpus, near: list[Share]) -> float:
+def _frequency(members: Sequence[Related], near: Sequence[Share], weights: Weights) -> float:
+    total = 0.0
+    for one in near:
+        told = asking = 0
+        for member in members:
+            at = int(np.searchsorted(member.posting.positions, one.position))
+            if at < len(member.posting) and member.posting.positions[at] == one.position:
+                count = int(member.posting.counts[at])
+                told += member.share * (count & 0xFF)
+                asking += member.share * (count >> 8)
+        total += one.share * told + (weights.asking * one.share + weights.answering * one.answers) * asking
+    return total / UNIT
+
+
+def _cosine(question: Question, corpus: Corpus, near: Sequence[Share], weights: Weights) -> float:
     asked = quantized(question, corpus.dimension)
     if asked is None:
         return 0.0
     along = 0.0
     smooth = np.zeros(corpus.dimension, np.float32)
-    for share in near:
-        row = corpus.vectors[share.position].astype(np.float32)
-        scale = float(corpus.scale[share.position])
-        along += share.share * (float(row @ asked) * scale)
-        smooth += np.float32(share.share * scale) * row
+    for one in near:
+        row = corpus.vectors[one.position].astype(np.float32)
+        scale = float(corpus.scale[one.position])
+        share = one.share + one.answers * (weights.echo * float(corpus.asks[one.position]))
+        along += share * (float(row @ asked) * scale)
+        smooth += np.float32(share * scale) * row
     norm = math.sqrt(float(np.square(smooth).sum(dtype=np.float64))) * math.sqrt(float(np.square(asked).sum()))
     return along / norm if norm > 0 else 0.0
 
@@ -139,11 +145,7 @@ def _closeness(question: Question, corpus: Corpus, position: int, weights: Weigh
     return max(1 / (1 + (gap / DAY / weights.days) ** 2) for gap in gaps)
 
 
-def _sum(parts: dict[str, float]) -> float:
-    return _sum_of(parts.values())
-
-
-def _sum_of(values: Iterable[float]) -> float:
+def _sum(values: Iterable[float]) -> float:
     """Add from the left; the built-in sum compensates for rounding from Python 3.12 on."""
     total = 0.0
     for value in values:

@@ -10,7 +10,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-MOST = 65_535  # a count is kept in 16 bits; BM25 saturates long before
+MOST = 65_535  # a count is kept in 16 bits
+_HALF = 255  # of either kind; BM25 saturates long before
+
+
+def packed(told: int, asked: int) -> int:
+    """Return a count of both kinds as one number: what is told in the low byte, what is asked in the high one."""
+    return min(told, _HALF) | min(asked, _HALF) << 8
 
 
 @dataclass(frozen=True, slots=True)

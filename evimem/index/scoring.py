@@ -6,19 +6,20 @@ scored beside it, and a rebuilt memory ranks to the bit as the one it was built 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .asked import UNIT, Asked, Related, asked_terms
 from .corpus import NEVER, Corpus
 from .kernel import Neighbourhood, neighbourhood
-from .lexicon import Asked, asked_terms
 from .question import Question
 from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
+ASKED_BITS = 32  # counts are summed as told + asked << ASKED_BITS
 Scores = NDArray[np.float64]
 
 
@@ -39,13 +40,10 @@ class Scored:
 
 
 def score(question: Question, corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scored:
-    """Return the parts of the score of these turns; the session part sees only the turns given."""
+    """Return the parts of the score of these turns."""
     near = neighbourhood(corpus, positions, weights)
-    asked = asked_terms(question, corpus)
-    parts = _lexical(asked, corpus, near, weights)
-    parts["meaning"] = weights.meaning * _cosine(question, corpus, near)
-    content = parts["words"] + parts["related"] + parts["meaning"]
-    parts["session"] = weights.session * _best_of_session(content, corpus.session[positions])
+    parts = _lexical(asked_terms(question, corpus, weights), corpus, near, weights)
+    parts["meaning"] = weights.meaning * _cosine(question, corpus, near, weights)
     parts["asks"] = -weights.asks * corpus.asks[positions].astype(np.float64)
     if len(question.names) == 1:
         (name,) = question.names
@@ -53,34 +51,63 @@ def score(question: Question, corpus: Corpus, positions: NDArray[np.int32], weig
     if question.times:
         parts["date"] = weights.date * _closeness(question, corpus, positions, weights)
     if question.when:
-        parts["when"] = weights.when * corpus.temporal[positions]
+        parts["when"] = weights.when * corpus.temporal[positions].astype(np.float64)
     return Scored(positions, parts, near)
 
 
 def _lexical(asked: Asked, corpus: Corpus, near: Neighbourhood, weights: Weights) -> dict[str, Scores]:
-    lengths = _smoothed(corpus.length, near)
-    average = (corpus.words / corpus.turns if corpus.words else 1.0) * _smoothed(np.ones(len(corpus)), near)
-    room = weights.k1 * (1 - weights.b + weights.b * lengths / average)
-    sums = {"words": np.zeros(len(lengths)), "related": np.zeros(len(lengths))}
-    counts = np.zeros(len(corpus), np.uint16)
+    """BM25 on the counts that a turn has with its neighbours' shares; related words count as fewer of the term."""
+    told, asking = near.shares, weights.asking * near.shares + weights.answering * near.answers
+    room = _room(corpus, near, told, asking, weights)
+    sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
+    counts = np.zeros(len(corpus), np.int64)
     for term in asked.terms:
-        counts[term.posting.positions] = term.posting.counts
-        frequency = _smoothed(counts, near)
-        counts[term.posting.positions] = 0
-        part = term.weight * (frequency * (weights.k1 + 1) / (frequency + room))
-        sums[term.part] = sums[term.part] + part
-    scale = weights.words / (asked.total * (weights.k1 + 1)) if asked.total else 0.0
+        own = _frequency(counts, [Related(term.posting, UNIT)], near, told, asking)
+        words = _saturated(own, room, weights)
+        sums["words"] = sums["words"] + term.weight * words
+        if term.related:
+            whole = own + _frequency(counts, term.related, near, told, asking)
+            sums["related"] = sums["related"] + term.weight * (_saturated(whole, room, weights) - words)
+    scale = weights.words / asked.total if asked.total else 0.0
     return {name: scale * part for name, part in sums.items()}
 
 
-def _smoothed(values: NDArray[Any], near: Neighbourhood) -> Scores:
-    total: Scores = np.zeros(len(near.positions))
-    for column in range(near.positions.shape[1]):
-        total = total + near.shares[:, column] * values[near.positions[:, column]]  # no share, no matter who
-    return total
+def _room(corpus: Corpus, near: Neighbourhood, told: Scores, asking: Scores, weights: Weights) -> Scores:
+    """Return BM25's length term: k1 for a turn of average length with average neighbours."""
+    length = np.zeros(len(near.positions))
+    whole = np.zeros(len(near.positions))
+    for column, places in enumerate(near.positions.T):
+        size = corpus.length[places] * (1 - corpus.asks[places].astype(np.float64))
+        length = length + (told[:, column] * size + asking[:, column] * (corpus.length[places] - size))
+        whole = whole + told[:, column]
+    average = corpus.words / corpus.turns if corpus.words else 1.0
+    room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
+    return room
 
 
-def _cosine(question: Question, corpus: Corpus, near: Neighbourhood) -> Scores:
+def _frequency(
+    counts: NDArray[np.int64], members: Sequence[Related], near: Neighbourhood, told: Scores, asking: Scores
+) -> Scores:
+    """Return how often these turns have a term, with their neighbours' shares; `counts` is zeros, and is left so."""
+    for member in members:
+        found = member.posting.counts.astype(np.int64)
+        counts[member.posting.positions] += member.share * ((found & 0xFF) + ((found >> 8) << ASKED_BITS))
+    frequency: Scores = np.zeros(len(near.positions))
+    for column, places in enumerate(near.positions.T):
+        here = counts[places]
+        frequency = frequency + (told[:, column] * (here & 0xFFFFFFFF) + asking[:, column] * (here >> ASKED_BITS))
+    for member in members:
+        counts[member.posting.positions] = 0
+    return frequency / UNIT
+
+
+def _saturated(frequency: Scores, room: Scores, weights: Weights) -> Scores:
+    """Return BM25's share of a term: 1 where a turn has nothing else."""
+    share: Scores = frequency / (frequency + room)
+    return share
+
+
+def _cosine(question: Question, corpus: Corpus, near: Neighbourhood, weights: Weights) -> Scores:
     """Return the cosine of the question with each turn's smoothed vector; 0 where either has none."""
     size = len(near.positions)
     asked = quantized(question, corpus.dimension)
@@ -90,11 +117,13 @@ def _cosine(question: Question, corpus: Corpus, near: Neighbourhood) -> Scores:
     inverse = inverse.reshape(near.positions.shape)
     rows = corpus.vectors[places].astype(np.float32)
     scale = corpus.scale[places].astype(np.float64)
+    echoes = weights.echo * corpus.asks[places].astype(np.float64)
     dots = (rows @ asked).astype(np.float64) * scale  # whole numbers below 2 ** 24: exact in any order
     along = np.zeros(size)
     smooth = np.zeros((size, corpus.dimension), np.float32)
     for column in range(near.positions.shape[1]):
-        share, place = near.shares[:, column], inverse[:, column]
+        place = inverse[:, column]
+        share = near.shares[:, column] + near.answers[:, column] * echoes[place]
         along = along + share * dots[place]
         smooth += (share * scale[place]).astype(np.float32)[:, None] * rows[place]
     norm = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64)) * np.sqrt(float(np.square(asked).sum()))
@@ -112,14 +141,6 @@ def quantized(question: Question, dimension: int) -> NDArray[np.float32] | None:
     levels = min(127, (1 << 24) // (127 * dimension))
     whole: NDArray[np.float32] = np.rint(question.vector * (levels / peak)).astype(np.float32)
     return whole
-
-
-def _best_of_session(content: Scores, sessions: NDArray[np.int32]) -> Scores:
-    names, index = np.unique(sessions, return_inverse=True)
-    best = np.full(len(names), -np.inf)
-    np.maximum.at(best, index, content)
-    best_of_each: Scores = best[index]
-    return best_of_each
 
 
 def _closeness(question: Question, corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:

@@ -7,30 +7,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each part of a score weighs, in units of a turn that has every word of the question (1.0).
+    """What each part of a score weighs, in units of a turn that has every word of the question often (1.0).
 
-    The kernel gives a turn a share of its neighbours' words and vectors: `spread` to the next speaker's turn,
-    falling by e with every `fade` turns up to `reach`; a message of the same burst counts as `burst` of a turn.
+    The kernel gives a turn a share of the words and vectors around it: `spread` of the next speaker's turn, falling
+    by e with every `fade` turns up to `reach`; a further message of the same speaker is `burst` of a turn away, and
+    at most `steps` messages to each side count. Words that ask count `asking` in the turn that asks them and
+    `answering` in the turns that reply; of the vector of a turn that only asks, `echo` goes to the reply.
     """
 
-    # BM25 (Robertson and Zaragoza 2009), on the words a turn has with its neighbours' shares
+    # BM25 (Robertson and Zaragoza 2009)
     k1: float = 1.0
-    b: float = 0.3
+    b: float = 0.65
     # dialogue neighbours
     spread: float = 0.3
-    fade: float = 2.0
+    fade: float = 2.5
     reach: float = 4.0
-    burst: float = 0.5
-    steps: int = 8
-    flow: float = 0.3
+    burst: float = 0.3
+    steps: int = 10
+    asking: float = 0.5
+    answering: float = 1.0
+    echo: float = 0.6
+    # words that mean what the question says
+    related: float = 0.45
+    floor: float = 0.3
     # parts
     words: float = 1.0
-    meaning: float = 2.0
-    session: float = 0.3
+    meaning: float = 0.625
     asks: float = 0.15
-    speaker: float = 0.08
-    date: float = 0.12
-    when: float = 0.12
+    speaker: float = 0.06
+    date: float = 0.15
+    when: float = 0.06
     days: float = 7.0
 
 
