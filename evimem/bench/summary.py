@@ -16,22 +16,23 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The figures of a group of questions. Retrieval is over the `with_gold` that have evidence.
+    """The figures of a group of questions; None where there is nothing to take a mean of.
 
-    `abstained` is a share: of adversarial questions the share caught, of others the share of false abstentions.
+    Retrieval is over the `with_gold` that have evidence. `abstained` is a share: of adversarial questions the share
+    that was caught, of others the share of false abstentions.
     """
 
     name: str
     questions: int
     with_gold: int
-    recall_5: float
-    recall_10: float
-    recall_20: float
-    ndcg_10: float
-    hit_10: float
-    all_10: float
-    f1: float
-    abstained: float
+    recall_5: float | None
+    recall_10: float | None
+    recall_20: float | None
+    ndcg_10: float | None
+    hit_10: float | None
+    all_10: float | None
+    f1: float | None
+    abstained: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,11 @@ class Summary:
     rows: tuple[Row, ...]
     answerable: Row
     overall: Row
-    caught: float
-    false_abstentions: float
-    f1_interval: Interval
-    recall_10_interval: Interval
-    requests: float
+    caught: float | None
+    false_abstentions: float | None
+    f1_interval: Interval | None
+    recall_10_interval: Interval | None
+    requests: float | None
     search_p50: float
     search_p95: float
     ask_p50: float
@@ -99,10 +100,12 @@ def _row(name: str, asked: Sequence[Asked]) -> Row:
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else float("nan")
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
-def _interval(asked: Sequence[Asked], measure: Callable[[Asked], float]) -> Interval:
+def _interval(asked: Sequence[Asked], measure: Callable[[Asked], float]) -> Interval | None:
+    if not asked:
+        return None
     samples = dict.fromkeys(one.sample for one in asked)
     return cluster_bootstrap([[measure(one) for one in asked if one.sample == sample] for sample in samples])

@@ -24,7 +24,7 @@ class Screen:
     def show(self, page: Sequence[Block], data: Any) -> None:
         """Print a page, or for a program the data that it was made from."""
         if self.as_json:
-            sys.stdout.write(f"{json.dumps(data)}\n")
+            sys.stdout.write(f"{json.dumps(data, allow_nan=False)}\n")
         else:
             self.page(page)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...types import AddReport
-from ..page import Block, Piece, line
+from ..page import Block, Piece, field, line
 from .words import counted
 
 _NAMED = 10  # refused turns that are shown with their reason
@@ -17,15 +17,16 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
     rate = f", {total / seconds:,.0f}/s" if seconds >= 0.01 else ""
     already = f", {report.existing:,} were there already" if report.existing else ""
     page: list[Block] = [
+        line(Piece(path, "strong")),
         line(
-            Piece(path, "strong"),
-            f"  {counted(report.added, 'turn')} added{already}, {counted(report.facts, 'fact')}",
+            f"{counted(report.added, 'turn')} added{already}, {counted(report.facts, 'fact')}",
             Piece(f"  {seconds:.1f} s{rate}", "dim"),
-        )
+            indent=2,
+        ),
     ]
     turns = [f"turn {one.id!r}: {one.reason}" for one in report.statuses if one.outcome == "refused"]
     reasons = [*refused, *turns]
-    page += [line(Piece("refused  ", "warn"), reason, indent=2) for reason in reasons[:_NAMED]]
+    page += [field("refused", reason, style="warn") for reason in reasons[:_NAMED]]
     if len(reasons) > _NAMED:
         page.append(line(Piece(f"and {len(reasons) - _NAMED:,} more refused", "warn"), indent=2))
     return page

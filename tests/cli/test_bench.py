@@ -1,0 +1,42 @@
+import json
+import math
+
+import pytest
+
+from evimem.cli.exit_codes import Exit
+
+
+@pytest.fixture
+def locomo(tmp_path):
+    said = [{"speaker": "Ada", "dia_id": f"D1:{n}", "text": f"Yesterday I sold {n} pears."} for n in range(1, 31)]
+    asked = {"question": "How many pears did Ada sell?", "answer": 7, "evidence": ["D1:7"], "category": 4}
+    conversation = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said}
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([{"sample_id": "conv-1", "conversation": conversation, "qa": [asked] * 3}]))
+    return path
+
+
+def test_bench_prints_its_tables_and_warns_of_a_file_nobody_knows(cli, locomo):
+    ran = cli("bench", "locomo", locomo, "--offline")
+    assert ran.code == Exit.OK
+    for part in ("Retrieval, by turn", "Answers, official F1", "single-hop  3", "turns/s", "p95"):
+        assert part in ran.out
+    assert "none of the LoCoMo files known by digest" in ran.err
+
+
+def test_bench_for_programs_is_strict_json_with_every_figure(cli, locomo):
+    ran = cli("bench", "locomo", locomo, "--offline", "--limit", 2, "--json")
+    data = json.loads(ran.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    assert data["overall"]["questions"] == 2
+    assert data["turns"] == 30
+    assert data["caught"] is None  # there was no adversarial question
+    assert math.isfinite(data["ask_p95"])
+
+
+def test_bench_refuses_a_limit_that_leaves_nothing(cli, locomo):
+    assert cli("bench", "locomo", locomo, "--limit", 0).code == Exit.INPUT
+
+
+def test_offline_and_a_model_exclude_each_other(cli, locomo):
+    ran = cli("bench", "locomo", locomo, "--offline", "--llm", "--model", "x")
+    assert (ran.code, "exclude each other" in ran.err) == (Exit.USAGE, True)

@@ -1,0 +1,178 @@
+import json
+
+import apsw
+import pytest
+
+import evimem
+from evimem.cli.exit_codes import Exit
+from evimem.examples import load_example
+
+
+def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):
+    ran = cli("ask", friends, "When did Mira adopt her puppy?")
+    assert ran.code == Exit.OK
+    assert "8 March 2024" in ran.out
+    assert "s1:4 Mira, 12 March 2024" in ran.out
+    assert "We adopted a puppy last Friday." in ran.out
+    assert ran.err == ""
+
+
+def test_ask_for_programs_gives_the_interval_and_the_citation_as_data(cli, friends):
+    data = cli("ask", friends, "When did Mira adopt her puppy?", "--json").data
+    assert data["text"] == "8 March 2024"
+    assert data["time"]["start"] == "2024-03-08T00:00:00"
+    assert data["time"]["granularity"] == "day"
+    assert data["citations"][0]["turn_id"] == "s1:4"
+    assert (data["abstained"], data["usage"]["requests"]) == (False, 0)
+    assert "trace" not in data
+
+
+def test_an_abstention_says_why_and_has_an_exit_code_of_its_own(cli, friends):
+    ran = cli("ask", friends, "What instrument is Tomas learning?")
+    assert ran.code == Exit.ABSTAINED
+    assert "I don't know." in ran.out
+    assert "because" in ran.out
+
+
+def test_the_last_trace_of_a_memory_can_be_shown(cli, friends):
+    cli("ask", friends, "When did Elio propose?")
+    ran = cli("trace", friends)
+    assert ran.code == Exit.OK
+    assert "Trace of 'When did Elio propose?' through iris" in ran.out
+    assert "stopped" in ran.out
+    assert cli("trace", friends, "--json").data["question"] == "When did Elio propose?"
+
+
+def test_a_saved_trace_is_shown_like_one_in_the_memory(cli, friends, tmp_path):
+    saved = tmp_path / "trace.json"
+    cli("ask", friends, "Who is having twins?", "--save-trace", saved, "--no-keep")
+    assert "Trace of 'Who is having twins?'" in cli("trace", saved).out
+    assert "Who is having twins?" not in cli("trace", friends).out
+
+
+def test_ask_can_show_the_trace_beside_the_answer(cli, friends):
+    question = "What is Mira allergic to?"
+    assert "Trace of" in cli("ask", friends, question, "--trace", "--no-keep").out
+    assert cli("ask", friends, question, "--trace", "--no-keep", "--json").data["trace"]["loop"] == "iris"
+
+
+def test_a_file_that_is_no_trace_is_refused(cli, tmp_path):
+    path = tmp_path / "trace.json"
+    path.write_text('{"question": "hm"}')
+    ran = cli("trace", path)
+    assert ran.code == Exit.INPUT
+    assert "not a trace" in ran.err
+
+
+def test_search_lists_turns_best_first(cli, friends):
+    ran = cli("search", friends, "puppy", "-k", 3, "--json")
+    assert ran.data[0]["turn"]["id"] == "s1:4"
+    assert len(ran.data) == 3
+    assert " 1. s1:4 Mira, 12 March 2024" in cli("search", friends, "puppy").out
+
+
+def test_search_filters_are_passed_on(cli, friends):
+    only = cli("search", friends, "boat", "--speaker", "Mira", "--session", "s11", "--json").data
+    assert {(hit["turn"]["speaker"], hit["turn"]["session"]) for hit in only} == {("Mira", "s11")}
+    others = cli("search", friends, "puppy", "--exclude", "s1:4", "--json").data
+    assert "s1:4" not in [hit["turn"]["id"] for hit in others]
+
+
+def test_search_explains_its_scores_on_request(cli, friends):
+    assert "words +" in cli("search", friends, "puppy", "--explain").out
+
+
+def test_show_marks_the_spans_of_facts_and_the_turns_around(cli, friends):
+    ran = cli("show", friends, "s1:10")
+    assert "allergic to shellfish\u00bb" in ran.out
+    assert "Around it" in ran.out
+    assert "s1:11 Tomas" in ran.out
+    data = cli("show", friends, "s1:10", "--around", 1, "--json").data
+    assert [turn["id"] for turn in data["around"]] == ["s1:9", "s1:10", "s1:11"]
+    assert all(data["turn"]["text"][slice(*fact["span"])] for fact in data["facts"])
+
+
+def test_stats_and_doctor_describe_a_memory(cli, friends):
+    assert "183 in 13 sessions, 12 March 2024 to 3 February 2025" in cli("stats", friends).out
+    assert cli("stats", friends, "--json").data["turns"] == 183
+    doctor = cli("doctor", friends)
+    assert (doctor.code, "well" in doctor.out) == (Exit.OK, True)
+    assert cli("doctor", friends, "--json").data["status"] == "ok"
+
+
+def test_doctor_finds_and_repairs_what_is_not_as_derived(cli, tmp_path):
+    path = tmp_path / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.extend(load_example("friends")[:20])
+    with apsw.Connection(str(path)) as db:
+        db.execute("DELETE FROM edge")
+    assert cli("doctor", path).code == Exit.STORE
+    assert cli("doctor", path, "--repair").code == Exit.OK
+    assert cli("doctor", path).code == Exit.OK
+
+
+def test_an_export_comes_back_as_it_was(cli, friends, tmp_path):
+    exported, copy = tmp_path / "export.jsonl", tmp_path / "copy.evimem"
+    assert "183 turns written" in cli("export", friends, exported).out
+    assert cli("import", copy, exported, "--json").data["added"] == 183
+    assert cli("import", copy, exported, "--json").data["existing"] == 183
+    assert cli("show", copy, "s1:10", "--json").data == cli("show", friends, "s1:10", "--json").data
+
+
+def test_an_export_replaces_nothing_unless_told_to(cli, friends, tmp_path):
+    exported = tmp_path / "export.jsonl"
+    exported.write_text("mine")
+    assert cli("export", friends, exported).code == Exit.INPUT
+    assert exported.read_text() == "mine"
+    assert cli("export", friends, exported, "--force").code == Exit.OK
+
+
+def test_forget_erases_what_it_names(cli, tmp_path):
+    path = tmp_path / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.extend(load_example("friends"))
+    assert cli("forget", path, "--turn", "s1:4", "--turn", "s1:6", "--json").data["turns"] == 2
+    assert cli("forget", path, "--session", "s2", "--json").data["turns"] == 13
+    assert cli("forget", path, "--before", "2024-06-01", "--json").data["turns"] == 13 - 2 + 14 + 15
+    assert cli("show", path, "s1:4").code == Exit.INPUT
+    assert "erased" in cli("forget", path, "--everything", "--yes").out
+    assert cli("stats", path, "--json").data["turns"] == 0
+
+
+def test_forgetting_everything_needs_a_yes(cli, friends):
+    ran = cli("forget", friends, "--everything")
+    assert ran.code == Exit.USAGE
+    assert "--yes" in ran.err
+    assert cli("stats", friends, "--json").data["turns"] == 183
+
+
+def test_enrich_says_what_it_did_and_what_is_left(cli, friends):
+    assert cli("enrich", friends, "--json").data == {"done": 0, "pending": {}, "failed": {}}
+    assert "0 jobs done, 0 left" in cli("enrich", friends).out
+
+
+def test_the_demo_shows_answers_a_trace_and_one_honest_abstention(cli, tmp_path):
+    kept = tmp_path / "demo.evimem"
+    ran = cli("demo", "--keep", kept)
+    assert ran.code == Exit.OK
+    assert "8 March 2024" in ran.out
+    assert "I don't know." in ran.out
+    assert "Trace of" in ran.out
+    assert cli("stats", kept, "--json").data["turns"] == 183
+
+
+def test_the_demo_leaves_nothing_behind_unless_told_to(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    answers = json.loads(cli("demo", "--json").out)["answers"]
+    assert len(answers) >= 8
+    assert 1 <= sum(answer["abstained"] for answer in answers) < len(answers)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["ask", "question"], ["search", "words"], ["show", "id"], ["stats"], ["doctor"]])
+def test_reading_never_makes_a_memory(cli, tmp_path, words):
+    path = tmp_path / "none.evimem"
+    ran = cli(words[0], path, *words[1:])
+    assert ran.code == Exit.INPUT
+    assert ran.err == f"evimem: there is no memory at {str(path)!r}; `evimem ingest {path} FILE` makes one\n"
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,163 @@
+import json
+
+import pytest
+
+import evimem
+from evimem.cli.exit_codes import Exit
+from evimem.examples import load_example
+from evimem.loaders import Conversation
+
+
+def lines(turns):
+    for turn in turns:
+        row = {"id": turn.id, "session": turn.session, "speaker": turn.speaker, "text": turn.text}
+        yield json.dumps(row | {"time": turn.time.isoformat(), "caption": turn.caption})
+
+
+@pytest.fixture
+def chat(tmp_path):
+    path = tmp_path / "chat.jsonl"
+    path.write_text("\n".join(lines(load_example("friends"))))
+    return path
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "m.evimem"
+
+
+def stored(path):
+    with evimem.open(path) as memory:
+        return list(memory.turns())
+
+
+def test_ingest_keeps_every_turn_and_says_how_many(cli, chat, path):
+    ran = cli("ingest", path, chat)
+    assert ran.code == Exit.OK
+    assert ran.out.startswith(f"{path}\n  183 turns added, ")
+    assert [turn.text for turn in stored(path)] == [turn.text for turn in load_example("friends")]
+
+
+def test_ingesting_again_adds_nothing_and_says_so(cli, chat, path):
+    cli("ingest", path, chat)
+    ran = cli("ingest", path, chat)
+    assert "0 turns added, 183 were there already" in ran.out
+    assert len(stored(path)) == 183
+
+
+def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatch):
+    monkeypatch.setattr("evimem.remember.BATCH", 40)
+
+    def interrupted(*args, **options):
+        turns = load_example("friends")
+        yield Conversation("", iter_then_interrupt(turns[:100]))
+
+    monkeypatch.setattr("evimem.cli.commands.ingest.load", interrupted)
+    ran = cli("ingest", path, chat)
+    assert ran.code == Exit.INTERRUPTED
+    assert "interrupted; 80 turns are kept, the same command goes on from there" in ran.err
+    monkeypatch.undo()
+    report = cli("ingest", path, chat, "--json").data["memories"][0]
+    assert (report["existing"], report["added"]) == (80, 103)
+    assert [turn.id for turn in stored(path)] == [turn.id for turn in load_example("friends")]
+
+
+def iter_then_interrupt(turns):
+    yield from turns
+    raise KeyboardInterrupt
+
+
+def test_bad_lines_are_refused_and_counted_and_the_others_kept(cli, chat, path):
+    rows = chat.read_text().splitlines()
+    rows[3:5] = ["{oops", '{"speaker": "Mira", "text": " ", "time": "2024-03-12"}']
+    chat.write_text("\n".join(rows))
+    ran = cli("ingest", path, chat)
+    assert ran.code == Exit.OK
+    assert "181 turns added" in ran.out
+    assert "  refused   chat.jsonl line 4: not JSON" in ran.out
+    assert "neither text nor caption" in ran.out
+
+
+def test_refused_lines_are_named_for_programs(cli, chat, path):
+    chat.write_text(chat.read_text() + "\n{oops\n")
+    refused = cli("ingest", path, chat, "--json").data["memories"][0]["refused"]
+    assert [one["id"] for one in refused] == ["chat.jsonl line 184"]
+
+
+def test_strict_stops_at_the_first_bad_line(cli, chat, path):
+    chat.write_text(chat.read_text() + "\n{oops\n")
+    ran = cli("ingest", path, chat, "--strict")
+    assert ran.code == Exit.INPUT
+    assert ran.err.startswith("evimem: chat.jsonl line 184: not JSON")
+
+
+def test_messages_without_times_need_a_start(cli, tmp_path, path):
+    chat = tmp_path / "chat.json"
+    chat.write_text('[{"role": "user", "content": "Hello there."}]')
+    ran = cli("ingest", path, chat)
+    assert (ran.code, "--start" in ran.err) == (Exit.INPUT, True)
+    assert cli("ingest", path, chat, "--start", "2024-03-12T18:20", "--session", "s1").code == Exit.OK
+    (turn,) = stored(path)
+    assert (turn.session, turn.time.isoformat()) == ("s1", "2024-03-12T18:20:00")
+
+
+def test_a_bad_start_is_refused(cli, tmp_path, path):
+    chat = tmp_path / "chat.json"
+    chat.write_text('[{"role": "user", "content": "Hello there."}]')
+    ran = cli("ingest", path, chat, "--start", "noon")
+    assert ran.code == Exit.INPUT
+    assert ran.err == "evimem: --start is 'noon'; expected ISO 8601, such as 2024-03-12T18:20\n"
+
+
+def haystack(name):
+    turn = {"role": "user", "content": f"I planted a pear, said {name}."}
+    case = {"question_id": name, "question_type": "t", "question": "q", "answer": "a"}
+    return case | {
+        "question_date": "2023/05/30 (Tue) 23:40",
+        "haystack_dates": ["2023/05/20 (Sat) 02:21"],
+        "haystack_sessions": [[turn]],
+    }
+
+
+@pytest.fixture
+def several(tmp_path):
+    path = tmp_path / "several.json"
+    path.write_text(json.dumps([haystack("q1"), haystack("../q2")]))
+    return path
+
+
+def test_several_conversations_become_a_folder_of_memories(cli, several, tmp_path):
+    folder = tmp_path / "made" / "here"
+    data = cli("ingest", folder, several, "--json").data
+    names = sorted(path.name for path in folder.glob("*.evimem"))
+    assert len(names) == len(data["memories"]) == 2
+    assert "q1.evimem" in names
+    assert not any("q2" in path.name for path in tmp_path.rglob("*"))  # a name is never a path
+
+
+def test_one_of_several_conversations_can_be_chosen(cli, several, path):
+    assert cli("ingest", path, several, "--only", "../q2").code == Exit.OK
+    assert ["q2" in turn.text for turn in stored(path)] == [True]
+
+
+def test_a_conversation_that_is_not_there_is_refused_with_those_that_are(cli, several, path):
+    ran = cli("ingest", path, several, "--only", "q9")
+    assert (ran.code, "there are q1, ../q2" in ran.err) == (Exit.INPUT, True)
+
+
+def test_several_conversations_do_not_go_into_one_file(cli, several, path):
+    path.write_bytes(b"")
+    ran = cli("ingest", path, several)
+    assert (ran.code, "give a folder, or --only q1" in ran.err) == (Exit.INPUT, True)
+
+
+def test_a_file_that_is_not_there_is_an_input_error_in_one_line(cli, tmp_path, path):
+    ran = cli("ingest", path, tmp_path / "none.json")
+    assert (ran.code, ran.out) == (Exit.INPUT, "")
+    assert ran.err == f"evimem: {str(tmp_path / 'none.json')!r}: No such file or directory\n"
+
+
+def test_a_memory_that_is_something_else_is_a_store_error(cli, chat, path):
+    path.write_text("not a memory, but long enough to look at" * 100)
+    ran = cli("ingest", path, chat)
+    assert (ran.code, ran.err.count("\n")) == (Exit.STORE, 1)

@@ -1,0 +1,222 @@
+import io
+import re
+from datetime import datetime
+
+import pytest
+from rich.console import Console
+
+from evimem.cli import plain, rich_view
+from evimem.cli.page import BLANK, Heading, Piece, field, line, table, visible
+from evimem.cli.progress import Progress
+from evimem.cli.views.answer import answer_page, interval
+from evimem.cli.views.trace import trace_page
+from evimem.cli.views.turns import marked
+from evimem.cli.views.words import counted, day, size
+from evimem.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from evimem.types import Answer, Citation, Fact, Gap, Tier, TimeSpan, Turn, Usage
+
+PAGE = [
+    Heading("A title"),
+    line("plain ", Piece("strong", "strong"), " and ", Piece("marked", "mark"), indent=2),
+    field("label", "some words that go on until they need a second line", indent=2),
+    table(("name", "n"), [("tea", 3), ("plum jam", 12)], right=("n",), title="Things"),
+    BLANK,
+]
+
+
+def test_a_page_as_plain_text():
+    assert plain.text_of(PAGE, 40) == (
+        "A title\n"
+        "-------\n"
+        "  plain strong and \u00abmarked\u00bb\n"
+        "  label     some words that go on until\n"
+        "            they need a second line\n"
+        "Things\n"
+        "name       n\n"
+        "--------  --\n"
+        "tea        3\n"
+        "plum jam  12\n"
+        "\n"
+    )
+
+
+def test_a_page_in_colour_holds_the_same_words():
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="truecolor")
+    rich_view.print_page(PAGE, console)
+    printed = console.file.getvalue()
+    assert "\x1b[" in printed
+    for word in re.findall(r"\w+", plain.text_of(PAGE)):
+        assert word in printed
+
+
+def test_words_are_never_read_as_markup():
+    console = Console(file=io.StringIO(), width=80)
+    rich_view.print_page([line("[bold]not bold[/bold] [/]"), table(("[a]",), [("[/b]",)])], console)
+    assert "[bold]not bold[/bold] [/]" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("text", ["a\x1b[2Jb", "a\x07b", "a\u202eb", "a\x9bb", "a\ud83db", "a\x00b"])
+def test_what_somebody_said_cannot_steer_the_terminal(text):
+    shown = visible(text)
+    assert shown.startswith("a\ufffd")
+    assert shown.isprintable()
+    assert "\ufffd" in plain.text_of([line(text), Heading(text), field("x", text), table(("c",), [(text,)])])
+
+
+def test_ordinary_text_is_shown_as_it_is():
+    assert (
+        visible("Bolh\u00e3o, \u65e5\u672c \U0001f415 \u2014 ok\nnext")
+        == "Bolh\u00e3o, \u65e5\u672c \U0001f415 \u2014 ok\nnext"
+    )
+
+
+TURN = Turn("s1:4", "s1", "Mira", "Hi. We adopted a puppy last Friday. More.", datetime(2024, 3, 12, 18, 20), "a puppy")
+
+
+def answer(text, citations=(), **fields):
+    parts = {"abstained": text is None, "tier": Tier.EXACT, "confidence": 0.93, "gaps": ()} | fields
+    return Answer(text=text, citations=tuple(citations), trace=Trace("q", "iris"), usage=Usage(), **parts)
+
+
+def test_a_citation_marks_what_it_cites():
+    page = answer_page("When?", answer("8 March 2024", [Citation("s1:4", (4, 35), TURN.text[4:35])]), {"s1:4": TURN})
+    shown = plain.text_of(page)
+    assert "8 March 2024  exact, 93%" in shown
+    assert "s1:4 Mira, 12 March 2024" in shown
+    assert "\u201cHi. \u00abWe adopted a puppy last Friday.\u00bb More.\u201d" in shown
+
+
+def test_a_citation_of_a_picture_shows_the_picture():
+    page = answer_page("What?", answer("puppy", [Citation("s1:4", (2, 7), "puppy")]), {"s1:4": TURN})
+    assert "\u201ca \u00abpuppy\u00bb\u201d" in plain.text_of(page)
+
+
+def test_a_long_turn_is_cut_around_what_is_cited():
+    turn = Turn("t", "s", "Mira", "x" * 2000 + " puppy " + "y" * 2000, datetime(2024, 3, 12))
+    shown = plain.text_of(answer_page("?", answer("puppy", [Citation("t", (2001, 2006), "puppy")]), {"t": turn}))
+    assert "\u00abpuppy\u00bb" in shown
+    assert len(shown) < 600
+
+
+def test_an_abstention_shows_its_reason_and_what_is_missing():
+    gaps = (Gap("attribution", "Tomas", "the evidence is about Mira"), Gap("time", "", "no date"))
+    page = answer_page("What?", answer(None, reason="the evidence is about Mira", gaps=gaps, tier=Tier.NONE), {})
+    shown = plain.text_of(page)
+    assert "I don't know." in shown
+    assert shown.count("the evidence is about Mira") == 1
+    assert "missing   (time) no date" in shown
+
+
+def test_a_failure_is_not_shown_as_an_abstention():
+    page = answer_page("What?", answer(None, abstained=False, reason="ModelTimeout: too late"), {})
+    shown = plain.text_of(page)
+    assert "Not finished." in shown
+    assert "I don't know" not in shown
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "granularity", "shown"),
+    [
+        (datetime(2024, 3, 8), datetime(2024, 3, 9), "day", "2024-03-08 (day)"),
+        (datetime(2024, 6, 8), datetime(2024, 6, 10), "weekend", "2024-06-08 to 2024-06-09 (weekend)"),
+        (datetime(2024, 6, 8, 18), datetime(2024, 6, 8, 19), "hour", "2024-06-08 18:00 to 2024-06-08 19:00 (hour)"),
+        (None, None, "vague", ""),
+    ],
+)
+def test_an_interval_is_written_by_its_days(start, end, granularity, shown):
+    assert interval(TimeSpan(start, end, granularity, "then")) == shown
+
+
+def fact(start, end):
+    return Fact("f", "s1:4", "Mira", "adopted", "a puppy", None, (start, end), "statement", "rules")
+
+
+def test_overlapping_facts_are_marked_once():
+    pieces = marked(TURN, [fact(4, 20), fact(7, 35), fact(4, 10)]).pieces
+    assert "".join(piece.text for piece in pieces) == TURN.text
+    assert "".join(piece.text for piece in pieces if piece.style == "mark") == TURN.text[4:35]
+
+
+def test_every_kind_of_event_of_a_trace_is_shown():
+    events = (
+        Acted(0, "analyse", "", {"entities": ["Mira"], "budget": {"k": 10}}),
+        Queried(1, "anchor", "When?", 10, "dates"),
+        Found(1, "anchor", tuple(f"t{number}" for number in range(9)), ("f1",)),
+        GapsChanged(
+            1,
+            {"time": ("t1",)},
+            {"reason": "too vague"},
+            {"place": "no witness"},
+            ("more",),
+            (Gap("time", "", "no date"),),
+        ),
+        Judged(1, "offline", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, 0.71, {"Mira": 3}),
+        Called(1, "judge", "ok", 1200, 30, 1.5, repairs=1, retries=2),
+        Stopped(1, "exact evidence"),
+    )
+    shown = plain.text_of(trace_page(Trace("When?", "iris", events)), 200)
+    for part in (
+        "entities=Mira  budget=(k=10)",
+        "When?  anchor, k=10, dates",
+        "9 new turns, 1 fact by anchor  t0 t1 t2 t3 t4 t5 and 3 more",
+        "time shown by t1; reason waived: too vague; place open again: no witness; also needed: more",
+        "missing (time): no date",
+        "partial 0.60 (said exact 0.90), probability 0.71 by offline, Mira 3",
+        "judge model: ok  1,200 + 30 tokens, 1.5 s, 2 retries, 1 repair",
+        "stopped  exact evidence",
+    ):
+        assert part in shown
+
+
+def test_small_phrases():
+    assert day(datetime(2024, 3, 8)) == "8 March 2024"
+    assert [counted(1, "turn"), counted(1200, "turn"), counted(2, "retry", "retries")] == [
+        "1 turn",
+        "1,200 turns",
+        "2 retries",
+    ]
+    assert [size(512), size(1_500_000), size(5 << 30)] == ["512 B", "1.4 MiB", "5.0 GiB"]
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def worked(stream, total=None, seconds=0.5):
+    clock = Clock()
+    with Progress(stream, "reading", "turns", total, clock) as progress:
+        for _ in range(4):
+            clock.now += seconds
+            progress(250)
+    return stream.getvalue()
+
+
+def test_quick_work_shows_no_progress():
+    assert worked(Terminal(), seconds=0.1) == ""
+
+
+def test_longer_work_shows_how_far_and_how_fast():
+    drawn = worked(Terminal(), 1000)
+    assert drawn.startswith("\rreading [############............]  50%  500 turns, 500/s, 1 s left")
+    assert drawn.rstrip().endswith("100%  1,000 turns, 500/s, 0 s left\x1b[K")
+
+
+def test_work_of_unknown_length_shows_its_rate():
+    assert "reading  1,000 turns, 500/s" in worked(Terminal())
+
+
+def test_a_log_gets_a_few_lines_and_no_control_characters():
+    logged = worked(io.StringIO(), 1000, seconds=10)
+    assert logged == (
+        "reading [############............]  50%  500 turns, 25/s, 20 s left\n"
+        "reading [########################] 100%  1,000 turns, 25/s, 0 s left\n"
+        "reading [########################] 100%  1,000 turns, 25/s, 0 s left\n"
+    )
