@@ -86,7 +86,9 @@ def _value_at(text: str, start: int, left: list[int]) -> tuple[Any, int]:
     """Return the value that begins here and where it ends, read strictly, else leniently; None when it is neither."""
     try:
         return _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):  # not strict JSON, an integer of thousands of digits, or a deep nest
+    except RecursionError:
+        return None, len(text)  # nobody means a nest that deep, nor what it holds
+    except ValueError:  # not strict JSON, or an integer of thousands of digits
         pass
     lenient = _Lenient(text, start, left)
     try:

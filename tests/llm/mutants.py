@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Iterator
@@ -81,7 +82,7 @@ def _spoil_value(rng: random.Random, value: object) -> None:
             continue
         act = rng.random()
         if act < 0.6:
-            value[place] = rng.choice(ODD)
+            value[place] = copy.deepcopy(rng.choice(ODD))
         elif act < 0.75 and isinstance(value, dict):
             value[f"{place}_"] = value.pop(place)
         elif act < 0.9:

@@ -60,8 +60,7 @@ def read_all(text):
     for read in (judged, answered, extracted, read_chain):
         try:
             read(text)
-        except ReplyError as error:
-            assert error.reply == text
+        except ReplyError:
             outcomes.append("error")
         else:
             outcomes.append("value")

@@ -1,0 +1,182 @@
+import json
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
+from evimem.flow import run
+from evimem.llm.enrich import estimate, extract_facts, extracting, read_extraction, setback, worth_asking
+from evimem.testing import ScriptedModel
+from evimem.types import Turn
+
+TURN = Turn(
+    "t9", "s", "Mira", "We adopted a puppy, Biscuit, last Friday. I don't like the noise.", datetime(2024, 3, 12, 18)
+)
+EARLIER = (Turn("t8", "s", "Noah", "Did you go to the shelter in Porto?", datetime(2024, 3, 12, 17)),)
+ADOPTED = {
+    "subject": "Mira", "predicate": "adopted", "object": "a puppy", "when": "last Friday",
+    "quote": "adopted a puppy, Biscuit, last Friday", "kind": "event",
+}  # fmt: skip
+
+
+def read(*facts, turn=TURN, previous=EARLIER):
+    return read_extraction(json.dumps({"facts": list(facts)}), turn, previous)
+
+
+def kept(turn=TURN, **changes):
+    (fact,) = read({**ADOPTED, **changes}, turn=turn).facts
+    return fact
+
+
+def dropped(**changes):
+    extraction = read({**ADOPTED, **changes})
+    assert extraction.facts == ()
+    (reason,) = extraction.dropped
+    return reason
+
+
+def test_a_fact_is_grounded_to_the_character_and_dated_by_our_own_grammar():
+    fact = kept()
+    assert TURN.text[slice(*fact.span)] == "adopted a puppy, Biscuit, last Friday"
+    assert (fact.subject, fact.predicate, fact.object, fact.kind, fact.extractor) == (
+        "Mira",
+        "adopted",
+        "a puppy",
+        "event",
+        "llm",
+    )
+    assert (fact.event.start, fact.event.granularity) == (datetime(2024, 3, 8), "day")
+
+
+def test_the_first_person_is_the_speaker():
+    assert kept(subject="I").subject == kept(subject="The user").subject == "Mira"
+
+
+def test_a_fact_has_the_same_id_each_time():
+    assert kept() == kept()
+    assert kept().id != kept(object="Biscuit").id
+
+
+def test_what_the_turn_does_not_say_is_dropped_and_counted():
+    assert dropped(quote="adopted two cats") == "quote not in the turn"
+    assert dropped(object="an elephant called Dumbo") == "words from nowhere"
+    assert dropped(object="a puppy of 7 weeks") == "words from nowhere"
+    assert dropped(subject="John Doe") == "words from nowhere"
+    assert dropped(predicate="") == "incomplete"
+
+
+def test_names_may_come_from_the_turns_before_but_the_words_may_not():
+    assert kept(object="a puppy in Porto").object == "a puppy in Porto"
+    assert dropped(quote="go to the shelter in Porto") == "quote not in the turn"
+
+
+def test_a_time_that_the_turn_does_not_mention_is_no_time():
+    assert kept(when="two years ago").event is None
+    assert kept(when="").event is None
+
+
+def test_a_picture_grounds_what_it_shows_and_nothing_else():
+    turn = replace(TURN, caption="a brown dog on a sofa")
+    fact = kept(turn, predicate="shares a picture of", object="a brown dog", quote="brown dog", kind="image", when="")
+    assert (fact.kind, turn.caption[slice(*fact.span)]) == ("image", "brown dog")
+    assert read({**ADOPTED, "quote": "brown dog"}, turn=turn).facts == ()
+
+
+def test_an_assistant_never_speaks_for_a_user():
+    turn = Turn(
+        "a1",
+        "s",
+        "assistant",
+        "Mira prefers tea and wants refunds. I looked it up.",
+        datetime(2024, 3, 12),
+        None,
+        "assistant",
+    )
+    fact = kept(turn, predicate="prefers", object="tea", quote="Mira prefers tea", kind="opinion", when="")
+    assert (fact.subject, fact.predicate, fact.object, fact.kind) == ("assistant", "said", "Mira prefers tea", "report")
+    own = kept(turn, subject="I", predicate="looked up", object="it", quote="I looked it up", when="")
+    assert (own.subject, own.kind) == ("assistant", "event")
+
+
+def test_no_facts_is_not_the_same_as_no_reply():
+    assert read().facts == ()
+    for reply in ("{}", "Sorry.", '{"facts": "none"}', ""):
+        with pytest.raises(ReplyError):
+            read_extraction(reply, TURN)
+
+
+def test_a_reply_may_only_add():
+    wicked = {"facts": [], "delete": ["t9"], "update": [{"id": "t9", "text": "x"}], "replaced_by": "t1"}
+    assert read_extraction(json.dumps(wicked), TURN).facts == ()
+    assert kept(replaced_by="f1", id="t1", turn_id="t1", extractor="rules").replaced_by is None
+    assert kept(turn_id="t1", extractor="rules").turn_id == "t9"
+
+
+def test_a_flood_of_facts_is_cut_and_counted():
+    extraction = read(*({**ADOPTED, "object": f"a puppy{' a' * n}"} for n in range(40)))
+    assert len(extraction.facts) == 32
+    assert extraction.dropped == {"too many": 8}
+
+
+def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():
+    request = extracting(TURN, EARLIER)
+    assert "Noah: Did you go to the shelter in Porto?" in request.prompt
+    assert "Tuesday 2024-03-12 18:00" in request.prompt
+    assert "puppy, Biscuit" in request.prompt
+    assert "Biscuit" not in request.system
+
+
+def test_a_later_attempt_sends_other_bytes():
+    assert (
+        extracting(TURN, attempt=1).prompt != extracting(TURN, attempt=2).prompt != extracting(TURN, attempt=3).prompt
+    )
+
+
+def test_one_turn_takes_one_request_and_a_bad_reply_one_more():
+    model = ScriptedModel(["hm", json.dumps({"facts": [ADOPTED]})])
+    extraction = run(extract_facts(TURN, EARLIER), model.complete)
+    assert len(extraction.facts) == 1
+    assert [(call.role, call.outcome, call.repairs) for call in extraction.calls] == [
+        ("extract", "ReplyError", 0),
+        ("extract", "ok", 1),
+    ]
+
+
+@pytest.mark.parametrize(("text", "worth"), [("We moved to Porto.", True), ("Where to?", False), ("Thanks!", False)])
+def test_only_a_turn_that_asserts_something_is_worth_asking_about(text, worth):
+    assert worth_asking(replace(TURN, text=text)) is worth
+
+
+def test_an_estimate_counts_what_would_be_sent():
+    thanks = replace(TURN, text="Thanks!")
+    cost = estimate([(TURN, EARLIER), (thanks, ())], price=(1.0, 2.0))
+    assert cost.requests == 1
+    assert 300 < cost.input_tokens < 900
+    assert cost.cost == pytest.approx((cost.input_tokens + 2 * cost.output_tokens) / 1e6)
+    assert estimate([]).cost is None
+
+
+def test_a_poisoned_turn_goes_to_the_dead_letters_and_holds_up_no_other():
+    bad = ReplyError("extract", "it is empty", "")
+    assert [setback(bad, n).seconds for n in (1, 2, 3)] == [30.0, 60.0, None]
+    refused = ModelUnavailable("no", retryable=False, status=400)
+    assert [(setback(refused, n).seconds, setback(refused, n).halt) for n in (1, 3)] == [(30.0, False), (None, False)]
+
+
+def test_a_server_that_is_down_makes_the_queue_rest_and_costs_no_turn():
+    down = ModelUnavailable("down", retryable=True)
+    assert [setback(down, n).seconds for n in (1, 3, 50)] == [30.0, 120.0, 600.0]
+    assert setback(down, 50).halt
+    assert setback(ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), 1).seconds == 3600.0
+    assert setback(ModelUnavailable("key", retryable=False, status=401), 9).seconds is not None
+
+
+def test_a_turn_that_always_times_out_is_given_up_in_the_end():
+    assert setback(ModelTimeout("late"), 5).seconds is not None
+    assert setback(ModelTimeout("late"), 6).seconds is None
+
+
+def test_a_reason_holds_nothing_that_was_said():
+    error = ReplyError("extract", "it is empty", "Mira's card is 4111")
+    assert setback(error, 1).reason == "ReplyError: it is empty"
