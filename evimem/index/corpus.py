@@ -45,7 +45,6 @@ class Block:
     time: NDArray[np.int64]
     length: NDArray[np.int32]
     asks: NDArray[np.float32]
-    hands_over: NDArray[np.bool_]
     temporal: NDArray[np.bool_]
     vectors: NDArray[np.int8]
     scale: NDArray[np.float32]
@@ -66,7 +65,6 @@ class Corpus:
         self._time = Column(np.int64)
         self._length = Column(np.int32)
         self._asks = Column(np.float32)
-        self._hands_over = Column(np.bool_)
         self._temporal = Column(np.bool_)
         self._event_start = Column(np.int64)
         self._event_end = Column(np.int64)
@@ -105,10 +103,6 @@ class Corpus:
         return self._asks.values
 
     @property
-    def hands_over(self) -> NDArray[np.bool_]:
-        return self._hands_over.values
-
-    @property
     def temporal(self) -> NDArray[np.bool_]:
         return self._temporal.values
 
@@ -141,7 +135,6 @@ class Corpus:
         self._time.append(row.time)
         self._length.append(document.length)
         self._asks.append(document.asks)
-        self._hands_over.append(document.hands_over)
         self._temporal.append(document.temporal)
         self._vectors.append(0 if row.vector is None else row.vector)
         self._scale.append(0.0 if row.vector is None else row.scale)
@@ -167,7 +160,7 @@ class Corpus:
         self.dialogue.load(block.session, block.time, block.alive)
         never = np.full(len(block.alive), NEVER)
         values: tuple[Array, ...] = (
-            block.alive, block.session, block.speaker, block.time, block.length, block.asks, block.hands_over,
+            block.alive, block.session, block.speaker, block.time, block.length, block.asks,
             block.temporal, never, never, block.vectors, block.scale,
         )  # fmt: skip
         for column, value in zip(self._columns(), values, strict=True):
@@ -231,7 +224,7 @@ class Corpus:
 
     def _columns(self) -> tuple[Column, ...]:
         return (
-            self._alive, self._session, self._speaker, self._time, self._length, self._asks, self._hands_over,
+            self._alive, self._session, self._speaker, self._time, self._length, self._asks,
             self._temporal, self._event_start, self._event_end, self._vectors, self._scale,
         )  # fmt: skip
 

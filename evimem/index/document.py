@@ -29,7 +29,6 @@ class Document:
     terms: dict[str, int]
     length: int
     asks: float
-    hands_over: bool
     temporal: bool
 
 
@@ -44,7 +43,7 @@ def document(turn: Turn) -> Document:
     counts = {term: packed(told[term], asked[term]) for term in told | asked}
     length = told.total() + asked.total()
     asks = float(np.float32(asked.total() / length)) if length else 0.0
-    return Document(counts, length, asks, turn.text.rstrip().endswith("?"), mentions_time(turn.text))
+    return Document(counts, length, asks, mentions_time(turn.text))
 
 
 def embedding_text(turn: Turn) -> str:

@@ -26,7 +26,6 @@ SIZE = 16_384  # of new memories; each file keeps its own
 COLUMNS = np.dtype(
     [
         ("alive", "?"),
-        ("hands_over", "?"),
         ("temporal", "?"),
         ("session", "<i4"),
         ("speaker", "<i4"),
@@ -35,7 +34,7 @@ COLUMNS = np.dtype(
         ("asks", "<f4"),
     ]
 )
-_ROW = struct.Struct("<???iiqif")  # one element of COLUMNS, faster for a single row
+_ROW = struct.Struct("<??iiqif")  # one element of COLUMNS, faster for a single row
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Stored:
 def stored(row: Row) -> Stored:
     """Return what is stored for a row."""
     document = row.document
-    flags = (True, document.hands_over, document.temporal)
+    flags = (True, document.temporal)
     columns = _ROW.pack(*flags, row.session, row.speaker, row.time, document.length, document.asks)
     terms = {term: min(count, MOST) for term, count in sorted(document.terms.items())}
     vector = None if row.vector is None else row.vector.tobytes()
@@ -257,7 +256,6 @@ class Segments:
             columns["time"],
             columns["length"],
             columns["asks"],
-            columns["hands_over"],
             columns["temporal"],
             vectors,
             np.frombuffer(row[3], "<f4"),
@@ -311,8 +309,8 @@ def _events(events: Mapping[int, list[list[int]]]) -> bytes:
 
 
 def _row(row: Stored) -> Row:
-    _, hands_over, temporal, session, speaker, time, length, asks = _ROW.unpack(row.columns)
-    document = Document(orjson.loads(row.terms), length, asks, hands_over, temporal)
+    _, temporal, session, speaker, time, length, asks = _ROW.unpack(row.columns)
+    document = Document(orjson.loads(row.terms), length, asks, temporal)
     vector: NDArray[np.int8] | None = None if row.vector is None else np.frombuffer(row.vector, np.int8)
     events = [(start, end) for start, end in orjson.loads(row.events)]
     return Row(document, session, speaker, time, vector, row.scale or 0.0, events)
@@ -330,7 +328,6 @@ def _joined(blocks: Sequence[Block], size: int) -> Block:
         whole("time"),
         whole("length"),
         whole("asks"),
-        whole("hands_over"),
         whole("temporal"),
         whole("vectors"),
         whole("scale"),
