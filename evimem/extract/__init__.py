@@ -4,7 +4,8 @@ from .identity import fact_id
 from .predicates import predicate_class
 from .rules import RuleExtractor, Stance, stance
 from .sentences import sentences
-from .updates import ENDING, Topic, replaces, topic_of
+from .slots import ENDING, Topic, topic_of
+from .updates import replaces
 
 __all__ = [
     "ENDING",

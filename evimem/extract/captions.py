@@ -9,7 +9,10 @@ from .reading import Statement
 
 MAX_CAPTION = 400  # characters
 
-_OPENING = re.compile(r"\s*(?:this is\s+)?(?:an?|the)\s+(photo|photography|photograph|picture|image|screenshot|close[- ]?up|drawing|painting)\s+of\s+", re.IGNORECASE)  # fmt: skip
+_OPENING = re.compile(
+    r"\s*(?:this is\s+)?(?:an?|the)\s+(photo|photography|photograph|picture|image|screenshot|drawing|painting)\s+of\s+",
+    re.IGNORECASE,
+)
 _NAMES = {"photography": "photo", "photograph": "photo"}
 
 

@@ -10,73 +10,72 @@ from .tags import Tagged
 # a sentence of nothing but these words, and names called out, asserts nothing
 _EMPTY = frozenset(
     """
-    're 's a absolutely admirable adorable again agreed ah all already alright also always amazing amen an and anytime
-    anyway are as at aw awesome awful aww be beautiful best big bless brave bravo breathtaking brilliant bro btw bud
-    buddy but bye can cheers clever congrats congratulations cool correct course crazy creative cute dang darling dear
-    definitely delicious do does dope dude enjoyable epic evening exactly excellent exciting fab fabulous fair
-    fantastic fine for fun funny gee glad go god good goodbye goodness gorgeous gosh gotcha great guess guys ha haha
-    hahaha heartbreaking heartwarming heck hello here hey hi hilarious hm hmm honestly horrible how hug huge hugs huh
-    idea impressive incredible indeed inspirational inspiring interesting is it its just kidding know like lol look
-    looking looks lovely luck lucky magical majestic man mate maybe me morning much must n't neat never nice night no
-    nope not now of oh ok okay omg on one ooh oops or ouch outstanding perfect phenomenal phew please powerful pretty
-    priceless prob problem question quite rad really refreshing relatable remarkable rewarding right rock rocks rough
-    sad same scary see seriously shucks smart so soon sorry sound sounds special splendid spot stressful stunning such
-    super sure surely sweet terrible terrific thank thankful thanks that the then there thing things think this tho
-    those though thoughtful thx to too totally touching tough tragic true truly ty ugh uh uhh um unfortunate very wait
-    way welcome well what whoa wholesome wild wise woah wonderful worries wow wowza yay yeah yep yes yikes yo you your
-    yum yummy yup
+    's 're a absolutely admirable adorable again agreed ah all alright already also always amazing amen an and
+    anytime anyway are as at aw awesome awful aww be beautiful best big bless brave bravo breathtaking brilliant bro
+    btw bud buddy but bye can cheers clever cool correct course crazy creative cute dang darling dear definitely
+    delicious do does dope dude enjoyable epic evening exactly excellent exciting fab fabulous fair fantastic fine
+    for fun funny gee glad go god good goodbye goodness gorgeous gosh gotcha great guess guy guys ha haha hahaha
+    heartbreaking heartwarming heck hello here hey hi hilarious hm hmm honestly horrible how hug huge hugs huh idea
+    impressive incredible indeed inspirational inspiring interesting is it its just kidding know like lol look
+    looking looks lovely luck lucky magical majestic man mate maybe me morning much must n't neat never nice night
+    no nope not now of oh ok okay omg on one ooh oops or ouch outstanding perfect phenomenal phew please powerful
+    pretty priceless prob problem question quite rad really refreshing relatable remarkable rewarding right rock
+    rocks rough sad same scary see seriously shucks smart so soon sorry sound sounds special splendid spot stressful
+    stunning such super sure surely sweet terrible terrific thank thankful thanks that the then there thing things
+    think this tho those though thoughtful thx to too totally touching tough tragic true truly ty ugh uh uhh um
+    unfortunate very wait way welcome well what whoa wholesome wild wise woah wonderful worries wow wowza yay yeah
+    yep yes yikes yo you your yum yummy yup
     """.split()
 )
 _INTENSIFIERS = frozenset(
     "so really very super just too also always truly honestly definitely totally absolutely pretty".split()
 )
 _GOOD = "nice great good lovely wonderful awesome amazing".split()
-# a sentence that opens so only greets, thanks, reacts or encourages
-_OPENINGS = frozenset(
-    phrase
-    for line in """
-    thanks/thank you/thx/cheers/much appreciated/i appreciate it/i appreciate you/i appreciate that/i appreciate your/glad you
-    glad to hear/glad i could/glad it/glad that/happy you/happy to hear/happy to help/happy for you/proud of you/sorry to hear
-    sorry about/sorry for/sorry you/sorry that/excited for you/thrilled for you/stoked for you/rooting for you
-    i 'm glad you/i 'm glad to hear/i 'm happy for you/i 'm happy you/i 'm happy to hear/i 'm proud of you/i 'm sorry to hear
-    i 'm sorry you/i 'm sorry about/i 'm sorry for/i 'm sorry that/i 'm excited for you/i 'm thrilled for you/i 'm rooting for you
-    i 'm here for you/i 'm cheering/i 'm all ears/i 'm looking forward to it/i 'm looking forward to hearing/best of luck/well done
-    way to go/kudos/long time/how nice/how cool/how sweet/how lovely/how exciting/how wonderful/how fun/how great/how awesome
-    congrats/congratulations/must be/must feel/must have been/talk soon/talk later/see you/see ya/catch you/chat soon/no problem/no worries/my pleasure/of course/sure thing/sounds
-    happy birthday/happy anniversary/happy holidays/happy new year/merry christmas/you got this/you 've got this/you can do/hats off
-    you 're welcome/you 're right/you 're the best/you 're amazing/you 're awesome/you 're incredible/you 're an inspiration/you rock
-    you bet/you deserve/you should be proud/you must be/what a/what an/i know right/i bet/i hear you/i get it/i feel you/i agree
-    i can imagine/i can only imagine/could n't agree more/i could n't agree more/i could n't have said/hope you/hope your/hope it/hope that
-    hope things/hope all/hope everything/i hope you/i hope your/i hope all/i hope everything/i hope things/i wish you/wish you
-    ca n't wait to see/ca n't wait to hear/i ca n't wait to see/i ca n't wait to hear/ca n't wait to talk/here 's to
-    love that/love it/love your/i love that for you/i believe in you/same here/me too/me neither
-    looking forward to hearing/looking forward to it/that sounds/that looks/it sounds like you/never mind/not at all/not much
-    """.split("\n")
-    for phrase in line.strip().split("/")
-    if phrase
-) | {
-    f"{lead}{good} {rest}".strip()
-    for lead, good, rest in product(
-        ("", "it 's ", "it was ", "it 's been ", "been "),
-        _GOOD,
-        ("to hear", "to see you", "to meet you", "to chat", "to talk", "to catch", "seeing", "hearing", "talking", "chatting", "catching"),
-    )
-} | {
-    f"{good} {thing}" for good, thing in product(_GOOD, ("job", "work", "luck", "morning", "night", "evening", "point", "idea", "call", "news"))
-}  # fmt: skip
-_BY_FIRST: dict[str, tuple[str, ...]] = {
-    first: tuple(phrase + " " for phrase in _OPENINGS if phrase.split()[0] == first)
-    for first in {phrase.split()[0] for phrase in _OPENINGS}
-}
-_WHOLE = frozenset(
-    ("i see", "i know", "i understand", "i do", "i am", "i will", "i did", "i guess", "i think", "i hope")
-)
+# a sentence that opens so only greets, thanks, reacts or encourages; intensifiers are left out
+_OPENINGS = """
+thanks/thank you/thx/cheers/much appreciated/kudos/congrats/congratulations/well done/way to go/hats off/best of luck/long time
+i appreciate it/i appreciate you/i appreciate that/i appreciate your
+glad you/glad to hear/glad i could/glad it/glad that/happy you/happy to hear/happy to help/happy for/proud of you
+sorry to hear/sorry about/sorry for/sorry you/sorry that/excited for you/thrilled for you/stoked for you/rooting for you
+i 'm glad you/i 'm glad to hear/i 'm happy for you/i 'm happy you/i 'm happy to hear/i 'm proud of you/i 'm excited for you
+i 'm sorry to hear/i 'm sorry you/i 'm sorry about/i 'm sorry for/i 'm sorry that/i 'm thrilled for you/i 'm rooting for you
+i 'm here for you/i 'm cheering/i 'm all ears/i 'm looking forward to it/i 'm looking forward to hearing
+how nice/how cool/how sweet/how lovely/how exciting/how wonderful/how fun/how great/how awesome/what a/what an
+talk soon/talk later/chat soon/see you/see ya/catch you/no problem/no worries/my pleasure/of course/sure thing/sounds
+happy birthday/happy anniversary/happy holidays/happy new year/merry christmas/same here/me too/me neither/never mind
+you got this/you 've got this/you can do/you 're welcome/you 're right/you 're the best/you 're amazing/you 're awesome
+you 're incredible/you 're an inspiration/you rock/you bet/you deserve/you should be proud/you must be
+must be/must feel/must have been/that sounds/that looks/it sounds like you/not at all/not much/here 's to
+i know right/i bet/i hear you/i get it/i feel you/i agree/i can imagine/i can only imagine/i believe in you
+could n't agree more/i could n't agree more/i could n't have said/ca n't wait to see/ca n't wait to hear/ca n't wait to talk
+i ca n't wait to see/i ca n't wait to hear/i ca n't wait to talk/looking forward to hearing/looking forward to it
+hope you/hope your/hope it/hope that/hope things/hope all/hope everything/wish you
+i hope you/i hope your/i hope all/i hope everything/i hope things/i wish you/love that/love it/love your/i love that for you
+"""
+_MEETING = "to hear/to see you/to meet you/to chat/to talk/to catch/seeing/hearing/talking/chatting/catching".split("/")
+_PRAISED = "job work luck morning night evening point idea call news".split()
+_WHOLE = frozenset("i see/i know/i understand/i do/i am/i will/i did/i guess/i think/i hope".split("/"))
 
 # what calls out before the sentence proper: "Oh, hey Ben,"
 _CALL = re.compile(r"(?:[!R_,.]|[MN](?=[,.])|(?<=!)[MN](?=[!,.]))*")
 _INVERTED = re.compile(r"[!,C_s\"]*(?:P?W[NUMJD]{0,3}R?)?[mdbh]n?(?:[iyetqx]|[DS][NMUJwzg']+|[NM])")
-_ASKING = re.compile(r"[!,CR_\"]*W[^iye]?")
 _ASIDE = re.compile(r"[,;][CRs!]*(?:[mdbh]n?[iyetq]|W|[vwL]|[CRJ!]\.|y[vw]\.)")
+_CLOSING = "\"')*_ \u2019\u201d"
+
+
+def _by_first_word() -> dict[str, tuple[str, ...]]:
+    phrases = {phrase for line in _OPENINGS.strip().splitlines() for phrase in line.split("/")}
+    leads = ("", "it 's ", "it was ", "it 's been ", "been ")
+    phrases |= {f"{lead}{good} {meeting}" for lead, good, meeting in product(leads, _GOOD, _MEETING)}
+    phrases |= {f"{good} {thing}" for good, thing in product(_GOOD, _PRAISED)}
+    found: dict[str, tuple[str, ...]] = {}
+    for phrase in sorted(phrases):
+        first = phrase.split(" ", 1)[0]
+        found[first] = (*found.get(first, ()), phrase + " ")
+    return found
+
+
+_OPENINGS_BY_WORD = _by_first_word()
 
 
 def is_empty(sentence: Tagged) -> bool:
@@ -91,29 +90,35 @@ def is_empty(sentence: Tagged) -> bool:
     ]
     if _EMPTY.issuperset(words) or " ".join(words[:4]) in _WHOLE:
         return True
-    openings = _BY_FIRST.get(words[0])
+    openings = _OPENINGS_BY_WORD.get(words[0])
     if openings is not None and f"{' '.join(words)} ".startswith(openings):
         return True
-    return "M" in tags and all(
+    return "M" in tags and _only_calls(sentence, start)
+
+
+def _only_calls(sentence: Tagged, start: int) -> bool:
+    """Return whether what is not empty in a sentence are names called out: "That's great, Ben!"."""
+    tags = sentence.tags
+    return all(
         word in _EMPTY
-        or tag in ".,;_!"
-        or (tag == "M" and (tags[index - 1] in ",!M" or tags[index + 1 : index + 2] == ","))
-        for index, (word, tag) in enumerate(zip(sentence.words, tags, strict=True))
+        or tags[index] in ".,;_!"
+        or (tags[index] == "M" and (tags[index - 1] in ",!M" or tags[index + 1 : index + 2] == ","))
+        for index, word in enumerate(sentence.words)
         if index >= start
     )
 
 
 def is_question(sentence: Tagged, start: int, end: int) -> bool:
     """Return whether a sentence asks, by its mark or by its word order."""
-    if sentence.text[start:end].rstrip("\"')”’ *_").endswith(("?", "？")):
+    if sentence.text[start:end].rstrip(_CLOSING).endswith(("?", "\uff1f")):
         return True
-    if _INVERTED.match(sentence.tags) is None:
+    if _INVERTED.match(sentence.tags) is None or sentence.words[-1] == "!":
         return False
-    return sentence.tags.lstrip('!,CR_s"')[:1] in ("m", "d", "b", "h", "W", "P") and sentence.words[-1] != "!"
+    return sentence.tags.lstrip('!,CR_s"')[:1] in ("m", "d", "b", "h", "W", "P")
 
 
 def statement_end(sentence: Tagged) -> int | None:
-    """Return the token where the asking part of "I got a puppy, want to see her?" starts, when a statement precedes it."""
+    """Return the token at which "I got a puppy, want to see her?" starts to ask, None where it asks from the start."""
     tags = sentence.tags
     if _INVERTED.match(tags) is not None or tags.lstrip("!,CR_")[:1] in ("W", "y"):
         return None

@@ -29,7 +29,12 @@ _NOUN = f"(?:(?<!P)(?:{_DETERMINERS}{{1,2}}|{_DETERMINERS}{{0,2}}[NMUJwzgkp'R]{{
 _GERUND = "(?:(?<![PTbhv])g(?:[oxt]|[DS]{0,2}[NMUJwzgk'R]{0,6}?))"
 _AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)){0,2}"
 _START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
-_RELATIVE = "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?|,[DS][^,;.]{1,5},|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)[R~]*"
+# "who lives upstairs", ", a vet," and "we bought"
+_RELATIVE = (
+    "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?"
+    "|,[DS][^,;.]{1,5},"
+    "|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)[R~]*"
+)
 _PERSON = "(?:[DS]?[NMUJwg']{1,4}|[iyeo])"
 
 _CLAUSE = re.compile(

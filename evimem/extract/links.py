@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .grammar import Clause
 from .senses import COMPLEMENT, SAY, head
 from .tags import Tagged
 
-# main asserts for itself; content is the object of the clause before it ("I think she moved"); part belongs to a noun or
-# stays in the object of the clause before it; condition qualifies the clause after it; aside ("you know") says nothing
+# main asserts for itself; content is the object of the clause before it ("I think she moved"); part belongs to a noun
+# or stays in the object of the clause before it; condition qualifies the clause after it; aside ("you know") says nothing
 Link = Literal["main", "content", "part", "condition", "aside"]
 EMBEDDED = frozenset(("content", "part"))
 
@@ -30,8 +30,7 @@ def links(sentence: Tagged, tags: str, clauses: Sequence[Clause]) -> list[Link]:
     found: list[Link] = []
     for index, clause in enumerate(clauses):
         before = clauses[index - 1] if index else None
-        gap = tags[before.end if before is not None else 0 : clause.subject]
-        found.append(_link(sentence, tags, clause, before, gap, found[-1] if found else None))
+        found.append(_link(sentence, tags, clause, before, found[-1] if found else None))
     if found[-1] == "condition" and len(found) > 1:
         found[-1] = "part"  # "I will move, if I get the job": nothing follows that it could qualify
     return found
@@ -45,50 +44,73 @@ def opening(tags: str, clauses: Sequence[Clause], index: int) -> int:
     return clauses[index].subject if found is None else found.start()
 
 
-def _link(  # noqa: PLR0911
-    sentence: Tagged, tags: str, clause: Clause, before: Clause | None, gap: str, last: Link | None
-) -> Link:
+class _Gap(NamedTuple):
+    """What stands between two clauses; `connector` is the tag of what joins them."""
+
+    tags: str
+    connector: str
+    word: str  # that word itself
+
+    @property
+    def continues(self) -> bool:
+        """Whether something joins the clauses side by side: a comma, a break, "and", "so"."""
+        return (self.connector != "" and self.connector in ',;C"') or "s" in self.tags[
+            len(self.tags.rstrip("R~!_sn")) :
+        ]
+
+
+def _gap(sentence: Tagged, tags: str, start: int, end: int) -> _Gap:
+    core = tags[start:end].rstrip("R~!_sn")
+    return _Gap(tags[start:end], core[-1:], sentence.words[start + len(core) - 1] if core else "")
+
+
+def _link(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, last: Link | None) -> Link:
+    gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
     if clause.role != "main":
-        shares = before is None or (last == "main" and _shares(sentence, tags, clause, before, gap))
+        shares = before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags))
         return "main" if shares else "part"
-    core = gap.rstrip("R~!_sn")
-    connector = core[-1:]
-    if connector == "B":
-        return _subordinate(sentence, tags, clause, before, gap, len(core))
-    if (
-        tags[clause.subject] == "y"
-        and head(sentence, clause) in ("know", "see")
-        and tags[clause.end : clause.end + 1] in tuple("iqe")
-    ):
+    if gap.connector == "B":
+        return _subordinate(sentence, tags, clause, gap, leads=before is None)
+    if _is_aside(sentence, tags, clause):
         return "aside"
-    if connector == "W":
+    if gap.connector == "W":
         return "part"
     if before is None or last == "aside":
         return "main"
-    if last == "part" and not connector:
+    if last == "part" and not gap.connector:
         return "part"
-    verb = head(sentence, before)
-    if "," not in gap or verb in SAY:
-        if verb in COMPLEMENT and _LISTENER.match(gap.replace(",", "")):
-            return "content"
-        if verb in ("be", "feel") and _FEELING.match(gap):
-            return "content"
-    if connector == "Q":
-        return "part" if sentence.words[before.end + len(core) - 1] in _OPEN_ENDED else "main"
-    return "main" if (connector and connector in ',;C"') or "s" in gap[len(core) :] else "part"
+    return _after(head(sentence, before), gap)
 
 
-def _subordinate(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, gap: str, size: int) -> Link:
-    word = sentence.words[clause.subject - len(gap) + size - 1]
-    group = tags[clause.verb : clause.end]
-    present = group[-1:] in "vwZzL" or sentence.words[clause.verb] in _NOW
-    if word in _CONDITIONS or (word in _WHENEVER and present):
-        return "part" if before is not None and "," not in gap and "C" not in gap else "condition"
-    return "part" if word == "whether" else "main"
+def _after(verb: str, gap: _Gap) -> Link:
+    """Return how a clause hangs on the one before it, which has this verb."""
+    if "," not in gap.tags or verb in SAY:
+        told = verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(",", "")) is not None
+        if told or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
+            return "content"
+    if gap.connector == "Q":
+        return "part" if gap.word in _OPEN_ENDED else "main"
+    return "main" if gap.continues else "part"
+
+
+def _is_aside(sentence: Tagged, tags: str, clause: Clause) -> bool:
+    """Return whether a clause is the "you know" of "You know I love olives"."""
+    return (
+        tags[clause.subject] == "y"
+        and tags[clause.end : clause.end + 1] in tuple("iqe")
+        and head(sentence, clause) in ("know", "see")
+    )
+
+
+def _subordinate(sentence: Tagged, tags: str, clause: Clause, gap: _Gap, *, leads: bool) -> Link:
+    present = tags[clause.end - 1] in "vwZzL" or sentence.words[clause.verb] in _NOW
+    if gap.word in _CONDITIONS or (gap.word in _WHENEVER and present):
+        return "condition" if leads or "," in gap.tags or "C" in gap.tags else "part"
+    return "part" if gap.word == "whether" else "main"
 
 
 def _shares(sentence: Tagged, tags: str, clause: Clause, before: Clause, gap: str) -> bool:
-    """Return whether a verb without a subject continues the clause before it, by its form: "sold the car and bought"."""
+    """Return whether a verb without a subject continues the clause before it, by its form: "sold it and bought"."""
     if "W" in gap or "q" in gap:
         return False
     group = tags[before.verb : before.end].lstrip("Rns~")

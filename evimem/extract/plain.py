@@ -11,22 +11,16 @@ from .verbs import lemma, third_person
 
 # the adverbs that a predicate keeps, because they change what is said
 _KEPT = frozenset(
-    "never always usually often still no longer maybe probably perhaps possibly sometimes almost nearly hardly barely rarely seldom "
-    "ever again rather supposedly apparently likely once twice regularly".split()
+    """
+    never always usually often still no longer maybe probably perhaps possibly sometimes almost nearly hardly barely
+    rarely seldom ever again rather supposedly apparently likely once twice regularly
+    """.split()
 )
-_SPELLED = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can", "wo": "will", "ai": "is", "gon": "going",
-            "wan": "want"}  # fmt: skip
-_THIRD = {
-    "am": "is",
-    "'m": "is",
-    "are": "is",
-    "'re": "is",
-    "were": "was",
-    "have": "has",
-    "'ve": "has",
-    "do": "does",
-    "ai": "is",
-}
+_SPELLED = dict(
+    pair.split(":")
+    for pair in "'m:am 're:are 've:have 'll:will n't:not ca:can wo:will ai:is gon:going wan:want".split()
+)
+_THIRD = dict(pair.split(":") for pair in "am:is 'm:is are:is 're:is were:was have:has 've:has do:does ai:is".split())
 # before these participles 's is "is"; before the others it is "has"
 _STATES = frozenset(
     "married engaged divorced retired called named based located scared worried stressed supposed done made used broken built "
@@ -34,7 +28,8 @@ _STATES = frozenset(
 )
 _LOWERED = frozenset("DtqxeyRJzwgUk")
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 

@@ -1,4 +1,4 @@
-"""A tagged sentence read as statements: every clause that asserts, with its subject, predicate and object in plain words."""
+"""A tagged sentence read as statements: each clause that asserts, as subject, predicate and object in plain words."""
 
 from __future__ import annotations
 

@@ -16,7 +16,10 @@ THINK = frozenset(
 LIKE = frozenset("like love hate prefer enjoy adore dislike appreciate admire miss recommend favor despise".split())
 HOPE = frozenset("hope wish want plan intend aim dream need expect aspire hop".split())
 SAY = frozenset(
-    "say tell claim mention report announce admit explain add promise reply swear insist warn suggest complain confess text write".split()
+    """
+    say tell claim mention report announce admit explain add promise reply swear insist warn suggest complain
+    confess text write
+    """.split()
 )
 KNOW = frozenset(
     "know realize realise learn hear see notice remember forget discover show mean understand read".split()
@@ -25,7 +28,10 @@ COMPLEMENT = THINK | HOPE | SAY | KNOW | {"ensure", "convince", "prove", "decide
 GERUND = frozenset("start begin keep stop quit finish go continue resume try consider avoid give spend".split())
 _JUDGE = THINK - {"find", "consider", "agree", "imagine"}
 _STATIVE = frozenset(
-    "be have live know own belong work study need cost seem mean contain include depend weigh sound look speak play stay wear remain".split()
+    """
+    be have live know own belong work study need cost seem mean contain include depend weigh sound look speak play
+    stay wear remain
+    """.split()
 )
 _MODAL_PLANS = frozenset("will 'll wo may might shall would 'd should".split())
 

@@ -5,25 +5,29 @@ from __future__ import annotations
 import re
 
 _ABBREVIATIONS = frozenset(
-    "dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx dept fig no vol inc ltd co corp mt ave blvd apt ca cf al gen col sgt capt "
-    "lt rev hon a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k min max tel ext".split()
+    """
+    dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx dept fig no vol inc ltd co corp mt ave blvd apt ca cf al
+    gen col sgt capt lt rev hon a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
+    u.s u.k min max tel ext
+    """.split()
 )
 # these may well be the last word of a sentence, so they bind only to what goes on in lower case or with a digit
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m u.s u.k jr sr al ave no st mon tue wed thu fri sat sun max".split())
 
 _BREAK = re.compile(
-    r"""(?<![.!?…])[.!?…]+["'”’)\]*_]*(?=\s|$)          # a mark, what closes with it, then space
-    |(?<![!?])[!?]{2,}(?=\w)                # "What?!No way"
-    |[。！？]+[」』”]*                       # full-width marks need no space
-    |(?<=[a-z)])[.!?](?=[A-Z][a-z])         # "home.Then": a space forgotten
-    |\n\s*                                  # a line break
-    |(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=\s+[A-Z"“])  # emoji between sentences
+    r"""(?<![.!?\u2026])[.!?\u2026]+["'\u201d\u2019)\]*_]*(?=\s|$)  # a mark, what closes with it, then space
+    |(?<![!?])[!?]{2,}(?=\w)                   # "What?!No way"
+    |[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*   # full-width marks need no space
+    |(?<=[a-z)])[.!?](?=[A-Z][a-z])            # "home.Then": a space forgotten
+    |\n\s*                                     # a line break
+    |(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=\s+[A-Z"\u201c])  # emoji between sentences
     """,
     re.VERBOSE,
 )
-_LAST_WORD = re.compile(r"""([^\s(\["“'‘]+)$""")
-_MARKER = re.compile(r"(?:[-*•‣◦–—]|\(?\d{1,3}[.)]|#{1,6}|>)\s+")
-_MARKERS = frozenset("-*•‣◦–—(#>0123456789")
+_LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
+_MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
+_MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
+_DOTS = ".\u2026"
 _LOOK_BACK = 16
 
 
@@ -39,7 +43,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
         mark = text[at]
         if mark == "." and end - at == 1 and _binds(text, at, end):
             continue
-        if mark in ".…" and end - at > 1 and text[at + 1] in ".…" and _next(text, end).islower():
+        if mark in _DOTS and end - at > 1 and text[at + 1] in _DOTS and _next(text, end).islower():
             continue  # "well... maybe" goes on
         _add(ranges, text, start, at if mark.isspace() else end)
         start = end

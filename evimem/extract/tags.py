@@ -48,7 +48,7 @@ def lowered(text: str) -> str:
     low = text.lower()
     if len(low) != len(text):
         low = "".join(letter if len(letter.lower()) != 1 else letter.lower() for letter in text)
-    return low.replace("’", "'")
+    return low.replace("\u2019", "'")
 
 
 @lru_cache(maxsize=8192)

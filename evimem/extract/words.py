@@ -87,36 +87,34 @@ SPLITS: dict[str, Split] = {
     "theres": Split(5, ("there", "'s")),
 }
 
-_FUNCTION = {word: line[0] for line in _CLASSES.strip().splitlines() for word in line[2:].split()}
-TAGS: dict[str, str] = {**VERB_TAGS, **_FUNCTION, **dict.fromkeys("bring sing swing".split(), "v")}
+_TAG_BY_WORD = {word: line[0] for line in _CLASSES.strip().splitlines() for word in line[2:].split()}
+_PUNCTUATION = {
+    ",": "... .. , - -- ( ) [ ] \u2026 \u2013 \u2014 \uff0c \u3001",
+    ".": ". ! ? \u3002 \uff01 \uff1f",
+    ";": "; :",
+    '"': '" \u201c \u201d',
+}
+TAGS: dict[str, str] = {**VERB_TAGS, **_TAG_BY_WORD, **dict.fromkeys(("bring", "sing", "swing"), "v")}
 TAGS.update({"having": "g", "doing": "g", "done": "p", "gone": "p", "'s": "'"})
-TAGS.update(dict.fromkeys(("...", "…", "..", ",", "-", "--", "–", "—", "(", ")", "[", "]", "，", "、"), ","))
-TAGS.update(
-    dict.fromkeys((".", "!", "?", "。", "！", "？"), ".") | dict.fromkeys((";", ":"), ";") | dict.fromkeys('"“”', '"')
-)
+TAGS.update({mark: tag for tag, marks in _PUNCTUATION.items() for mark in marks.split()})
 
+# words in -ly that are no adverbs
 _ADVERBLESS = frozenset(
-    "family italy july reply fly belly bully jelly lily ally rally holly molly emily sally kelly billy".split()
+    "family reply fly belly bully jelly lily ally rally holly molly emily sally kelly billy".split()
 )
-_PREFIXES = ("re", "un")
-_SINGULAR_S = ("ss", "us", "is", "'s")
+_SINGULAR = ("ss", "us", "is", "'s")
+_SUFFIXES = (("ly", 4, "R"), ("ing", 5, "g"), ("ed", 4, "k"), ("s", 3, "U"))
 
 
 def guess(word: str) -> str:
     """Return the tag of a word that no list has, from its shape."""
     if not word[0].isalpha():
         return "D" if word[0].isdigit() else "_"
-    size = len(word)
-    if word.startswith(_PREFIXES):
-        known = VERB_TAGS.get(word[2:])
-        if known is not None and known not in "zw":
-            return known
-    if word.endswith("ly") and size > 4 and word not in _ADVERBLESS:
-        return "R"
-    if word.endswith("ing") and size > 5:
-        return "g"
-    if word.endswith("ed") and size > 4:
-        return "k"
-    if word.endswith("s") and size > 3 and not word.endswith(_SINGULAR_S):
-        return "U"
+    if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], "z") not in "zw":
+        return VERB_TAGS[word[2:]]  # recreate, unpacked
+    if word in _ADVERBLESS or word.endswith(_SINGULAR):
+        return "N"
+    for suffix, size, tag in _SUFFIXES:
+        if len(word) > size and word.endswith(suffix):
+            return tag
     return "N"
