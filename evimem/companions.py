@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .connection import Connection
-from .errors import StoreReadOnly, StoreRolledBack
+from .connection import APPLICATION_ID, Connection
+from .errors import NotAMemory, StoreReadOnly, StoreRolledBack
 from .raw.mark import Mark, mark_path, read_mark, write_mark
-from .schema import migrate
+from .schema import migrate, version
 
 
 def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
-    """Open or create a memory. Raise StoreRolledBack for one that its mark says held more than it does."""
+    """Open or create a memory. Raise StoreRolledBack for one that its mark says held more than it does.
+
+    What is refused is left byte for byte as it was: the file and its log may be all there is to put things right.
+    """
     if not path.parent.is_dir():
         raise StoreReadOnly(
             f"the folder {str(path.parent)!r} of the memory {path.name!r} does not exist; create it first"
         )
     mark = read_mark(path)
-    if mark is not None and (not path.exists() or path.stat().st_size == 0):
-        state = "is empty" if path.exists() else "is missing"
-        raise StoreRolledBack(f"{str(path)!r} {state} but held {mark.commits} commits; {_cure(path)}")
+    _check_there(path, mark)
+    _check_ours(path)
     db = Connection(path, vfs=vfs, busy_seconds=busy_seconds)
     try:
-        migrate(db)
         if mark is not None:
             _check(db, mark)
+        migrate(db)
     except BaseException:
         db.close()
         raise
+    db.trust()
     return db
 
 
@@ -40,12 +43,36 @@ def save_mark(db: Connection) -> None:
             raise StoreReadOnly(f"{str(mark_path(db.path))!r} cannot be written ({error}); check the folder") from error
 
 
+def _check_there(path: Path, mark: Mark | None) -> None:
+    """Raise StoreRolledBack for a file that is missing or empty where its companions say that it held something."""
+    if path.exists() and path.stat().st_size:
+        return
+    state = "is empty" if path.exists() else "is missing"
+    log = path.with_name(f"{path.name}-wal")
+    if mark is not None:
+        raise StoreRolledBack(f"{str(path)!r} {state} but held {mark.commits} commits; {_cure(path)}")
+    if log.exists() and log.stat().st_size:
+        raise StoreRolledBack(f"{str(path)!r} {state} but its log {log.name!r} is not; {_cure(path)}")
+
+
+def _check_ours(path: Path) -> None:
+    """Raise NotAMemory for what does not begin as a memory does, before SQLite could change a byte of it."""
+    if not path.is_file() or path.with_name(f"{path.name}-journal").exists():
+        return  # with a journal, SQLite first undoes what a crash interrupted
+    with path.open("rb") as file:
+        head = file.read(100)
+    if head and (head[:16] != b"SQLite format 3\x00" or int.from_bytes(head[68:72], "big") != APPLICATION_ID):
+        raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
+
+
 def _now(db: Connection) -> Mark:
     values = dict(db.rows("SELECT key, value FROM meta WHERE key IN ('store', 'commits')"))
     return Mark(values["store"], int(values["commits"]))
 
 
 def _check(db: Connection, mark: Mark) -> None:
+    if not version(db):
+        raise StoreRolledBack(f"{str(db.path)!r} holds nothing but held {mark.commits} commits; {_cure(db.path)}")
     now = _now(db)
     if now.store != mark.store:
         raise StoreRolledBack(

@@ -20,7 +20,10 @@ from .errors import (
     StoreCorrupt,
     StoreError,
     StoreReadOnly,
+    StoreRolledBack,
 )
+
+APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
 _SAFE_SQLITE = (3, 51, 3)
@@ -39,7 +42,7 @@ class Connection:
     """One SQLite handle behind one lock: safe to share between threads, refused after a fork.
 
     After an input or output error the handle is dropped and opened again, because what SQLite holds in memory may
-    then differ from what is on disk.
+    then differ from what is on disk. Until `trust`, closing leaves the file and its log as they were found.
     """
 
     def __init__(self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0) -> None:
@@ -50,6 +53,8 @@ class Connection:
         self._depth = 0
         self._closed = False
         self._suspect = False
+        self._trusted = False
+        self._place: tuple[int, int] | None = None
         self._pid = os.getpid()
         self._translated = _Translation(path)
         _check_runtime()
@@ -60,6 +65,12 @@ class Connection:
     def usable(self) -> bool:
         """Whether the handle is open and belongs to this process."""
         return not self._closed and self._pid == os.getpid()
+
+    def trust(self) -> None:
+        """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
+        with self._lock, self._translated:
+            self._trusted = True
+            self._handle().config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
         """Return every row of a query."""
@@ -97,6 +108,7 @@ class Connection:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the write lock of the file for a block that is kept whole or not at all."""
+        self._check_place()
         with self._transaction("BEGIN IMMEDIATE"):
             yield
 
@@ -135,6 +147,12 @@ class Connection:
     def _open(self) -> apsw.Connection:
         db = apsw.Connection(str(self.path), vfs=self._vfs)
         db.set_busy_timeout(self._busy)
+        db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
+        if db.readonly("main"):
+            db.close()
+            raise StoreReadOnly(f"{str(self.path)!r} can be read but not written; check its permissions")
+        if not db.pragma("page_count"):  # a new file: it says what it is before it holds anything
+            db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         for pragma in _PRAGMAS:
             db.execute(pragma)
         mode, sync = db.pragma("journal_mode"), db.pragma("synchronous")
@@ -144,7 +162,19 @@ class Connection:
                 f"{str(self.path)!r} opened with journal_mode={mode!r}, synchronous={sync!r}; expected 'wal' and 2 "
                 "(network file systems cannot give it: keep the memory on a local disk)"
             )
+        self._check_place()
         return db
+
+    def _check_place(self) -> None:
+        """Raise StoreRolledBack where the file was deleted or exchanged: what is written now would be lost with it."""
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise StoreRolledBack(f"{str(self.path)!r} was taken away while it was open; put it back") from error
+        place = (found.st_dev, found.st_ino)
+        if self._place not in (None, place):
+            raise StoreRolledBack(f"{str(self.path)!r} was exchanged while it was open; close it and open it anew")
+        self._place = place
 
     def _handle(self) -> apsw.Connection:
         if self._pid != os.getpid():

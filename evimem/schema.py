@@ -5,10 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from .connection import Connection
+from .connection import APPLICATION_ID, Connection
 from .errors import NewerSchema, NotAMemory
-
-APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
 
 
 def m001_three_layers(db: Connection) -> None:
@@ -83,22 +81,21 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers,)
 
 def migrate(db: Connection) -> None:
     """Bring a file to the newest schema. Raise NotAMemory or NewerSchema and change nothing where that cannot be."""
-    if _version(db) == len(MIGRATIONS) and db.value("PRAGMA application_id") == APPLICATION_ID:
+    if version(db) == len(MIGRATIONS) and db.value("PRAGMA application_id") == APPLICATION_ID:
         return
     with db.writing():  # another process may have been first: look again under the lock
-        found = _version(db)
+        found = version(db)
         if found > len(MIGRATIONS):
             raise NewerSchema(str(db.path), found, len(MIGRATIONS))
-        foreign = db.value("PRAGMA application_id") != APPLICATION_ID
-        if foreign and (found or db.value("SELECT count(*) FROM sqlite_schema")):
+        if db.value("PRAGMA application_id") != APPLICATION_ID:
             raise NotAMemory(
                 f"{str(db.path)!r} is a SQLite file of another program; give the path of a memory or of a new file"
             )
         for number, migration in enumerate(MIGRATIONS[found:], start=found + 1):
             migration(db)
             db.execute(f"PRAGMA user_version={number}")
-        db.execute(f"PRAGMA application_id={APPLICATION_ID}")
 
 
-def _version(db: Connection) -> int:
+def version(db: Connection) -> int:
+    """Return the schema of an open file; 0 where it has none yet."""
     return int(db.value("PRAGMA user_version"))
