@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Work the queue off."""
     with existing(options) as memory:
-        pending = sum(memory.health().pending.values())
+        pending = None if options.llm else sum(memory.health().pending.values())  # a model may have more to do
         with screen.progress("enriching", "jobs", pending) as progress:
             done = memory.enrich(progress=progress)
         left = memory.health()
