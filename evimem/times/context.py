@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Literal
 
 from .calendar import midnight
@@ -19,7 +21,8 @@ _AHEAD = r"""
     |plan(?:s|ning|ned)? (?:to|on|for|a)|planning|can't wait|cannot wait|look(?:ing)? forward|about to|scheduled|booked
     |intends?|wants? to|would|should|excited (?:for|about|to)|are you free|see you|by then|starts|begins|opens|expires
     |leaves|arrives|coming up|in store for|ready for|preparing|prepping|get ready|counting down|set for|take place|ahead
-    |trying to|need to|have to|has to|(?:i'm|we're|she's|he's|they're|you're|it's|am|are|is) (?:not )?[a-z]{2,}ing
+    |trying to|need to|have to|has to|is|are|it's|that's|there's|can|might
+    |(?:i'm|we're|she's|he's|they're|you're|it's|am|are|is) (?:not )?[a-z]{2,}ing
 """
 _BACK = r"""
     was|wasn't|were|weren't|did|didn't|had|hadn't|went|got|came|saw|met|took|made|gave|found|bought|left|began|felt
@@ -42,6 +45,15 @@ _HABIT = compiled(r"\b(?:every|each|usually|always|often|typically|normally|dail
 
 
 @dataclass(frozen=True, slots=True)
+class Cue:
+    """A verb or phrase that looks back or ahead, and where it stands."""
+
+    start: int
+    end: int
+    back: bool
+
+
+@dataclass(frozen=True)
 class Context:
     """A text, folded and as written, and the moment it is said at (naive wall-clock time)."""
 
@@ -49,10 +61,29 @@ class Context:
     folded: str
     now: datetime
     weekday: Weekday
-    today: datetime = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "today", midnight(self.now))
+    @cached_property
+    def today(self) -> datetime:
+        return midnight(self.now)
+
+    @cached_property
+    def _stops(self) -> list[int]:
+        return [stop.end() for stop in _STOP.finditer(self.folded)]
+
+    @cached_property
+    def _cues(self) -> list[Cue]:
+        """The cues of the text; a past form right after "will" or "going to" belongs to it and is none of its own."""
+        cues: list[Cue] = []
+        for match in _CUE.finditer(self.folded):
+            back = match["back"] is not None
+            governed = back and cues and not cues[-1].back and match.start() - cues[-1].end <= GOVERNED
+            if not governed:
+                cues.append(Cue(match.start(), match.end(), back))
+        return cues
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [cue.start for cue in self._cues]
 
     def capital(self, at: int) -> bool:
         """Say whether the text has a capital letter at a place."""
@@ -64,12 +95,11 @@ class Context:
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return where the sentence around a range begins and ends, within reach."""
-        first = max(0, start - REACH)
-        last = min(len(self.folded), end + REACH)
-        for stop in _STOP.finditer(self.folded, first, start):
-            first = stop.end()
-        stop_after = _STOP.search(self.folded, end, last)
-        return first, stop_after.start() if stop_after else last
+        after = bisect_right(self._stops, start)
+        first = self._stops[after - 1] if after else 0
+        behind = bisect_right(self._stops, end)
+        last = self._stops[behind] if behind < len(self._stops) else len(self.folded)
+        return max(first, start - REACH), min(last, end + REACH)
 
     def habitual(self, start: int, end: int) -> bool:
         """Say whether the sentence speaks of what happens again and again."""
@@ -78,18 +108,14 @@ class Context:
     def direction(self, start: int, end: int) -> int:
         """Return 1 when the sentence looks ahead at a range, -1 when it looks back, 0 when nothing tells.
 
-        The nearest cue decides. One after the range counts as twice as far, since English puts the verb first; and a
-        past form right after a cue that looks ahead belongs to it ("will get paid", "plan to have finished").
+        The nearest cue decides; one after the range counts as twice as far, since English puts the verb first.
         """
-        found, best, bound = 0, 3 * REACH, -1
-        for cue in _CUE.finditer(self.folded, *self.sentence(start, end)):
-            if cue.start() < end and cue.end() > start:
+        first, last = self.sentence(start, end)
+        found, best = 0, 3 * REACH
+        for cue in self._cues[bisect_left(self._starts, first) : bisect_left(self._starts, last)]:
+            if cue.start < end and cue.end > start:
                 continue
-            back = cue["back"] is not None
-            if back and cue.start() <= bound:
-                continue
-            bound = bound if back else cue.end() + GOVERNED
-            distance = start - cue.end() if cue.end() <= start else 2 * (cue.start() - end)
+            distance = start - cue.end if cue.end <= start else 2 * (cue.start - end)
             if distance <= best:
-                best, found = distance, -1 if back else 1
+                best, found = distance, -1 if cue.back else 1
         return found

@@ -1,47 +1,49 @@
-"""The words without which a text mentions no time: the cheap first look that most turns end with."""
+"""The words without which a text mentions no time: the cheap first look that most turns end with.
+
+Each word names the groups of rules that it makes worth trying; figures are looked at only in a text that has one.
+"""
 
 from __future__ import annotations
 
 import re
 
-from .lexicon import MONTHS, SEASONS, WEEKDAYS, fold, one_of
+from .lexicon import LIMIT, MONTHS, SEASONS, UNITS, WEEKDAYS, fold
 from .rules.feasts import FEASTS
 
-_FEAST_WORDS = {name.split()[0].rstrip(".") for name in FEASTS}
-_TURNED = "day|night|week|month|morning|evening|afternoon|weekend|year"
-CUES = {
-    "day": r"today|yesterday|tomorrow|tomorow|tmrw|tmr|yday|tonight|tonite|this (?:morning|afternoon|evening)",
-    "unit": (
-        r"(?:week|weekend|wknd|wk|fortnight|month|quarter|year|yr|decade|night|evening|hour|hr|minute|min)s?|days"
-        r"|the (?:next|following|previous) day|the day (?:before|after)"
-    ),
-    "ago": r"ago|back|later|earlier|hence|since|from (?:now|today)|after that|before that|afterwards|beforehand",
-    "weekday": rf"{one_of(WEEKDAYS)}s?",
-    "month": one_of(MONTHS),
-    "number": r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d\d?[/.-]\d+|\d\d?/\d\d?|\d\d?(?:st|nd|rd|th)|q[1-4]",
-    "season": rf"{one_of(SEASONS)}s?",
-    "feast": one_of({name.split()[0].rstrip(".") for name in FEASTS}),
-    "decade": r"(?:\d\d)?\d0'?s|(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)ies",
-    "clock": (
-        r"\d\d? ?[ap]\.?m|\d\d?:\d\d|noon|midnight|midday|\w+ o'clock|(?:half|quarter) (?:past|to)"
-        r"|in the (?:morning|afternoon|evening)|at night"
-    ),
-    "vague": (
-        rf"recently|lately|of late|ago|back|other (?:{_TURNED})|some ?day|these days|nowadays|at some point|soon"
-        r"|(?:near|distant) future"
-    ),
+WORDS: dict[str, set[str]] = {
+    "day": set("today yesterday tomorrow tomorow tmrw tmr yday tonight tonite morning afternoon evening".split()),
+    "unit": {*UNITS, "evening"} - {"day"},
+    "ago": set("ago back later earlier hence since now today after afterwards before beforehand".split()),
+    "weekday": {*WEEKDAYS, *(f"{name}s" for name in WEEKDAYS)},
+    "month": {*MONTHS},
+    "season": {*SEASONS, *(f"{name}s" for name in SEASONS)},
+    "feast": {re.split("[^a-z]", name)[0] for name in FEASTS},
+    "decade": set("twenties thirties forties fifties sixties seventies eighties nineties".split()),
+    "clock": set("noon midnight midday clock past quarter morning afternoon evening night".split()),
+    "vague": set("recently lately late ago back other someday nowadays point soon future".split()),
 }
-_ANY = re.compile(r"\b(?:" + "|".join(CUES.values()) + r")\b")
-_EACH = {cue: re.compile(rf"\b(?:{pattern})\b") for cue, pattern in CUES.items()}
+FIGURES = {
+    "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|q[1-4]|'\d"),
+    "decade": re.compile(r"\d0'?s"),
+    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d:\d\d"),
+}
+_GROUPS = {word: [group for group, words in WORDS.items() if word in words] for word in set().union(*WORDS.values())}
+_KNOWN = frozenset(_GROUPS)
+_LETTERS = re.compile("[a-z]+")
+_FIGURE = re.compile(r"\d")
 
 
 def mentions_time(text: str) -> bool:
-    """Say whether a text holds a word that a time could be made of. Without one, `find_times` finds nothing."""
-    return _ANY.search(fold(text)) is not None
+    """Say whether a text holds a word or figure that a time could be made of; else `find_times` finds nothing."""
+    return bool(cues(fold(text[:LIMIT])))
 
 
 def cues(folded: str) -> frozenset[str]:
-    """Return the names of the cues that a folded text holds."""
-    if _ANY.search(folded) is None:
-        return frozenset()
-    return frozenset(cue for cue, pattern in _EACH.items() if pattern.search(folded)) | {"any"}
+    """Return the groups of rules that a folded text gives cause to try, "any" among them unless there is none."""
+    words = _LETTERS.findall(folded)
+    groups = (
+        set() if _KNOWN.isdisjoint(words) else {group for word in _KNOWN.intersection(words) for group in _GROUPS[word]}
+    )
+    if _FIGURE.search(folded):
+        groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}
+    return frozenset(groups | {"any"}) if groups else frozenset()

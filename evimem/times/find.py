@@ -16,11 +16,9 @@ from .calendar import Interval
 from .context import Context, Weekday
 from .cues import cues
 from .joins import Found, joined
-from .lexicon import fold
-from .rule import Reading, Rule
+from .lexicon import LIMIT, fold
+from .rule import VAGUE, Reading, Rule, possible
 from .rules import RULES
-
-LIMIT = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +45,25 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if not present:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
-    found = _longest([found for rule in RULES if rule.cue in present for found in _apply(rule, ctx)])
+    found = _longest([found for rule in RULES if rule.cue in present for found in _apply(rule, ctx)], len(folded))
     return [_located(each, text, said_at) for each in _anchored(joined(found, ctx), ctx)]
 
 
 def _apply(rule: Rule, ctx: Context) -> Iterator[Found]:
     named = "x" in rule.pattern.groupindex
     for match in islice(rule.pattern.finditer(ctx.folded), rule.most):
-        try:
-            reading = rule.read(match, ctx)
-        except (ValueError, OverflowError):  # 31 June, the year 99999: words of the form of a date that are none
-            continue
+        reading = possible(rule.read, match, ctx)
         if reading is not None:
             start, end = match.span("x") if named and match["x"] else match.span()
             yield Found(start, end, reading if isinstance(reading, Reading) else Reading(reading))
 
 
-def _longest(found: list[Found]) -> list[Found]:
+def _longest(found: list[Found], length: int) -> list[Found]:
     """Keep, of expressions that overlap, the longest; of equals the one whose rule stands first."""
-    kept: list[Found] = []
+    taken, kept = bytearray(length), []
     for each in sorted(found, key=lambda each: each.start - each.end):
-        if all(each.end <= other.start or other.end <= each.start for other in kept):
+        if not any(taken[each.start : each.end]):
+            taken[each.start : each.end] = b"\1" * (each.end - each.start)
             kept.append(each)
     return sorted(kept, key=lambda each: each.start)
 
@@ -77,21 +73,12 @@ def _anchored(found: list[Found], ctx: Context) -> Iterator[Found]:
     base: Interval | None = None
     for each in found:
         reading = each.reading
-        if reading.later is not None:
-            reading = Reading(_later(reading, base), "date" if base else "vague")
+        if reading.later is not None and (base is not None or not reading.weak):
+            reading = VAGUE if base is None else Reading(possible(reading.later, base))
         if reading.weak or (reading.interval is None and reading.kind != "vague"):
             continue
         base = reading.interval or base
         yield Found(each.start, each.end, reading)
-
-
-def _later(reading: Reading, base: Interval | None) -> Interval | None:
-    if reading.later is None or base is None:
-        return None
-    try:
-        return reading.later(base)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _located(found: Found, text: str, said_at: datetime) -> Located:

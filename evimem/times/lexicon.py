@@ -15,9 +15,14 @@ _FOLD = str.maketrans(_PLAIN)
 _SPACE = re.compile(r"\[[^\]]*\]|\(\?<[!=][^)]*\)| ")
 
 
+LIMIT = 1 << 14  # characters of a text that are read, so that the work is bounded
+
+
 def fold(text: str) -> str:
     """Return the text in lower case with plain quotes, hyphens and blanks, character for character as long."""
     lower = text.lower()
+    if text.isascii():
+        return lower.replace("\t", " ")
     if len(lower) != len(text):  # a few capitals have lower-case forms of two characters
         lower = "".join(small if len(small := character.lower()) == 1 else character for character in text)
     return lower.translate(_FOLD)
@@ -124,8 +129,9 @@ COUNT = (
     rf"{_FREE}(?:{one_of(ROUGHLY)}|{one_of(['an', 'a', 'a dozen', 'a hundred'])}"
     rf"|(?:{_FIGURE}|{_COUNTED})(?:(?: or | to |-)(?:{_FIGURE}|{_COUNTED}))?)(?![\w:/])"
 )
+_GOOD = "(?:(?:more|good|full|whole|solid) )?"
 UNIT_COUNT = (
-    rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?(?:more )?(?P<unit>{UNIT})\b(?:'s?)?(?P<half_too> and a half)?"
+    rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{_GOOD}(?P<unit>{UNIT})\b(?:'s?)?(?P<half_too> and a half)?"
 )
 YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
 DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"

@@ -10,7 +10,7 @@ from .find import find_times
 from .lexicon import COUNT, UNIT, compiled, fold
 
 _SINCE = compiled(r"(?:ever )?since ")
-_FOR = compiled(rf"(?:for|been) .*?(?P<many>{COUNT}(?: and a half)?[ -]?(?:more )?{UNIT}\b(?: and a half)?)")
+_FOR = compiled(rf"(?:for|in|been) .*?(?P<many>{COUNT}(?: and a half)?[ -]?(?:more )?{UNIT}\b(?: and a half)?)")
 
 
 def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:

@@ -17,6 +17,7 @@ from .onset import onset
 MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
 SEASON_NAMES = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 QUARTERS = {1: "first", 4: "second", 7: "third", 10: "fourth"}
+THIRDS = {(1, 11): "early ", (11, 21): "mid-", (21, 1): "late "}
 DAY = timedelta(days=1)
 
 
@@ -84,19 +85,15 @@ def _weekend(start: datetime, end: datetime, today: datetime | None) -> str:
 
 
 def _range(start: datetime, end: datetime) -> str:
-    """Name a part of a month or a quarter where the ends fit, else both ends as coarsely as they allow."""
+    """Name a third of a month or whole months where the ends are theirs, else both ends as days."""
     last = end - timedelta(microseconds=1)
-    if (start.year, start.month) == (last.year, last.month) and cal.midnight(start) == start:
-        parts = {
-            (1, 10): "early ",
-            (11, 20): "mid-",
-            (21, (cal.first_of_month(start.year, start.month + 1) - DAY).day): "late ",
-        }
-        if (start.day, last.day) in parts:
-            return f"{parts[start.day, last.day]}{month(start)}"
-        return date(start) if start.day == last.day else f"{start.day} to {date(last)}"
-    if start.day == 1 and end.day == 1 and cal.midnight(start) == start and cal.midnight(end) == end:
+    days = cal.midnight(start) == start and cal.midnight(end) == end
+    if days and (start.year, start.month) == (last.year, last.month) and (start.day, end.day) in THIRDS:
+        return f"{THIRDS[start.day, end.day]}{month(start)}"
+    if days and start.day == end.day == 1:
         return _months(start, last)
+    if (start.year, start.month) == (last.year, last.month):
+        return date(start) if start.day == last.day else f"{start.day} to {date(last)}"
     if start.year == last.year:
         return f"{start.day} {MONTH_NAMES[start.month - 1]} to {date(last)}"
     return f"{date(start)} to {date(last)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, ParamSpec, TypeVar
 
 from .calendar import Interval
 from .clock import Clock
@@ -32,6 +32,8 @@ class Reading:
     weak: bool = False
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
 VAGUE = Reading(None, "vague")
 Read = Callable[[re.Match[str], Context], "Reading | Interval | None"]
 
@@ -48,6 +50,14 @@ class Rule:
     pattern: re.Pattern[str]
     read: Read
     most: int | None = None
+
+
+def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
+    """Return what a reading gives, None where it leads out of the calendar: 31 June, or a day in the year 99999."""
+    try:
+        return read(*args, **kwargs)
+    except (ValueError, OverflowError):
+        return None
 
 
 def rules(*table: tuple[str, str, Read]) -> tuple[Rule, ...]:

@@ -31,7 +31,11 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> Interval | None:
 
     Without a direction a month or a season is a past one, and a day the nearer of both.
     """
-    around = _around(yearly, today.year)
+    return chosen(_around(yearly, today.year), today, direction)
+
+
+def chosen(around: list[Interval], today: datetime, direction: int) -> Interval | None:
+    """Return the nearest of occurrences in order of time, as `nearest` does."""
     past = [interval for interval in around if interval.start <= today]
     future = [interval for interval in around if interval.end > today]
     if not past or not future:

@@ -1,9 +1,78 @@
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
-from evimem.times import find_times
+import pytest
+
+from evimem.times import find_times, locate_times, mentions_time
+
+TUESDAY = datetime(2024, 3, 12, 18, 20)
 
 
 def test_two_weekends_ago_is_a_weekend():
-    (found,) = find_times("We met two weekends ago.", said_at=datetime(2024, 3, 12))
+    (found,) = find_times("We met two weekends ago.", said_at=TUESDAY)
     assert (found.start, found.end) == (datetime(2024, 3, 2), datetime(2024, 3, 4))
     assert (found.granularity, found.text) == ("weekend", "two weekends ago")
+
+
+@pytest.mark.parametrize(
+    ("text", "recent", "previous_week"),
+    [
+        ("last Monday", datetime(2024, 3, 11), datetime(2024, 3, 4)),
+        ("last Friday", datetime(2024, 3, 8), datetime(2024, 3, 8)),
+        ("last week", datetime(2024, 3, 5), datetime(2024, 3, 4)),
+    ],
+)
+def test_the_weekday_convention_can_be_chosen(text: str, recent: datetime, previous_week: datetime):
+    assert find_times(text, TUESDAY)[0].start == recent
+    assert find_times(text, TUESDAY, weekday="previous_week")[0].start == previous_week
+
+
+@pytest.mark.parametrize("zone", [None, timezone.utc, timezone(timedelta(hours=-9)), ZoneInfo("Europe/Vienna")])
+def test_times_carry_the_zone_they_were_said_in(zone):
+    (found,) = find_times("since yesterday", TUESDAY.replace(tzinfo=zone))
+    assert found.start == datetime(2024, 3, 11, tzinfo=zone)
+    assert found.end == TUESDAY.replace(tzinfo=zone)
+    assert found.start.tzinfo is found.end.tzinfo is zone
+
+
+def test_a_place_is_the_characters_that_were_read():
+    text = "Yesterday I slept,  and the weekend before\n9 June  we sailed at İzmir last May."
+    found = locate_times(text, TUESDAY)
+    assert [located.time.text for located in found] == ["Yesterday", "the weekend before\n9 June", "last May"]
+    assert all(text[located.start : located.end] == located.time.text for located in found)
+
+
+def test_a_vague_phrase_keeps_its_words_and_no_interval():
+    (found,) = find_times("I quit a while ago.", TUESDAY)
+    assert (found.start, found.end, found.granularity, found.text) == (None, None, "vague", "a while ago")
+
+
+def test_a_story_counts_on_from_its_last_date_and_not_from_today():
+    times = find_times("She came on 3 May 2021. Two weeks later she left, and the next day it snowed.", TUESDAY)
+    assert [time.start for time in times] == [datetime(2021, 5, 3), datetime(2021, 5, 17), datetime(2021, 5, 18)]
+
+
+def test_tense_chooses_between_the_last_and_the_next():
+    starts = [find_times(text, TUESDAY)[0].start for text in ("We met on Friday.", "We'll meet on Friday.")]
+    assert starts == [datetime(2024, 3, 8), datetime(2024, 3, 15)]
+
+
+def test_a_text_without_time_has_none():
+    assert find_times("What did Jon do when he was sad?", TUESDAY) == []
+    assert not mentions_time("What did Jon do when he was sad?")
+    assert mentions_time("Where did they go in July 2022?")
+
+
+def test_dates_that_do_not_exist_are_no_dates():
+    assert find_times("It fell on 2023-02-29, on 13/13/2023 or 32 May.", TUESDAY) == []
+    assert find_times("We'll win in 99999999999 years.", TUESDAY) == []
+
+
+def test_of_a_date_that_does_not_exist_the_month_remains():
+    assert [time.granularity for time in find_times("It fell on 31 June 2023.", TUESDAY)] == ["month"]
+
+
+def test_years_end_where_the_calendar_does():
+    assert find_times("We'll fly in two decades.", datetime(3, 1, 1))[0].start == datetime(20, 1, 1)
+    assert [time.granularity for time in find_times("Ten years ago we flew.", datetime(3, 1, 1))] == ["vague"]
+    assert find_times("tomorrow, next week, next year", datetime(9999, 12, 31)) == []

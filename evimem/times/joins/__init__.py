@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..context import Context
+from ..rule import possible
 from .found import Found
 from .pairs import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair
 from .sides import AFTER, BEFORE, OPEN, Side
@@ -40,19 +41,19 @@ def _pair(left: Found, right: Found, ctx: Context, pair: Pair) -> Found | None:
     if right.start - left.end > WINDOW or not pair.between.fullmatch(ctx.folded, left.end, right.start):
         return None
     lead = pair.lead.search(ctx.folded, max(0, left.start - WINDOW), left.start)
-    reading = pair.join(left, right) if lead else None
+    reading = possible(pair.join, left, right) if lead else None
     return None if lead is None or reading is None else Found(lead.start(), right.end, reading)
 
 
 def _with_suffix(found: Found, ctx: Context, side: Side) -> Found:
     match = side.pattern.match(ctx.folded, found.end, found.end + WINDOW)
-    reading = side.extend(found, match, ctx) if match else None
+    reading = possible(side.extend, found, match, ctx) if match else None
     return found if match is None or reading is None else Found(found.start, match.end(), reading)
 
 
 def _with_prefix(found: Found, ctx: Context, side: Side) -> Found:
     match = side.pattern.search(ctx.folded, max(0, found.start - WINDOW), found.start)
-    reading = side.extend(found, match, ctx) if match else None
+    reading = possible(side.extend, found, match, ctx) if match else None
     return found if match is None or reading is None else Found(match.start(), found.end, reading)
 
 

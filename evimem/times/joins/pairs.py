@@ -37,7 +37,7 @@ def weekday_in_week(left: Found, right: Found) -> Reading | None:
     for named, week in ((left, right), (right, left)):
         if named.reading.kind == "weekday" and named.interval and week.interval and week.is_a("week", "weekend"):
             monday = cal.week(week.interval.start).start
-            return Reading(cal.day(monday + named.interval.start.weekday() * DAY), "weekday")
+            return Reading(cal.day(monday + named.interval.start.weekday() * DAY))
     return None
 
 
@@ -72,7 +72,9 @@ def through(left: Found, right: Found) -> Reading | None:
             if dated is not None and dated.start < last.start:
                 first = dated
                 break
-    if left.reading.kind == right.reading.kind == "weekday" and first.start > last.start:
+    if left.reading.kind == "weekday" and right.reading.kind == "date":
+        first = cal.day(cal.weekday_before(last.start, first.start.weekday()))
+    elif left.reading.kind == right.reading.kind == "weekday" and first.start > last.start:
         last = cal.day(last.start + WEEK)
     if first.start >= last.start:
         return None

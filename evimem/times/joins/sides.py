@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from .. import calendar as cal
@@ -28,10 +28,12 @@ class Side:
     extend: Extend
 
 
-def part_after(found: Found, match: Match, _: Context) -> Reading | None:
-    """Read "Friday night", "9 June in the evening"."""
-    if found.interval is None or not found.is_a("day") or found.reading.weak:
+def part_after(found: Found, match: Match, ctx: Context) -> Reading | None:
+    """Read "Friday night", "9 June in the evening"; "Friday Night" is somebody's title."""
+    if found.interval is None or not found.is_a("day"):
         return None
+    if found.reading.kind == "weekday" and ctx.capital(match.start("part")):
+        return replace(found.reading, weak=True)
     return Reading(part_of_day(found.interval.start, match["part"]), "part")
 
 
@@ -126,7 +128,8 @@ def unit_beside(found: Found, match: Match, _: Context) -> Reading | None:
     base = found.interval
     if base is None or base.granularity in ("minute", "hour"):
         return None
-    return Reading(beside(base, match["unit"], match["side"]))
+    interval = beside(base, match["unit"], match["side"])
+    return Reading(interval) if interval else None
 
 
 def beside(base: Interval, name: str, side: str) -> Interval | None:
@@ -173,14 +176,14 @@ def open_since(found: Found, _: Match, ctx: Context) -> Reading | None:
 
 _PART = r"(?P<part>morning|afternoon|evening|night)"
 _BESIDE = rf"(?P<unit>day|night|week|weekend|month|year|{WEEKDAY})"
-_THIRD = r"(?:very )?(?P<third>early|mid|late|beginning|start|middle|end)"
+_THIRD = r"(?:(?:very )?(?P<third>early|mid|late|(?:beginning|start|middle|end)(?= of | in ))(?: part of| in| of)?)"
 AFTER: tuple[Side, ...] = (
     Side(compiled(rf",? (?:in the |at )?{_PART}\b"), part_after),
     Side(compiled(r" week\b"), week_on),
 )
 BEFORE: tuple[Side, ...] = (
     Side(compiled(rf"\b(?:the )?{_PART} of (?:the )?$"), part_before),
-    Side(compiled(rf"\b(?:the )?{_THIRD}(?: part of| in| of|)(?: |-)(?:the )?$"), third),
+    Side(compiled(rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?$"), third),
     Side(
         compiled(
             rf"\b(?:the )?(?P<nth>{one_of(_NTH)}) (?P<of>day|weekend|week|month|quarter|half|{WEEKDAY}) (?:of|in) $"

@@ -7,7 +7,6 @@ June 9) unless it cannot be one (25/12/2022); with dots the day does (9.6.2023).
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from .. import calendar as cal
@@ -15,7 +14,7 @@ from ..calendar import DAY, Interval
 from ..context import Context
 from ..lexicon import DAY_NUMBER, MONTH, MONTHS, YEAR, day_number, year_number
 from ..rule import Reading, rules
-from ..yearly import Yearly, nearest
+from ..yearly import Yearly, chosen, nearest
 
 Match = re.Match[str]
 
@@ -88,17 +87,13 @@ def of_a_month(match: Match, ctx: Context) -> Interval:
     return cal.day(month.replace(day=day_number(match["day"])))
 
 
-def bare_day(match: Match, ctx: Context) -> Reading | None:
-    """Read "the 15th", the past one unless the sentence looks ahead; weak where it may count something else."""
-    day, month = day_number(match["day"]), ctx.today.replace(day=1)
-    ahead = ctx.direction(*match.span("x")) > 0
-    for months in range(0, 14) if ahead else range(0, -14, -1):
-        first = cal.shift_months(month, months)
-        found = first + (day - 1) * DAY
-        if found.month == first.month and (found >= ctx.today if ahead else found <= ctx.today):
-            reading = Reading(cal.day(found))
-            return replace(reading, weak=match["lead"] is None or not ctx.complete(match.end()))
-    return None
+def bare_day(match: Match, ctx: Context) -> Reading:
+    """Read "the 15th", the nearest that the sentence's tense allows; weak where it may count something else."""
+    month, days = ctx.today.replace(day=1), (day_number(match["day"]) - 1) * DAY
+    firsts = [cal.shift_months(month, months) for months in range(-2, 3)]
+    around = [cal.day(first + days) for first in firsts if (first + days).month == first.month]
+    weak = match["lead"] is None or not ctx.complete(match.end())
+    return Reading(chosen(around, ctx.today, ctx.direction(*match.span("x"))), weak=weak)
 
 
 _FREE = r"(?<![\w.,:/$#-])"

@@ -8,6 +8,7 @@ from .. import calendar as cal
 from ..calendar import DAY, Interval
 from ..clock import part_of_day
 from ..context import Context
+from ..lexicon import one_of
 from ..rule import Reading, rules
 
 Match = re.Match[str]
@@ -42,10 +43,9 @@ def rest_of_today(match: Match, ctx: Context) -> Interval | None:
     return cal.span(ctx.now, ctx.today + DAY) if match["part"] == "later" else cal.span(ctx.today, ctx.now)
 
 
-# "Today's world" is an age, not a day.
-_AGE = (
-    r"(?!'s (?:world|society|youth|kids|children|young|generation|market|economy|climate|technology|standards|age)\b)"
-)
+# "Today's world" is an age, and "tomorrow never comes" a saying.
+_ERA = "world society youth kids children young generation market economy climate technology standards age"
+_AGE = rf"(?! never\b|'s {one_of(_ERA.split())}\b)"
 
 RULES = rules(
     ("day", rf"\b(?:today|yesterday|tomorrow|tomorow|tmrw|tmr|yday)\b{_AGE}", named_day),

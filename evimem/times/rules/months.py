@@ -109,8 +109,12 @@ RULES = rules(
     ("season", rf"(?<!\bthe )\b{TURN} {_SEASON}{_NOT_A_SUMMER}", turned_season),
     ("season", rf"\b(?:the )?{_SEASON} before last\b", season_before_last),
     ("season", rf"(?P<count>{COUNT}) (?P<season>{SEASON})s ago\b", seasons_ago),
-    ("season", rf"\b(?:in|over|during|through|throughout|since|for|until) (?P<x>(?P<the>the ){_SEASON})", bare_season),
-    ("season", rf"\b(?:in|since|until) (?P<x>(?P<the>the )?{_SEASON})", bare_season),
+    (
+        "season",
+        rf"\b(?:in|over|during|through|throughout|since|for|until) (?P<x>(?P<the>the ){_SEASON})(?! from\b)",
+        bare_season,
+    ),
+    ("season", rf"\b(?:in|since|until) (?P<x>(?P<the>the )?{_SEASON})(?! from\b)", bare_season),
     ("number", rf"\bq(?P<number>[1-4])(?:,? (?:of |in )?)(?P<year>{YEAR})(?!\w)", quarter_of_year),
     ("number", r"\bq(?P<number>[1-4])(?!\w)", bare_quarter),
 )

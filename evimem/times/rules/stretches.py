@@ -54,17 +54,18 @@ def later(match: Match, _: Context, sign: int) -> Reading:
 
 
 def following(match: Match, ctx: Context) -> Reading | None:
-    """Read "the next day", "the week before", of a story that has named a time."""
+    """Read "the next day", "the week before", in a story that has named a time."""
     if not ctx.complete(match.end()):
         return None
     name = UNITS[match["unit"]].name
     sign = -1 if "previous" in match.group() or "before" in match.group() else 1
-    return Reading(None, "later", later=lambda base: counted(name, Quantity(1, 1), base.start, sign))
+    return Reading(None, "later", later=lambda base: counted(name, Quantity(1, 1), base.start, sign), weak=True)
 
 
 _MANY = rf"(?P<count>{COUNT}) (?:more )?(?P<unit>{UNIT})\b"
 _ONE = r"(?P<count>)?(?P<unit>week|month|quarter|year|decade|hour)\b(?! (?:of|before)\b)"
 _PERFECT = r"\b(?:have|has|'ve|haven't|hasn't|'s been)\b[^.!?\n]{0,60}? "
+_NOT = r"\b(?:haven't|hasn't|have not|has not|never)\b[^.!?\n]{0,60}? "
 _UNIT = r"(?P<unit>day|night|week|weekend|month|year)"
 
 RULES = rules(
@@ -78,6 +79,7 @@ RULES = rules(
         rf"{_PERFECT}(?P<x>for {ABOUT}(?:the (?:past|last) )?{UNIT_COUNT}(?: now| already| and counting)?\b)",
         lasting,
     ),
+    ("unit", rf"{_NOT}(?P<x>in {ABOUT}{UNIT_COUNT})", lasting),
     ("unit", rf"(?P<x>\bfor {ABOUT}{UNIT_COUNT} (?:now|already|and counting)\b)", lasting),
     ("unit", rf"\bbeen [^.!?\n]{{0,40}}?(?P<x>{UNIT_COUNT} (?:now|already)\b)", lasting),
     ("ago", rf"{UNIT_COUNT} (?:later|after that|afterwards)\b", partial(later, sign=1)),

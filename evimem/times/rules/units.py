@@ -85,12 +85,13 @@ def ago(match: Match, ctx: Context) -> Interval | None:
 
 
 def ago_to_the_day(match: Match, ctx: Context) -> Interval | None:
-    """Read "a year ago today", "a week ago Friday"."""
+    """Read "a year ago today", "a week ago Friday", "a year ago this month"."""
     words = match["to"]
     start = cal.weekday_before(ctx.today, WEEKDAYS[words]) if words in WEEKDAYS else ctx.today
     start -= DAY if words == "yesterday" else 0 * DAY
     name, number = counted_units(match)
-    return cal.day(cal.step("day" if name == "night" else name, start, -int(number.low)))
+    then = cal.step("day" if name == "night" else name, start, -int(number.low))
+    return cal.unit(words if words in ("week", "month") else "day", then)
 
 
 def dated_since(match: Match, ctx: Context) -> Interval | None:
@@ -112,7 +113,8 @@ def ahead(match: Match, ctx: Context) -> Interval | None:
 
 
 _HOW_LONG = compiled(
-    r"\b(?:(?:times?|once|twice|best|worst|first|most|only|least|can|could|able|done|\w{2,}est)\b[^.,!?\n]{0,24}) $"
+    r"\b(?:times?|minutes|hours|days|weeks|months|once|twice|best|worst|first|most|only|least|can|could|able|done"
+    r"|\w{2,}est)\b[^.,!?\n]{0,24} $"
 )
 _BIG = r"(?P<unit>week|weekend|wknd|month|quarter|year|decade)"
 _LAST = r"(?:(?:this )?(?:last|past|previous))"
@@ -136,7 +138,8 @@ RULES = rules(
     ("ago", rf"{UNIT_COUNT} (?P<back>ago|back)\b", ago),
     (
         "ago",
-        rf"{UNIT_COUNT} ago (?:on |this |last )?(?P<to>today|yesterday|{one_of(FULL_WEEKDAYS)})\b",
+        rf"{UNIT_COUNT} ago (?:on |this |last )?"
+        rf"(?P<to>today|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)})\b",
         ago_to_the_day,
     ),
     (

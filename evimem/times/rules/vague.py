@@ -22,6 +22,7 @@ RULES = rules(
     ("vague", r"\b(?:recently|lately|(?:as )?of late)\b", vague),
     ("vague", rf"\b{_LONG} (?:ago|back)\b", vague),
     ("vague", rf"\bthe other {_TURNED}\b", vague),
-    ("vague", r"\b(?:someday|some day|these days|nowadays|at some point|back in the day|back then)\b", vague),
+    ("vague", r"\b(?:someday|nowadays|at some point|back in the day|back then)\b", vague),
+    ("unit", r"\bthese days\b", vague),
     ("vague", r"(?<!\bas )\bsoon\b(?! (?:as|enough)\b)|\bin the (?:near|distant) future\b", vague),
 )

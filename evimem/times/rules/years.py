@@ -50,17 +50,15 @@ _COUNTS = compiled(
 _X = rf"(?P<x>{_YEAR})(?![\w%])"
 _LED = r"(?:in|since|during|year|by|until|till|around|circa|from|before|after|late|early|mid|through)[ -]"
 _PART = r"(?:summer|winter|spring|autumn|fall|end|beginning|start|middle|part|half|quarter|back) (?:of|in) "
-_BETWEEN = r"(?: ?- ?| (?:to|and|until|till|through) )"
+_TO = r"(?: ?- ?| (?:to|until|till|through) )"
 _DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{'|'.join(_TENS)})"
 
 RULES = rules(
     ("number", rf"\b{_LED}{_X}", bare),
     ("number", rf"\b{_PART}{_X}", bare),
+    ("number", rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
     ("number", rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b", bare),
-    (
-        "number",
-        rf"\b(?:from|between|in|during|of) (?P<x>(?P<first>{_YEAR}){_BETWEEN}(?P<last>{_YEAR}))(?![\w%])",
-        range_of,
-    ),
+    ("number", rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
+    ("number", rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
     ("decade", rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)", decade),
 )

@@ -1,0 +1,92 @@
+import time
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.times import find_times, locate_times, mentions_time, onset, render
+from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGHLY, SEASONS, UNITS, WEEKDAYS
+from evimem.times.rules.feasts import FEASTS
+
+WORDS = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGHLY, *SEASONS, *UNITS, *WEEKDAYS, *FEASTS})
+GLUE = """
+    last next this the a in on at since for from to until between and of before after ago back later early mid late end
+    yesterday today tomorrow tonight morning night noon 4 pm 16:30 2016 '09 15th 9 31 2023-06-09 6/9/2023 9999 1500 12
+    will was been have now first second week's May, June. mai 2023 the 90s q3 other way while recently -
+""".split()
+word_soup = st.lists(st.sampled_from(WORDS + 6 * GLUE), max_size=14).map(" ".join)
+texts = st.one_of(st.text(max_size=80), word_soup, st.builds("{}{}".format, word_soup, st.text(max_size=5)))
+moments = st.one_of(
+    st.datetimes(timezones=st.none() | st.timezones()),
+    st.sampled_from([datetime.min, datetime.max, datetime(9999, 12, 1), datetime(1, 1, 2), datetime(2024, 2, 29)]),
+)
+SIZES = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": timedelta(1), "weekend": timedelta(2)}
+SIZES |= {"week": timedelta(7)}
+
+
+@given(texts, moments, st.sampled_from(["recent", "previous_week"]))
+def test_any_text_at_any_time_gives_ordered_intervals_inside_it(text, said_at, weekday):
+    at = 0
+    for located in locate_times(text, said_at, weekday):
+        span = located.time
+        assert at <= located.start < located.end <= len(text)
+        assert span.text == text[located.start : located.end]
+        assert (span.start is None) == (span.end is None) == (span.granularity == "vague")
+        if span.start is not None:
+            assert span.start.replace(tzinfo=None) < span.end.replace(tzinfo=None)
+            assert span.start.tzinfo is said_at.tzinfo
+            length = span.end.replace(tzinfo=None) - span.start.replace(tzinfo=None)
+            assert SIZES.get(span.granularity, length) == length
+        at = located.end
+
+
+@given(texts, moments)
+def test_what_the_first_look_refuses_has_no_time(text, said_at):
+    assert mentions_time(text) or find_times(text, said_at) == []
+
+
+@given(texts, moments)
+def test_every_time_can_be_said(text, said_at):
+    for span in find_times(text, said_at):
+        assert render(span)
+        assert render(span, said_at, finest="day")
+        begun = onset(span)
+        assert begun is None or begun.start == span.start
+
+
+@given(word_soup, st.datetimes(datetime(1950, 1, 1), datetime(2100, 1, 1)))
+def test_the_same_words_at_the_same_time_mean_the_same(text, said_at):
+    assert find_times(text, said_at) == find_times(text, said_at)
+
+
+BOMBS = {
+    "a million blanks": " " * 10**6,
+    "one long token": "a" * 65536,
+    "ones": "1 " * 4000,
+    "question marks": "?" * 10**5 + "x",
+    "blanks before a date": "the" + " " * 65536 + "9 June",
+    "parentheses": "(" * 3000,
+    "digits": "9" * 65536,
+    "slashes": "1/" * 32768,
+    "hyphens": "twenty-" * 9000,
+    "quotes": "'" * 65536,
+    "half counts": "a few " * 11000,
+    "half perfects": "have been for 2 " * 5000,
+    "half sides": "the week before " * 5000,
+    "ambiguous months": "May " * 16000,
+    "yearless days": "June 9 " * 9000,
+    "dates": "2023-06-09 " * 6000,
+    "tenses": "on Friday we went and will go " * 2000,
+    "foreign dates": "1 foo 2023 " * 6000,
+    "letters that grow": "\u0130" * 60000 + " yesterday",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
+def test_no_text_is_expensive(text: str):
+    find_times("12 mai 2023", datetime(2024, 3, 12))  # the one-off import of dateparser is not the text's doing
+    started = time.process_time()
+    find_times(text, datetime(2024, 3, 12))
+    mentions_time(text)
+    assert time.process_time() - started < 0.2  # what a hostile turn may cost; the worst here takes a quarter of it

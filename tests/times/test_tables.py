@@ -1,0 +1,31 @@
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+
+from evimem.times import find_times, mentions_time
+
+SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12, 31, 23, 59))
+
+
+def _found(row):
+    return tuple((time.start, time.end, time.granularity) for time in find_times(row.text, row.said_at))
+
+
+@pytest.mark.parametrize(("name", "size"), [("expressions.txt", 390), ("later_expressions.txt", 60)])
+def test_nearly_all_expressions_have_their_exact_interval(table: Callable, name: str, size: int):
+    rows = table(name)
+    wrong = [f"{row.text} ({row.said_at:%a %d %b %Y})" for row in rows if _found(row) != row.meanings]
+    assert len(rows) >= size
+    assert len(wrong) <= 0.02 * len(rows), "\n".join(wrong)
+
+
+def test_words_of_time_that_mean_none_are_not_resolved(table: Callable):
+    rows = table("not_times.txt")
+    resolved = [row.text for row in rows for said in SAID for time in find_times(row.text, said) if time.start]
+    assert len(rows) >= 150
+    assert resolved == []
+
+
+def test_the_first_look_lets_every_expression_through(table: Callable):
+    assert all(mentions_time(row.text) for row in table("expressions.txt") if row.meanings)
