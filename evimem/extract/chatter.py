@@ -33,24 +33,25 @@ _INTENSIFIERS = frozenset(
 _GOOD = "nice great good lovely wonderful awesome amazing".split()
 # a sentence that opens so only greets, thanks, reacts or encourages; intensifiers are left out
 _OPENINGS = """
-thanks/thank you/thx/cheers/much appreciated/kudos/congrats/congratulations/well done/way to go/hats off/best of luck/long time
-i appreciate it/i appreciate you/i appreciate that/i appreciate your
-glad you/glad to hear/glad i could/glad it/glad that/happy you/happy to hear/happy to help/happy for/proud of you
-sorry to hear/sorry about/sorry for/sorry you/sorry that/excited for you/thrilled for you/stoked for you/rooting for you
-i 'm glad you/i 'm glad to hear/i 'm happy for you/i 'm happy you/i 'm happy to hear/i 'm proud of you/i 'm excited for you
-i 'm sorry to hear/i 'm sorry you/i 'm sorry about/i 'm sorry for/i 'm sorry that/i 'm thrilled for you/i 'm rooting for you
-i 'm here for you/i 'm cheering/i 'm all ears/i 'm looking forward to it/i 'm looking forward to hearing
-how nice/how cool/how sweet/how lovely/how exciting/how wonderful/how fun/how great/how awesome/what a/what an
-talk soon/talk later/chat soon/see you/see ya/catch you/no problem/no worries/my pleasure/of course/sure thing/sounds
-happy birthday/happy anniversary/happy holidays/happy new year/merry christmas/same here/me too/me neither/never mind
-you got this/you 've got this/you can do/you 're welcome/you 're right/you 're the best/you 're amazing/you 're awesome
-you 're incredible/you 're an inspiration/you rock/you bet/you deserve/you should be proud/you must be
-must be/must feel/must have been/that sounds/that looks/it sounds like you/not at all/not much/here 's to
-i know right/i bet/i hear you/i get it/i feel you/i agree/i can imagine/i can only imagine/i believe in you
-could n't agree more/i could n't agree more/i could n't have said/ca n't wait to see/ca n't wait to hear/ca n't wait to talk
-i ca n't wait to see/i ca n't wait to hear/i ca n't wait to talk/looking forward to hearing/looking forward to it
-hope you/hope your/hope it/hope that/hope things/hope all/hope everything/wish you
-i hope you/i hope your/i hope all/i hope everything/i hope things/i wish you/love that/love it/love your/i love that for you
+thanks/thank you/thx/cheers/much appreciated/kudos/congrats/congratulations/well done/way to go/hats off
+best of luck/long time/i appreciate it/i appreciate you/i appreciate that/i appreciate your/glad you/glad to hear
+glad i could/glad it/glad that/happy you/happy to hear/happy to help/happy for/proud of you/sorry to hear
+sorry about/sorry for/sorry you/sorry that/excited for you/thrilled for you/stoked for you/rooting for you
+i 'm glad you/i 'm glad to hear/i 'm happy for you/i 'm happy you/i 'm happy to hear/i 'm proud of you
+i 'm excited for you/i 'm sorry to hear/i 'm sorry you/i 'm sorry about/i 'm sorry for/i 'm sorry that
+i 'm thrilled for you/i 'm rooting for you/i 'm here for you/i 'm cheering/i 'm all ears/i 'm looking forward to it
+i 'm looking forward to hearing/how nice/how cool/how sweet/how lovely/how exciting/how wonderful/how fun/how great
+how awesome/what a/what an/talk soon/talk later/chat soon/see you/see ya/catch you/no problem/no worries/my pleasure
+of course/sure thing/sounds/happy birthday/happy anniversary/happy holidays/happy new year/merry christmas/same here
+me too/me neither/never mind/you got this/you 've got this/you can do/you 're welcome/you 're right/you 're the best
+you 're amazing/you 're awesome/you 're incredible/you 're an inspiration/you rock/you bet/you deserve
+you should be proud/you must be/must be/must feel/must have been/that sounds/that looks/it sounds like you
+not at all/not much/here 's to/i know right/i bet/i hear you/i get it/i feel you/i agree/i can imagine
+i can only imagine/i believe in you/could n't agree more/i could n't agree more/i could n't have said
+ca n't wait to see/ca n't wait to hear/ca n't wait to talk/i ca n't wait to see/i ca n't wait to hear
+i ca n't wait to talk/looking forward to hearing/looking forward to it/hope you/hope your/hope it/hope that
+hope things/hope all/hope everything/wish you/i hope you/i hope your/i hope all/i hope everything/i hope things
+i wish you/love that/love it/love your/i love that for you
 """
 _MEETING = "to hear/to see you/to meet you/to chat/to talk/to catch/seeing/hearing/talking/chatting/catching".split("/")
 _PRAISED = "job work luck morning night evening point idea call news".split()

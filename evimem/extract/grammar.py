@@ -37,16 +37,20 @@ _RELATIVE = (
 )
 _PERSON = "(?:[DS]?[NMUJwg']{1,4}|[iyeo])"
 
+_SHARED_NOUN_TOO = "[wL](?=[DSPTotqMzUJN.,]|$)"  # whether it is a verb is for evimem.extract.links to say
+
 _CLAUSE = re.compile(
     f"(?P<drop>^[!,_Rs]*(?=n?[fk](?!b)|m[nR]*[vw]|hn[kpb]|n?b[kgPD]|[vwL]|dD))"
     f"(?P<dropped>n?{_ADVERBS}(?:[fkvwL]|m[nR]*[vw]|hn?b?[kpg]?|b[kgp]?|d)){_CHAIN}"
     f"|(?P<both>{_START}{_PERSON}C{_PERSON}(?=[Rsn]*[bmhdvwLfk]))(?P<plural>{_PLURAL}){_CHAIN}"
     f"|(?P<pronoun>[iye])(?P<person>{_PLURAL}|(?<=[ie])N(?=[DSotP~]|$)){_CHAIN}"
     f"|(?P<thing>[tqx]|{_START}[Dt]?~+(?=[Rn]*[bh]))(?P<it>{_SINGULAR}){_CHAIN}"
-    f"|(?!(?<=[CT])wz)(?P<opens>{_START})?{_NOUN}(?:(?:(?<=U)|(?<=D)(?=P)){_AFTER}(?P<they>{_MANY})|{_AFTER}(?:(?P<one>{_SINGULAR})"
+    f"|(?!(?<=[CT])wz)(?P<opens>{_START})?{_NOUN}"
+    f"(?:(?:(?<=U)|(?<=D)(?=P)){_AFTER}(?P<they>{_MANY})"
+    f"|{_AFTER}(?:(?P<one>{_SINGULAR})"
     f"|(?(opens)(?:(?P<ends>(?<=[NMUgw])z(?=[.,]|$))|{_RELATIVE}(?P<which>{_SINGULAR}))|(?!)))){_CHAIN}"
     f"|{_GERUND}{_AFTER}(?P<doing>{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ])){_CHAIN}"
-    f"|(?P<share>(?<=[C,])[Rs~]*)(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|[wL](?=[DSPTotqMzUJN.,]|$))){_CHAIN}"
+    f"|(?<=[C,])[Rs~]*(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|{_SHARED_NOUN_TOO})){_CHAIN}"
     f"|(?P<begun>^[!,_Rs]*)(?P<going>g){_CHAIN}"
 )
 

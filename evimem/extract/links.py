@@ -11,7 +11,7 @@ from .senses import COMPLEMENT, SAY, head
 from .tags import Tagged
 
 # main asserts for itself; content is the object of the clause before it ("I think she moved"); part belongs to a noun
-# or stays in the object of the clause before it; condition qualifies the clause after it; aside ("you know") says nothing
+# or stays in the object before it; condition qualifies the clause after it; aside says nothing ("you know")
 Link = Literal["main", "content", "part", "condition", "aside"]
 EMBEDDED = frozenset(("content", "part"))
 
@@ -73,13 +73,9 @@ def _link(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, la
         return _subordinate(sentence, tags, clause, gap, leads=before is None)
     if _is_aside(sentence, tags, clause):
         return "aside"
-    if gap.connector == "W":
+    if gap.connector == "W" or (last == "part" and not gap.connector):
         return "part"
-    if before is None or last == "aside":
-        return "main"
-    if last == "part" and not gap.connector:
-        return "part"
-    return _after(head(sentence, before), gap)
+    return "main" if before is None or last == "aside" else _after(head(sentence, before), gap)
 
 
 def _after(verb: str, gap: _Gap) -> Link:

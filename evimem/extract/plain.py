@@ -23,8 +23,10 @@ _SPELLED = dict(
 _THIRD = dict(pair.split(":") for pair in "am:is 'm:is are:is 're:is were:was have:has 've:has do:does ai:is".split())
 # before these participles 's is "is"; before the others it is "has"
 _STATES = frozenset(
-    "married engaged divorced retired called named based located scared worried stressed supposed done made used broken built "
-    "involved known related closed finished gone".split()
+    """
+    married engaged divorced retired called named based located scared worried stressed supposed done made used broken
+    built involved known related closed finished gone
+    """.split()
 )
 _LOWERED = frozenset("DtqxeyRJzwgUk")
 _INVISIBLE = re.compile(

@@ -23,7 +23,7 @@ _BY_VERB = {
     "name": "name call",
 }
 _BY_PHRASE = {
-    "live": "move to/move in/move into/move back/move from/move out/move away/settle in/settle down/settle into/base in/base at",
+    "live": "move to/move in/move into/move back/move from/move out/move away/settle in/settle down/base in",
     "origin": "be from",
     "relationship": "break up/split up/engage to/be with",
     "work": "lay off/quit as/leave as",
@@ -79,8 +79,8 @@ _VERBAL = frozenset("vwfkpgzZLbhd")
 class Sense(NamedTuple):
     """A predicate taken apart: its last verb, the word after it, and how it is said.
 
-    `past` is a simple past, `used` a "used to", `modal` what is not so, or not yet; `begun` a change ("started drinking").
-    What stopped is negative.
+    `past` is a simple past, `used` a "used to", `modal` what is not so, or not yet; `begun` a change ("started
+    drinking"). What stopped is negative.
     """
 
     verb: str

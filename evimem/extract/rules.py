@@ -105,7 +105,7 @@ def _statements(text: str, times: Sequence[Located], voice: Voice) -> list[State
 
 
 def _whole(sentence: Tagged, start: int, end: int, voice: Voice, *, alone: bool) -> list[Statement]:
-    """Return a sentence without a finite verb as something that the speaker said, unless it is an order or too slight."""
+    """Return a sentence without a finite verb as something that the speaker said, unless it is an order or slight."""
     content = sum(tag in "NMUDwzgkJ~" for tag in sentence.tags)
     opener = sentence.tags.lstrip('R!,_s"')[:2]
     ordered = opener[:1] in ("v", "d", "B") or (opener[:1] in ("w", "k", "h") and opener[1:] in tuple("rDSoPtqTiyeg"))

@@ -1,4 +1,4 @@
-"""The places that hold one value at a time, and which of them a fact fills: a home, a job, a partner, an age, a date."""
+"""The places that hold one value at a time, and which of them a fact fills: a home, a job, a partner, a date."""
 
 from __future__ import annotations
 

@@ -23,8 +23,9 @@ _WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
 _TITLE = r"\b(?:dr|mr|mrs|ms|prof)\.(?=\s)"
 _PLAIN = re.compile(rf"{_TITLE}|{_WORD}|--+|\.\.+|[^\s\w]|_")
 # with an apostrophe about: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
+_CLITIC = "'(?:s|m|re|ve|ll|d)\\b"
 _CLITICS = re.compile(
-    rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|'(?:s|m|re|ve|ll|d)\b|{_WORD}(?:'(?!(?:s|m|re|ve|ll|d)\b)[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
+    rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _APOSTROPHE = re.compile("'")

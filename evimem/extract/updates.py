@@ -19,18 +19,16 @@ _UNSETTLED = frozenset(("plan", "statement", "image"))
 def replaces(newer: Fact, older: Fact) -> bool:
     """Return whether `newer`, said after `older`, takes its place.
 
-    It does when both give the same thing a value of which there is only one at a time (home, job, relationship, age, name, a
-    car, the date of an appointment) and the values differ, and when the newer ends or denies what the older states. What is
-    only past ("used to live in Porto"), planned or possible replaces nothing and is not replaced. Facts of two topics
-    (`topic_of`) never replace one another.
+    It does when both give one thing a value of which there is only one at a time (home, job, relationship, age, name, a
+    car, the date of an appointment) and the values differ, and when the newer ends or denies what the older states.
+    What is only past ("used to live in Porto"), planned or possible replaces nothing and is not replaced. Facts of two
+    topics (`topic_of`) never replace one another.
     """
     if newer.kind in _UNSETTLED or older.kind in _UNSETTLED:
         return False
     new, old = sense(newer.predicate), sense(older.predicate)
-    if new.modal or old.modal or _is_over(new) or _is_over(old):
-        return False
     before = slot_of(older, old)
-    if before is None:
+    if before is None or new.modal or old.modal or _is_over(new) or _is_over(old):
         return False
     if is_ending(new) and not new.negative and before.owner == words_of(newer.subject):
         return _ends(newer, new, older, old, before)

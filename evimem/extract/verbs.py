@@ -96,28 +96,24 @@ def lemma(word: str) -> str:
     known = LEMMAS.get(word)
     if known is not None:
         return known
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith("ied") and len(word) > 4:
+    if word.endswith(("ies", "ied")) and len(word) > 4:
         return word[:-3] + "y"
     for suffix in ("ing", "ed"):
         if word.endswith(suffix) and len(word) > len(suffix) + 2:
-            return _restore(word[: -len(suffix)])
+            return _restored(word[: -len(suffix)])
     if word.endswith(("ches", "shes", "sses", "xes", "zzes")):
         return word[:-2]
-    if word.endswith("s") and not word.endswith("ss") and len(word) > 3:
-        return word[:-1]
-    return word
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
-def _restore(stem: str) -> str:
+def _restored(stem: str) -> str:
     """Undo what -ed and -ing do to an unknown base: stopp -> stop, upcycl -> upcycle."""
-    if stem[-1] == stem[-2:-1] and stem[-1] not in "lsz" and stem[-1] not in _VOWELS:
+    last, before = stem[-1], stem[-2:-1]
+    if last == before and last not in "lsz" and last not in _VOWELS:
         return stem[:-1]
-    if stem.endswith(("at", "iz", "is", "ur", "v", "c", "s", "z", "u")) and not stem.endswith("ss"):
-        return stem + "e"
-    if len(stem) > 2 and stem[-1] in "lr" and stem[-2] not in _VOWELS and stem[-2] not in "lr":
-        return stem + "e"
-    if len(stem) == 3 and stem[-2] in _VOWELS and stem[-1] not in _VOWELS and stem[-1] not in _NOT_DOUBLED:
-        return stem + "e"  # hop-ed would have doubled
-    return stem
+    mute = stem.endswith(("at", "iz", "is", "ur", "v", "c", "s", "z", "u")) and not stem.endswith("ss")
+    cluster = len(stem) > 2 and last in "lr" and before not in _VOWELS and before not in "lr"
+    short = (
+        len(stem) == 3 and before in _VOWELS and last not in _VOWELS and last not in _NOT_DOUBLED
+    )  # would have doubled
+    return stem + "e" if mute or cluster or short else stem
