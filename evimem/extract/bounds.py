@@ -10,7 +10,7 @@ from .senses import GERUND
 from .tags import Tagged
 
 _PUNCTUATION = frozenset(",;._C")
-_LEFT, _RIGHT = frozenset('R!,;."_Cs'), frozenset(',;."_C!WBs')
+_LEFT, _RIGHT = frozenset("R!,;._Cs"), frozenset(",;._C!WBs")
 _LAST_WORDS = frozenset("too also though anyway now".split())
 _TIME_AFTER = re.compile(r"[,R]*(?:[PQT][Dt]?)?~+(?:P[Dt]?~+)*[R,._]*$")
 

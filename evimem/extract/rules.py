@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -20,8 +21,11 @@ Stance = Literal["asserts", "asks", "neither"]
 MAX_CHARACTERS = 2000  # of a turn, MAX_SENTENCES of it and MAX_FACTS from it: the rest stays searchable as raw text
 MAX_SENTENCES = 24
 MAX_FACTS = 16
+MIN_CONTENT = 3  # words of a sentence without a verb, for it to count beside others
 MAX_STATEMENT = 240  # characters of a sentence that is kept whole
 
+_ORDER = re.compile(r"[wkh][rDSoPtqTiyeg]")
+_OPENERS = 'R!,_s"'
 _ROLES = frozenset(("assistant", "system", "tool"))
 _PREFERENCES = frozenset(("opinion", "plan"))
 
@@ -89,27 +93,40 @@ def _bounded(text: str) -> str:
 
 
 def _statements(text: str, times: Sequence[Located], voice: Voice) -> list[Statement]:
-    """Return what the sentences of a text state, in order."""
+    """Return what the sentences of a text state, in order; a slight one only where nothing else does."""
     low = lowered(text)
     found: list[Statement] = []
+    slight: list[Statement] = []
     for start, end in sentences(text)[:MAX_SENTENCES]:
         ranges = [(time.start, time.end) for time in times if start <= time.start < end]
         sentence = tagged(text, low, start, end, ranges)
         if is_empty(sentence):
             continue
-        if not is_question(sentence, start, end):
-            found += read(sentence, voice) or _whole(sentence, start, end, voice, alone=not found)
-        elif cut := statement_end(sentence):
-            found += read(sentence, voice, cut)
-    return found
+        if is_question(sentence, start, end):
+            asking = statement_end(sentence)
+            found += read(sentence, voice, asking) if asking else ()
+            continue
+        read_so = read(sentence, voice)
+        if read_so:
+            found += read_so
+        elif not _is_order(sentence.tags):
+            (found if _content(sentence.tags) >= MIN_CONTENT else slight).extend(_whole(sentence, start, end, voice))
+    return found or slight
 
 
-def _whole(sentence: Tagged, start: int, end: int, voice: Voice, *, alone: bool) -> list[Statement]:
-    """Return a sentence without a finite verb as something that the speaker said, unless it is an order or slight."""
-    content = sum(tag in "NMUDwzgkJ~" for tag in sentence.tags)
-    opener = sentence.tags.lstrip('R!,_s"')[:2]
-    ordered = opener[:1] in ("v", "d", "B") or (opener[:1] in ("w", "k", "h") and opener[1:] in tuple("rDSoPtqTiyeg"))
-    if ordered or not content or (content < 3 and not alone):
+def _content(tags: str) -> int:
+    return sum(tag in "NMUDwzgkJ~" for tag in tags) if tags[-1] != ";" else 1  # a heading
+
+
+def _is_order(tags: str) -> bool:
+    """Return whether a sentence without a subject orders or asks: "Check it out", "If you like, call me"."""
+    opening = tags.lstrip(_OPENERS)
+    return opening.startswith(("v", "d", "B")) or _ORDER.match(opening) is not None
+
+
+def _whole(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
+    """Return a sentence without a finite verb as something that the speaker said."""
+    if not _content(sentence.tags):
         return []
     end = min(end, start + MAX_STATEMENT)
     said = clean(sentence.text[start:end]).strip(".!,;*_# ")

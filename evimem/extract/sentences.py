@@ -27,7 +27,7 @@ _BREAK = re.compile(
 _LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
 _MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
 _MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
-_DOTS = ".\u2026"
+_TRAILING_OFF = ("..", "\u2026")
 _LOOK_BACK = 16
 
 
@@ -43,7 +43,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
         mark = text[at]
         if mark == "." and end - at == 1 and _binds(text, at, end):
             continue
-        if mark in _DOTS and end - at > 1 and text[at + 1] in _DOTS and _next(text, end).islower():
+        if text[at:end].startswith(_TRAILING_OFF) and _next(text, end).islower():
             continue  # "well... maybe" goes on
         _add(ranges, text, start, at if mark.isspace() else end)
         start = end

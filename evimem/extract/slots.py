@@ -72,14 +72,14 @@ def topic_of(fact: Fact) -> Topic | None:
     if fact.kind in _UNSETTLED:
         return None
     said = sense(fact.predicate)
+    if is_ending(said) and not said.negative:
+        return None if _is_nobody(fact.subject) else Topic(" ".join(sorted(words_of(fact.subject))), ENDING)
     slot = slot_of(fact, said)
-    if slot is not None and slot.name == "when":  # "the interview" and "her interview" are one appointment
-        return Topic(min(slot.owner & _SCHEDULED, default=""), slot.name)
-    if slot is not None:
-        return Topic(" ".join(sorted(slot.owner)), slot.name)
-    if not is_ending(said) or _is_nobody(fact.subject):
+    if slot is None:
         return None
-    return Topic(" ".join(sorted(words_of(fact.subject))), ENDING)
+    if slot.name == "when":  # "the interview" and "her interview" are one appointment
+        return Topic(min(slot.owner & _SCHEDULED, default=""), slot.name)
+    return Topic(" ".join(sorted(slot.owner)), slot.name)
 
 
 def slot_of(fact: Fact, said: Sense) -> Slot | None:

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from evimem import Turn
+from evimem.extract import RuleExtractor, stance
+from evimem.extract.rules import MAX_CHARACTERS, MAX_FACTS
+
+TUESDAY = datetime(2024, 3, 12, 18, 20)
+
+
+def turn(text: str, caption: str | None = None, role: str | None = None, speaker: str = "Mira") -> Turn:
+    return Turn("t1", "s1", speaker, text, TUESDAY, caption=caption, role=role)
+
+
+def facts(text: str, **more: str) -> list[tuple[str, str, str]]:
+    return [(fact.subject, fact.predicate, fact.object) for fact in RuleExtractor().extract(turn(text, **more))]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("I adopted a puppy.", "event"),
+        ("My sister is a nurse.", "state"),
+        ("I live in Porto.", "state"),
+        ("I love olives.", "opinion"),
+        ("I think it works.", "opinion"),
+        ("I want to learn Greek.", "plan"),
+        ("I'm going to learn Greek.", "plan"),
+        ("I'll call Ben.", "plan"),
+        ("Ben told me he is sick.", "report"),
+        ("Two weeks in Japan with Ben.", "statement"),
+    ],
+)
+def test_a_fact_has_the_kind_of_its_verb(text: str, kind: str) -> None:
+    (fact,) = RuleExtractor().extract(turn(text))
+    assert fact.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I adopted a puppy.", "asserts"),
+        ("Nice! I adopted a puppy. And you?", "asserts"),
+        ("I got a puppy, want to see her?", "asserts"),
+        ("In March, with my brother.", "asserts"),
+        ("What did you do?", "asks"),
+        ("Cool! Do you still live in Porto?", "asks"),
+        ("where do you live", "asks"),
+        ("Wow, that's great, Ben!", "neither"),
+        ("Thank you so much for asking!", "neither"),
+        ("Take care of yourself!", "neither"),
+        ("Good morning!", "neither"),
+        ("\U0001f389\U0001f389", "neither"),
+        ("", "neither"),
+    ],
+)
+def test_a_turn_asserts_or_asks_or_does_neither(text: str, expected: str) -> None:
+    assert stance(turn(text)) == expected
+    assert bool(facts(text)) == (expected == "asserts")
+
+
+def test_a_caption_alone_asserts() -> None:
+    assert stance(turn("", caption="a photo of a dog")) == "asserts"
+    assert stance(turn("What is it?", caption="a photo of a dog")) == "asks"
+
+
+def test_a_name_that_ends_in_s_takes_an_apostrophe_alone() -> None:
+    assert facts("My dog sleeps here.", speaker="James") == [("James' dog", "sleeps", "here")]
+
+
+def test_what_is_quoted_stays_in_the_words_of_who_said_it() -> None:
+    assert facts('Ben said "I lost my job".') == [("Ben", "said", '"I lost my job"')]
+
+
+def test_each_clause_has_its_own_time() -> None:
+    sold, bought = RuleExtractor().extract(turn("I sold the car yesterday and my wife bought a bike in January."))
+    assert sold.event is not None
+    assert bought.event is not None
+    assert sold.event.start == datetime(2024, 3, 11)
+    assert bought.event.granularity == "month"
+
+
+def test_a_vague_time_is_kept_in_its_own_words() -> None:
+    (fact,) = RuleExtractor().extract(turn("I met Ben a while ago."))
+    assert fact.event is not None
+    assert fact.event.start is None
+    assert fact.event.text == "a while ago"
+
+
+def test_the_weekday_convention_is_the_extractors() -> None:
+    said = turn("I left last Monday.")
+    recent, previous = (
+        RuleExtractor(weekday=weekday).extract(said)[0].event for weekday in ("recent", "previous_week")
+    )
+    assert recent is not None
+    assert previous is not None
+    assert recent.start is not None
+    assert previous.start == recent.start - timedelta(days=7)
+
+
+def test_an_assistants_own_doings_are_facts_and_the_rest_is_its_saying() -> None:
+    said = facts("I booked the table. The museum opens at nine.", speaker="assistant")
+    assert said == [("assistant", "booked", "the table"), ("assistant", "said", "the museum opens at nine")]
+
+
+def test_a_speaker_called_assistant_in_the_role_of_a_user_speaks_for_themselves() -> None:
+    assert facts("I like olives.", speaker="assistant", role="user") == [("assistant", "likes", "olives")]
+
+
+@pytest.mark.parametrize(
+    ("caption", "expected"),
+    [
+        ("a photo of a dog on a beach", ("Mira", "shared a photo of", "a dog on a beach")),
+        ("An image of two red bikes.", ("Mira", "shared an image of", "two red bikes")),
+        ("  three cups  ", ("Mira", "shared a photo of", "three cups")),
+    ],
+)
+def test_a_caption_is_what_the_speaker_shared(caption: str, expected: tuple[str, str, str]) -> None:
+    assert facts("", caption=caption) == [expected]
+
+
+def test_only_the_beginning_of_a_long_turn_is_read() -> None:
+    long = "I saw Ben. " * 10 + "x" * MAX_CHARACTERS + " I saw Ana."
+    assert not any("Ana" in fact for found in facts(long) for fact in found)
+    assert len(facts(" ".join(f"I saw bird {n}." for n in range(99)))) == MAX_FACTS
+
+
+def test_a_list_is_read_item_by_item() -> None:
+    assert facts("My news:\n- I sold the car\n- Ben bought a boat\n") == [
+        ("Mira", "sold", "the car"),
+        ("Ben", "bought", "a boat"),
+    ]
+
+
+def test_an_event_never_comes_from_another_clause() -> None:
+    (fact, _) = RuleExtractor().extract(turn("I sold the car. I left on Monday."))
+    assert fact.event is None

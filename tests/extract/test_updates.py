@@ -1,0 +1,114 @@
+"""Where does she live now, and where before: both answered from the facts and what replaced what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from evimem import Fact, Turn
+from evimem.extract import ENDING, RuleExtractor, replaces, topic_of
+
+MARCH = datetime(2024, 3, 1)
+REPLACED = [
+    ("I live in Porto.", "I moved to Lisbon last month."),
+    ("I moved to Porto in May.", "I relocated to Lisbon."),
+    ("My sister lives in Rome.", "My sister moved to Paris."),
+    ("I work at Acme.", "I started a new job at Globex."),
+    ("I work at Acme.", "I quit my job."),
+    ("I work at Acme.", "I no longer work at Acme."),
+    ("I work at Acme.", "I left Acme last week."),
+    ("I'm dating Tom.", "We broke up."),
+    ("I'm dating Tom.", "I broke up with Tom."),
+    ("I'm dating Tom.", "I'm single now."),
+    ("I'm dating Tom.", "I got engaged to Tom."),
+    ("I'm engaged to Tom.", "I'm married to Tom."),
+    ("I'm 34 years old.", "I turned 35 yesterday."),
+    ("My car is a Honda.", "My new car is a Tesla."),
+    ("I have an old Honda car.", "I bought a new car."),
+    ("I have a car.", "I sold my car."),
+    ("My phone number is 12345.", "My new phone number is 67890."),
+    ("My favorite color is blue.", "My favorite color is green now."),
+    ("My boss is Carla.", "My new boss is Dmitri."),
+    ("My dentist appointment is on Friday.", "My dentist appointment was moved to Monday."),
+    ("The wedding is on June 5.", "The wedding is on July 7."),
+    ("I like olives.", "I don't like olives anymore."),
+    ("I like olives.", "I hate olives."),
+    ("I don't eat fish.", "I eat fish now."),
+    ("I drink coffee.", "I stopped drinking coffee."),
+    ("My dog is called Biscuit.", "My dog is called Waffle."),
+]
+KEPT = [
+    ("I live in Lisbon.", "I used to live in Porto."),
+    ("I live in Lisbon.", "I lived in Porto as a child."),
+    ("I live in Porto.", "I might move to Lisbon."),
+    ("I live in Porto.", "I want to move to Lisbon."),
+    ("I live in Porto.", "My brother moved to Lisbon."),
+    ("I live in Porto.", "I moved into a bigger flat."),
+    ("I moved to Porto in May.", "I live in Porto now."),
+    ("I lived in Porto.", "I live in Lisbon."),
+    ("She lives in Porto.", "She moved to Lisbon."),
+    ("I work at Acme.", "I work as a nurse."),
+    ("I work at Acme.", "I worked at Globex once."),
+    ("I left Acme.", "I work at Globex."),
+    ("I'm dating Tom.", "My sister is dating Ben."),
+    ("I have a dog.", "I bought a car."),
+    ("I have a dog.", "I adopted a cat."),
+    ("I like tea.", "I love coffee."),
+    ("I like tea.", "I love tea."),
+    ("I read a book.", "I read another book."),
+    ("My dentist appointment is on Friday.", "The concert is on Monday."),
+    ("My sister is a nurse.", "My sister is tall."),
+]
+
+
+def facts(text: str, at: datetime = MARCH, **more: str) -> tuple[Fact, ...]:
+    return RuleExtractor().extract(Turn(f"t{at:%j}", "s", more.get("speaker", "Mira"), text, at, role=more.get("role")))
+
+
+def is_replaced(before: str, after: str) -> bool:
+    return any(replaces(newer, older) for newer in facts(after, MARCH + timedelta(days=30)) for older in facts(before))
+
+
+@pytest.mark.parametrize(("before", "after"), REPLACED)
+def test_a_new_value_an_end_or_a_denial_replaces(before: str, after: str) -> None:
+    assert facts(before)
+    assert is_replaced(before, after)
+
+
+@pytest.mark.parametrize(("before", "after"), KEPT)
+def test_what_is_past_possible_or_about_another_replaces_nothing(before: str, after: str) -> None:
+    assert facts(before)
+    assert facts(after)
+    assert not is_replaced(before, after)
+
+
+def test_both_where_she_lives_now_and_where_before_are_answered() -> None:
+    said = ["I used to live in Graz.", "I live in Porto.", "I might move to Oslo.", "I moved to Lisbon."]
+    homes = [fact for day, text in enumerate(said) for fact in facts(text, MARCH + timedelta(days=day))]
+    settled = [
+        replace(home, replaced_by=next((later.id for later in homes[at + 1 :] if replaces(later, home)), None))
+        for at, home in enumerate(homes)
+    ]
+    assert [home.object for home in settled if home.replaced_by is not None] == ["Porto"]
+    assert settled[1].replaced_by == settled[3].id
+    assert settled[3].replaced_by is None
+
+
+@pytest.mark.parametrize(("before", "after"), REPLACED)
+def test_what_replaces_is_of_the_same_topic_or_an_ending_of_the_same_owner(before: str, after: str) -> None:
+    for newer in facts(after, MARCH + timedelta(days=30)):
+        for older in facts(before):
+            if replaces(newer, older):
+                topic, other = topic_of(older), topic_of(newer)
+                assert topic is not None
+                assert other in (topic, topic._replace(name=ENDING))
+
+
+def test_a_tools_text_replaces_nothing_that_a_user_said() -> None:
+    for role in ("assistant", "tool"):
+        for newer in facts(
+            "Mira moved to Lisbon. The user moved to Lisbon. I moved to Lisbon.", speaker=role, role=role
+        ):
+            assert not any(replaces(newer, older) for older in facts("I live in Porto."))
