@@ -1,0 +1,191 @@
+"""An HNSW index in one file beside its memory: a cache, believed only once its checksum has been verified.
+
+magic | length of the header | header (JSON) | length of the graph | blake2b of header and graph | graph
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from ..files import replace_with
+from .effort import Effort, Rows
+from .hnsw import HnswIndex
+
+_MAGIC = b"evimANN\x01"
+_START = struct.Struct("<8sI")
+_SEAL = struct.Struct("<Q32s")
+_LONGEST_HEADER = 64 * 1024
+_BLOCK = 1 << 20
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What an index was built from. `store` must change whenever the memory's positions are dealt out anew."""
+
+    store: str
+    embedder: str
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """An index from a file; or None and why there is none, and then it is to be built from the store."""
+
+    index: HnswIndex | None
+    reason: str = ""
+
+
+def save(path: Path, index: HnswIndex, origin: Origin) -> None:
+    """Write an index so that after a crash either the old file or the new one is there, whole."""
+    with replace_with(path) as file:
+        header = orjson.dumps(
+            {
+                "version": _VERSION,
+                "store": origin.store,
+                "embedder": origin.embedder,
+                "dimension": origin.dimension,
+                "kind": index.kind,
+                "count": len(index),
+                "ef": index.effort.ef,
+                "measured_at": index.effort.size,
+            }
+        )
+        file.write(_START.pack(_MAGIC, len(header)) + header)
+        seal = file.tell()
+        file.write(bytes(_SEAL.size))
+        graph = _Writing(file, hashlib.blake2b(header, digest_size=32))
+        index.save(cast("BinaryIO", graph))
+        graph.flush()
+        file.seek(seal)
+        file.write(_SEAL.pack(graph.length, graph.digest.digest()))
+
+
+def load(path: Path, origin: Origin, positions: int, exact: Rows | None = None) -> Loaded:
+    """Read the index of a memory that has dealt out so many positions. It may lack the newest: add what it does.
+
+    Whatever is wrong with the file is a reason to build the index again, never an error.
+    """
+    try:
+        with path.open("rb") as file:
+            return Loaded(_read(file, origin, positions, exact))
+    except FileNotFoundError:
+        return Loaded(None, f"there is no {path.name!r}")
+    except (_Unusable, OSError) as error:
+        return Loaded(None, f"{path.name!r}: {error}")
+
+
+class _Unusable(Exception):
+    """The file is not an index for this memory."""
+
+
+def _read(file: BinaryIO, origin: Origin, positions: int, exact: Rows | None) -> HnswIndex:
+    header = _read_header(file)
+    index = HnswIndex(origin.dimension, exact)
+    expected = {
+        "version": _VERSION,
+        "store": origin.store,
+        "embedder": origin.embedder,
+        "dimension": origin.dimension,
+        "kind": index.kind,
+    }
+    for name, value in expected.items():
+        if header.get(name) != value:
+            raise _Unusable(f"its {name} is {header.get(name)!r}, expected {value!r}")
+    try:
+        index.load(cast("BinaryIO", _Reading(file)), Effort(header["ef"], header["measured_at"]))
+    except Exception as error:  # whatever a library raises, the index is built again
+        raise _Unusable(f"{index.kind} could not read it: {error!r}") from error
+    found = index.positions()
+    if len(found) != header["count"] or found.max(initial=-1) >= positions:
+        raise _Unusable(
+            f"it holds {len(found)} vectors up to position {found.max(initial=-1)}, "
+            f"expected {header['count']!r} below {positions}"
+        )
+    return index
+
+
+def _read_header(file: BinaryIO) -> dict[str, Any]:
+    """Verify everything, and leave the file where the graph begins."""
+    start = file.read(_START.size)
+    if len(start) < _START.size:
+        raise _Unusable("it is cut short")
+    magic, length = _START.unpack(start)
+    if magic != _MAGIC or length > _LONGEST_HEADER:
+        raise _Unusable("it is not an index")
+    header = file.read(length)
+    seal = file.read(_SEAL.size)
+    if len(header) < length or len(seal) < _SEAL.size:
+        raise _Unusable("it is cut short")
+    size, expected = _SEAL.unpack(seal)
+    begin = file.tell()
+    if os.fstat(file.fileno()).st_size != begin + size:
+        raise _Unusable(f"its graph has {os.fstat(file.fileno()).st_size - begin} bytes, expected {size}")
+    digest = hashlib.blake2b(header, digest_size=32)
+    while block := file.read(_BLOCK):
+        digest.update(block)
+    if digest.digest() != expected:
+        raise _Unusable("its checksum is wrong")
+    file.seek(begin)
+    fields: dict[str, Any] = orjson.loads(header)
+    return fields
+
+
+class _Writing:
+    """A file from here on, as a graph library writes it: in many small pieces, which are gathered and digested."""
+
+    def __init__(self, file: BinaryIO, digest: Any) -> None:
+        self.name = file.name
+        self.digest = digest
+        self.length = 0
+        self._file = file
+        self._gathered = bytearray()
+
+    def write(self, data: bytes) -> int:
+        self._gathered += data
+        self.length += len(data)
+        if len(self._gathered) >= _BLOCK:
+            self.flush()
+        return len(data)
+
+    def flush(self) -> None:
+        self.digest.update(self._gathered)
+        self._file.write(self._gathered)
+        self._gathered.clear()
+
+    def tell(self) -> int:
+        return self.length
+
+    def seekable(self) -> bool:
+        return False
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        raise OSError(f"a graph is written from its start to its end, got a seek to {offset!r} from {whence!r}")
+
+
+class _Reading:
+    """A file from here to its end, as if it began here."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.name = file.name
+        self._file = file
+        self._begin = file.tell()
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def tell(self) -> int:
+        return self._file.tell() - self._begin
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset + self._begin if whence == 0 else offset, whence) - self._begin

@@ -1,0 +1,69 @@
+"""HNSW by hnswlib, the faster one where it is installed (the extra `hnswlib`: it comes as source only)."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from importlib.metadata import version
+from pathlib import Path
+from typing import BinaryIO
+
+import hnswlib
+import numpy as np
+from numpy.typing import NDArray
+
+from ..protocols import Neighbours, Vectors
+
+_SEED = 1
+_ROOM = 1024
+
+
+class HnswlibGraph:
+    """Stores float32. It reads and writes by path only: copies lie beside the file while it does."""
+
+    def __init__(self, dimension: int, m: int, ef_construction: int) -> None:
+        self._dimension = dimension
+        self._index = hnswlib.Index("ip", dimension)
+        self._index.init_index(_ROOM, ef_construction=ef_construction, M=m, random_seed=_SEED)
+        self._searching = threading.Lock()
+        self.kind = f"hnswlib-{version('hnswlib')}-float32"
+
+    def reserve(self, size: int) -> None:
+        """Make room: hnswlib refuses what goes beyond it."""
+        if size > self._index.get_max_elements():
+            self._index.resize_index(max(size, self._index.get_max_elements() * 3 // 2))
+
+    def add(self, positions: NDArray[np.int64], vectors: Vectors) -> None:
+        self._index.add_items(vectors, positions, num_threads=1)
+
+    def search(self, vector: Vectors, k: int, ef: int) -> Neighbours | None:
+        with self._searching:  # the width belongs to the index, not to the query
+            self._index.set_ef(ef)
+            try:
+                positions, distances = self._index.knn_query(vector, k, num_threads=1)
+            except RuntimeError:  # "Cannot return the results in a contiguous 2D array"
+                return None
+        return Neighbours(positions[0].astype(np.int64), np.float32(1) - distances[0])
+
+    def positions(self) -> NDArray[np.int64]:
+        return np.sort(np.asarray(self._index.get_ids_list(), dtype=np.int64))
+
+    def rows(self, positions: NDArray[np.int64]) -> Vectors:
+        return np.asarray(self._index.get_items(positions), dtype=np.float32)
+
+    def save(self, file: BinaryIO) -> None:
+        with tempfile.TemporaryDirectory(dir=Path(file.name).parent) as folder:
+            path = Path(folder) / "graph"
+            self._index.save_index(str(path))
+            with path.open("rb") as saved:
+                shutil.copyfileobj(saved, file)
+
+    def load(self, file: BinaryIO) -> None:
+        with tempfile.TemporaryDirectory(dir=Path(file.name).parent) as folder:
+            path = Path(folder) / "graph"
+            with path.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
+            index = hnswlib.Index("ip", self._dimension)
+            index.load_index(str(path))
+        self._index = index

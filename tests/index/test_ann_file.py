@@ -1,0 +1,215 @@
+"""The file of an HNSW index: what is damaged, foreign or newer than the memory never reaches native code."""
+
+import os
+import random
+import struct
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evimem.index import ann_file
+from evimem.index.ann_file import Origin, load, save
+from evimem.index.hnsw import Effort, HnswIndex
+from evimem.index.voyager_graph import VoyagerGraph
+
+DIMENSION = 16
+ORIGIN = Origin("store-1", "static-minilm-256", DIMENSION)
+COUNT = 300
+
+
+def vectors(count=COUNT):
+    rows = np.random.default_rng(1).normal(size=(count, DIMENSION)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def built():
+    index = HnswIndex(DIMENSION)
+    index.add(np.arange(0, 2 * COUNT, 2), vectors())
+    index.effort = Effort(77, 120)
+    return index
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "m.evimem-ann"
+    save(path, built(), ORIGIN)
+    return path
+
+
+@pytest.fixture
+def native(monkeypatch):
+    """What native code was given to read."""
+    given = []
+    monkeypatch.setattr(HnswIndex, "load", lambda self, file, effort: given.append(file.read()))
+    return given
+
+
+def test_what_was_saved_is_found_again_with_its_effort(path):
+    index, expected = load(path, ORIGIN, 2 * COUNT).index, built()
+    assert len(index) == COUNT
+    assert index.effort == Effort(77, 120)
+    assert list(index.positions()) == list(range(0, 2 * COUNT, 2))
+    for query in vectors(9):
+        assert list(index.search(query, 10).positions) == list(expected.search(query, 10).positions)
+
+
+def test_a_loaded_index_grows_on(path):
+    index = load(path, ORIGIN, 10 * COUNT).index
+    index.add(range(1, 2 * COUNT, 2), -vectors())
+    assert index.search(-vectors()[4], 1).positions[0] == 9
+    assert len(index) == 2 * COUNT
+
+
+def test_a_file_older_than_the_memory_lacks_only_what_came_since(path):
+    index = load(path, ORIGIN, 10 * COUNT).index
+    assert set(range(2 * COUNT)) - set(index.positions()) == set(range(1, 2 * COUNT, 2))
+
+
+def test_an_index_of_a_byte_a_value_comes_back(tmp_path):
+    exact = vectors().__getitem__
+    compact = HnswIndex(DIMENSION, exact=exact)
+    compact.add(range(COUNT), vectors())
+    save(tmp_path / "ann", compact, ORIGIN)
+    found = load(tmp_path / "ann", ORIGIN, COUNT, exact)
+    assert (len(found.index), found.reason) == (COUNT, "")
+
+
+def test_an_empty_index_comes_back_empty_or_not_at_all(tmp_path):
+    save(tmp_path / "ann", HnswIndex(DIMENSION), ORIGIN)
+    found = load(tmp_path / "ann", ORIGIN, COUNT)
+    assert found.reason if found.index is None else len(found.index) == 0
+
+
+@pytest.mark.parametrize(
+    ("origin", "positions", "reason"),
+    [
+        (replace(ORIGIN, store="store-2"), 2 * COUNT, "store"),
+        (replace(ORIGIN, embedder="other"), 2 * COUNT, "embedder"),
+        (replace(ORIGIN, dimension=8), 2 * COUNT, "dimension"),
+        (ORIGIN, 2 * COUNT - 2, "position 598, expected 300 below 598"),
+        (ORIGIN, 0, "position"),
+    ],
+)
+def test_an_index_of_another_memory_or_newer_than_this_one_is_not_used(path, origin, positions, reason):
+    found = load(path, origin, positions)
+    assert found.index is None
+    assert reason in found.reason
+    assert "m.evimem-ann" in found.reason
+
+
+def test_an_index_that_another_library_or_storage_wrote_is_not_used(path):
+    found = load(path, ORIGIN, 2 * COUNT, exact=vectors().__getitem__)
+    assert found.index is None
+    assert "kind" in found.reason
+
+
+def test_a_file_that_is_missing_or_a_folder_is_a_reason(tmp_path):
+    assert "there is no 'nothing'" in load(tmp_path / "nothing", ORIGIN, 1).reason
+    assert load(tmp_path, ORIGIN, 1).index is None
+
+
+def test_every_truncation_is_noticed_before_native_code(path, native):
+    data = path.read_bytes()
+    header = data.index(b"}") + 60
+    for length in {*range(header), *range(header, len(data), 509), len(data) - 1}:
+        path.write_bytes(data[:length])
+        assert load(path, ORIGIN, 2 * COUNT).index is None, length
+    assert native == []
+
+
+def test_a_flipped_bit_in_any_byte_of_the_header_and_anywhere_else_is_noticed_before_native_code(path, native):
+    data, chance = path.read_bytes(), random.Random(7)
+    header = data.index(b"}") + 60
+    flips = [8 * byte + chance.randrange(8) for byte in range(header)]
+    flips += chance.sample(range(header * 8, len(data) * 8), 300)
+    for bit in flips:
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        assert load(path, ORIGIN, 2 * COUNT).index is None, bit
+    assert native == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: bytes(len(data)),
+        lambda data: data + b"\0",
+        lambda data: data + data,
+        lambda data: data[:4096] + bytes(4096) + data[8192:],
+        lambda data: data[:4096] + data[8192:12288] + data[4096:8192] + data[12288:],
+        lambda data: data[:8] + struct.pack("<I", 1 << 31) + data[12:],
+        lambda data: random.Random(3).randbytes(20_000),
+    ],
+)
+def test_zeroed_swapped_doubled_and_invented_files_are_noticed_before_native_code(path, native, damage):
+    path.write_bytes(damage(path.read_bytes()))
+    assert load(path, ORIGIN, 2 * COUNT).index is None
+    assert native == []
+
+
+def test_a_whole_file_reaches_native_code(path, native):
+    load(path, ORIGIN, 2 * COUNT)
+    assert len(native) == 1
+
+
+def test_what_a_library_cannot_read_is_a_reason_too(path, monkeypatch):
+    monkeypatch.setattr(VoyagerGraph, "save", lambda self, file: file.write(b"not a graph"))
+    save(path, HnswIndex(DIMENSION, graph=VoyagerGraph(DIMENSION, 24, 128)), ORIGIN)
+    monkeypatch.setattr("evimem.index.hnsw.find_spec", lambda name: None)
+    found = load(path, ORIGIN, 2 * COUNT)
+    assert found.index is None
+    assert "could not read" in found.reason
+
+
+def test_a_graph_that_is_not_what_the_header_counts_is_not_used(path, monkeypatch):
+    monkeypatch.setattr(HnswIndex, "__len__", lambda self: COUNT + 1)
+    save(path, built(), ORIGIN)
+    monkeypatch.undo()
+    assert "expected 301" in load(path, ORIGIN, 2 * COUNT).reason
+
+
+def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(path, monkeypatch):
+    before = path.read_bytes()
+
+    def fail(self, file):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(HnswIndex, "save", fail)
+    with pytest.raises(OSError, match="No space"):
+        save(path, built(), ORIGIN)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_saving_leaves_no_copies_and_searches_go_on(path, tmp_path):
+    index, failures, done = built(), [], threading.Event()
+
+    def search():
+        while not done.is_set():
+            if index.search(vectors()[5], 1).positions[0] != 10:
+                failures.append(1)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    for _ in range(5):
+        save(path, index, ORIGIN)
+    done.set()
+    thread.join()
+    assert failures == []
+    assert os.listdir(tmp_path) == [path.name]
+    assert load(path, ORIGIN, 2 * COUNT).index is not None
+
+
+def test_the_same_index_makes_the_same_file(path, tmp_path):
+    save(tmp_path / "again", built(), ORIGIN)
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+def test_a_later_format_is_not_read(path, monkeypatch):
+    monkeypatch.setattr(ann_file, "_VERSION", 2)
+    assert "version is 1, expected 2" in load(path, ORIGIN, 2 * COUNT).reason

@@ -1,0 +1,306 @@
+"""One contract for every vector index, with the exact one as oracle; then what only HNSW promises."""
+
+import threading
+import time
+from functools import cache
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.errors import DimensionMismatch, EmbedderError
+from evimem.index.effort import Effort
+from evimem.index.flat import FlatIndex
+from evimem.index.hnsw import HnswIndex
+from evimem.index.lock import ReadWriteLock
+from evimem.index.voyager_graph import VoyagerGraph
+
+DIMENSION = 32
+
+
+def voyager():
+    return HnswIndex(DIMENSION, graph=VoyagerGraph(DIMENSION, 24, 128))
+
+
+def hnswlib():
+    pytest.importorskip("hnswlib", reason="an extra without wheels")
+    from evimem.index.hnswlib_graph import HnswlibGraph  # noqa: PLC0415
+
+    return HnswIndex(DIMENSION, graph=HnswlibGraph(DIMENSION, 24, 128))
+
+
+def compact():
+    return HnswIndex(DIMENSION, exact=lambda positions: everything()[positions])
+
+
+def flat():
+    return FlatIndex(DIMENSION)
+
+
+@cache
+def everything():
+    """6,000 unit vectors in clusters of some 30, at positions 0 to 5,999."""
+    rng = np.random.default_rng(11)
+    vectors = rng.normal(size=(200, DIMENSION))[rng.integers(200, size=6000)] + rng.normal(size=(6000, DIMENSION)) * 0.6
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def noise(count, seed=5, dimension=DIMENSION):
+    vectors = np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def filled(make, count=2500):
+    index = make()
+    index.add(range(count), everything()[:count])
+    return index
+
+
+every_index = pytest.mark.parametrize("make", [flat, voyager, hnswlib, compact])
+every_hnsw = pytest.mark.parametrize("make", [voyager, hnswlib, compact])
+
+
+@every_index
+def test_a_vector_is_its_own_nearest_with_cosine_one(make):
+    index = filled(make)
+    found = index.search(everything()[77], 3)
+    assert found.positions[0] == 77
+    assert found.scores[0] == pytest.approx(1, abs=1e-5)
+    assert list(found.scores) == sorted(found.scores, reverse=True)
+    assert len(index) == 2500
+
+
+@every_index
+def test_scores_are_cosines_whatever_the_length_of_the_query(make):
+    index = filled(make)
+    found = index.search(noise(1)[0] * 40, 5)
+    np.testing.assert_allclose(found.scores, everything()[found.positions] @ noise(1)[0], atol=1e-5)
+
+
+@every_index
+@pytest.mark.parametrize("count", [0, 1, 7, 1999, 2500])
+def test_all_are_found_when_more_are_asked_for_than_there_are(make, count):
+    index = filled(make, count)
+    found = index.search(everything()[0], count + 5)
+    assert sorted(found.positions) == list(range(count))
+    assert len(index.search(everything()[0], 0).positions) == 0
+
+
+@every_index
+@pytest.mark.parametrize("excluded", [range(2000), range(0, 2500, 2), [3, 3, 9_999_999, -4], range(2500), np.arange(9)])
+def test_exactly_k_come_back_and_none_of_them_excluded(make, excluded):
+    index, oracle = filled(make), filled(flat)
+    for query in noise(5):
+        found, expected = index.search(query, 10, excluded), oracle.search(query, 10, excluded)
+        assert len(found.positions) == len(set(found.positions)) == len(expected.positions)
+        assert not set(found.positions) & set(excluded)
+
+
+@pytest.mark.parametrize("make", [flat, voyager, hnswlib])
+def test_equal_vectors_come_in_the_order_of_their_positions(make):
+    index = make()
+    index.add([5, 3, 9, 1], np.repeat(everything()[:1], 4, axis=0))
+    assert list(index.search(everything()[0], 3).positions) == [1, 3, 5]
+
+
+@every_index
+def test_positions_may_have_gaps_and_come_in_any_order(make):
+    positions = np.random.default_rng(2).permutation(5999)[:2000]
+    index = make()
+    for part in np.array_split(positions, 7):
+        index.add(part, everything()[part])
+    assert [index.search(everything()[place], 1).positions[0] for place in positions[:50]] == list(positions[:50])
+
+
+@every_index
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])
+def test_what_has_no_direction_is_neither_added_nor_searched(make, bad):
+    index = filled(make, 40)
+    broken = everything()[40:43].copy()
+    broken[1] = bad
+    with pytest.raises(EmbedderError, match="zero or not finite"):
+        index.add([40, 41, 42], broken)
+    with pytest.raises(EmbedderError, match="zero or not finite"):
+        index.search(broken[1], 3)
+    assert len(index) == 40
+    assert set(index.search(everything()[0], 99).positions) == set(range(40))
+
+
+@every_index
+def test_a_vector_of_another_width_is_a_dimension_mismatch(make):
+    index = filled(make, 40)
+    with pytest.raises(DimensionMismatch):
+        index.add([40], np.ones((1, DIMENSION - 1), dtype=np.float32))
+    with pytest.raises(DimensionMismatch):
+        index.search(np.ones(DIMENSION + 1, dtype=np.float32), 3)
+
+
+@every_index
+@pytest.mark.parametrize("positions", [[7, 40], [41, 41], [-1, 41], [41]])
+def test_a_position_that_is_held_repeated_negative_or_lacking_is_refused(make, positions):
+    index = filled(make, 40)
+    with pytest.raises(ValueError, match="position"):
+        index.add(positions, everything()[40:42])
+    assert len(index) == 40
+
+
+@every_index
+def test_what_the_caller_gave_stays_as_it_was_and_may_be_read_only(make):
+    vectors = (everything()[:50] * 3).copy()
+    vectors.flags.writeable = False
+    index = make()
+    index.add(np.arange(50), vectors)
+    vectors.flags.writeable = True
+    vectors[:] = 0
+    assert index.search(everything()[9], 1).positions[0] == 9
+
+
+@given(st.lists(st.integers(0, 59), max_size=40), st.integers(1, 70))
+def test_a_small_hnsw_index_agrees_with_the_exact_one(excluded, k):
+    index, oracle = _small_pair()
+    found, expected = index.search(everything()[0], k, excluded), oracle.search(everything()[0], k, excluded)
+    assert list(found.positions) == list(expected.positions)
+
+
+@cache
+def _small_pair():
+    return filled(voyager, 60), filled(flat, 60)
+
+
+def recall(index, oracle, queries, exclude=()):
+    shares = []
+    for query in queries:
+        least = oracle.search(query, 10, exclude).scores[-1]
+        shares.append((index.search(query, 10, exclude).scores >= least - 1e-5).mean())
+    return np.mean(shares)
+
+
+@every_hnsw
+def test_recall_is_at_least_95_percent_of_the_exact_ones_as_the_index_grows(make):
+    index, oracle = make(), flat()
+    for start in range(0, 6000, 2000):
+        added = np.arange(start, start + 2000)
+        index.add(added, everything()[added])
+        oracle.add(added, everything()[added])
+        assert recall(index, oracle, noise(60)) >= 0.95
+        assert recall(index, oracle, noise(60), exclude=range(0, 2000, 2)) >= 0.95
+
+
+def test_recall_holds_for_noise_too_because_the_effort_is_measured():
+    index, oracle = HnswIndex(192, graph=VoyagerGraph(192, 24, 128)), FlatIndex(192)
+    for each in (index, oracle):
+        each.add(range(6000), noise(6000, seed=1, dimension=192))
+    queries = noise(60, dimension=192)
+    assert recall(index, oracle, queries) >= 0.95
+    assert 4000 <= index.effort.size <= 6000
+    index.effort = Effort(Effort().ef, 6000)
+    assert recall(index, oracle, queries) < 0.95
+
+
+def test_effort_is_measured_on_its_own_vectors_when_they_come_one_by_one():
+    index, oracle = HnswIndex(DIMENSION, graph=VoyagerGraph(DIMENSION, 4, 20)), flat()
+    index.effort = Effort(12, 1000)
+    for place in range(1600):
+        index.add([place], everything()[place : place + 1])
+        oracle.add([place], everything()[place : place + 1])
+    assert index.effort.size == 1500
+    assert index.effort.ef > 12
+    assert recall(index, oracle, everything()[1600:1700]) >= 0.95
+
+
+def test_effort_grows_with_size_and_k_and_stays_where_it_is_below():
+    effort = Effort(100, 1000)
+    assert [effort.at(500, 5), effort.at(1000, 10), effort.at(4000, 10), effort.at(1000, 40)] == [100, 100, 200, 200]
+
+
+def test_neighbours_that_exact_vectors_rank_have_exact_scores():
+    index, oracle = filled(compact), filled(flat)
+    found, expected = index.search(noise(1)[0], 5), oracle.search(noise(1)[0], 5)
+    assert list(found.positions) == list(expected.positions)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)
+
+
+def test_the_same_vectors_build_the_same_graph():
+    one, other = filled(voyager), filled(voyager)
+    assert bytes(one._graph._index) == bytes(other._graph._index)
+
+
+def test_hnswlib_is_taken_where_it_is_installed_but_not_for_a_byte_a_value():
+    expected = "hnswlib" if find_spec("hnswlib") else "voyager"
+    assert HnswIndex(8).kind.startswith(expected)
+    assert compact().kind == "voyager-2-float8"
+
+
+@every_hnsw
+def test_searches_beside_a_writer_are_served_and_right(make):
+    index, failures, served = filled(make, 1500), [], [0]
+    done = threading.Event()
+
+    def search():
+        while not done.is_set():
+            for place in (3, 700, 1400):
+                if index.search(everything()[place], 5, {place + 1}).positions[0] != place:
+                    failures.append(place)
+                served[0] += 1
+
+    threads = [threading.Thread(target=search) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for start in range(1500, 5500, 500):
+        index.add(range(start, start + 500), everything()[start : start + 500])
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert served[0] > 50
+    assert len(index) == 5500
+
+
+def test_readers_and_a_writer_take_turns():
+    lock, order, holding = ReadWriteLock(), [], threading.Event()
+
+    def writer():
+        for _ in range(3):
+            with lock.write():
+                order.append("write")
+                holding.set()
+                time.sleep(0.05)
+
+    def reader():
+        with lock.read():
+            order.append("read")
+
+    writing = threading.Thread(target=writer)
+    writing.start()
+    holding.wait()
+    readers = [threading.Thread(target=reader) for _ in range(3)]
+    for thread in (*readers, writing):
+        if thread is not writing:
+            thread.start()
+    for thread in (*readers, writing):
+        thread.join(timeout=10)
+    assert order == ["write", "read", "read", "read", "write", "write"]
+
+
+def test_a_waiting_writer_goes_before_readers_that_came_later():
+    lock, order = ReadWriteLock(), []
+    with lock.read():
+        writing = threading.Thread(target=lambda: _enter(lock.write, order, "write"))
+        writing.start()
+        while not lock._writers_waiting:
+            time.sleep(0.001)
+        reading = threading.Thread(target=lambda: _enter(lock.read, order, "read"))
+        reading.start()
+        while not lock._readers_waiting:
+            time.sleep(0.001)
+        assert order == []
+    writing.join(timeout=10)
+    reading.join(timeout=10)
+    assert order == ["write", "read"]
+
+
+def _enter(side, order, name):
+    with side():
+        order.append(name)
