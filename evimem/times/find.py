@@ -6,7 +6,8 @@ work is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -45,30 +46,41 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if not present:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
-    found = _longest([found for rule in RULES if rule.cue in present for found in _apply(rule, ctx)], len(folded))
-    return [_located(each, text, said_at) for each in _anchored(joined(found, ctx), ctx)]
+    candidates = (candidate for rule in RULES if rule.cue in present for candidate in _candidates(rule, folded))
+    found = joined(_longest(candidates, ctx), ctx)
+    return [_located(each, text, said_at) for each in _anchored(found)]
 
 
-def _apply(rule: Rule, ctx: Context) -> Iterator[Found]:
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A match of a rule that is yet to be read, and the characters of its expression."""
+
+    start: int
+    end: int
+    rule: Rule
+    match: re.Match[str]
+
+
+def _candidates(rule: Rule, folded: str) -> Iterator[Candidate]:
     named = "x" in rule.pattern.groupindex
-    for match in islice(rule.pattern.finditer(ctx.folded), rule.most):
-        reading = possible(rule.read, match, ctx)
+    for match in islice(rule.pattern.finditer(folded), rule.most):
+        yield Candidate(*match.span("x" if named else 0), rule, match)
+
+
+def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Found]:
+    """Read, of candidates that overlap, the longest that means something; of equals the one whose rule stands first."""
+    taken, kept = bytearray(len(ctx.folded)), []
+    for each in sorted(candidates, key=lambda each: each.start - each.end):
+        if any(taken[each.start : each.end]):
+            continue
+        reading = possible(each.rule.read, each.match, ctx)
         if reading is not None:
-            start, end = match.span("x") if named and match["x"] else match.span()
-            yield Found(start, end, reading if isinstance(reading, Reading) else Reading(reading))
-
-
-def _longest(found: list[Found], length: int) -> list[Found]:
-    """Keep, of expressions that overlap, the longest; of equals the one whose rule stands first."""
-    taken, kept = bytearray(length), []
-    for each in sorted(found, key=lambda each: each.start - each.end):
-        if not any(taken[each.start : each.end]):
             taken[each.start : each.end] = b"\1" * (each.end - each.start)
-            kept.append(each)
+            kept.append(Found(each.start, each.end, reading if isinstance(reading, Reading) else Reading(reading)))
     return sorted(kept, key=lambda each: each.start)
 
 
-def _anchored(found: list[Found], ctx: Context) -> Iterator[Found]:
+def _anchored(found: list[Found]) -> Iterator[Found]:
     """Resolve "three days later" from the expression before it, drop what never met what it waits for."""
     base: Interval | None = None
     for each in found:

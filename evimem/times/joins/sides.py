@@ -21,9 +21,18 @@ Extend = Callable[[Found, Match, Context], "Reading | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """A pattern that begins where an expression ends, or ends where it begins, and what the two mean together."""
+class Suffix:
+    """A pattern that begins where an expression ends, and what the two mean together."""
 
+    pattern: re.Pattern[str]
+    extend: Extend
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """A pattern that ends where an expression begins; `last` are the words it can end with, "the" left aside."""
+
+    last: frozenset[str]
     pattern: re.Pattern[str]
     extend: Extend
 
@@ -171,26 +180,32 @@ def open_since(found: Found, _: Match, ctx: Context) -> Reading | None:
             base = found.reading.yearly(base.start.year - 1)
         elif found.reading.kind == "weekday":
             base = cal.day(base.start - WEEK)
-    return Reading(cal.span(base.start, ctx.now)) if base else None
+    since = cal.span(base.start, ctx.now) if base else None
+    return Reading(since) if since else None
 
 
+_WITHIN = rf"day|weekend|week|month|quarter|half|{WEEKDAY}"
+_COUNTED_FROM = "before|after|prior to|from|following|on"
 _PART = r"(?P<part>morning|afternoon|evening|night)"
 _BESIDE = rf"(?P<unit>day|night|week|weekend|month|year|{WEEKDAY})"
 _THIRD = r"(?:(?:very )?(?P<third>early|mid|late|(?:beginning|start|middle|end)(?= of | in ))(?: part of| in| of)?)"
-AFTER: tuple[Side, ...] = (
-    Side(compiled(rf",? (?:in the |at )?{_PART}\b"), part_after),
-    Side(compiled(r" week\b"), week_on),
+SUFFIXES = (
+    Suffix(compiled(rf",? (?:in the |at )?{_PART}\b"), part_after),
+    Suffix(compiled(r" week\b"), week_on),
 )
-BEFORE: tuple[Side, ...] = (
-    Side(compiled(rf"\b(?:the )?{_PART} of (?:the )?$"), part_before),
-    Side(compiled(rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?$"), third),
-    Side(
-        compiled(
-            rf"\b(?:the )?(?P<nth>{one_of(_NTH)}) (?P<of>day|weekend|week|month|quarter|half|{WEEKDAY}) (?:of|in) $"
-        ),
-        nth_of,
+
+
+def _prefix(last: str, pattern: str, extend: Extend) -> Prefix:
+    return Prefix(frozenset(last.split()), compiled(rf"{pattern}$"), extend)
+
+
+PREFIXES = (
+    _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
+    _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
+    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(_NTH)}) (?P<of>{_WITHIN}) (?:of|in) ", nth_of),
+    _prefix(
+        "before after of following", rf"\b(?:the )?{_BESIDE} (?P<side>before|after|of|following) (?:the )?", unit_beside
     ),
-    Side(compiled(rf"\b(?:the )?{_BESIDE} (?P<side>before|after|of|following) (?:the )?$"), unit_beside),
-    Side(compiled(rf"{UNIT_COUNT} (?P<side>before|after|prior to|from|following|on) $"), count_beside),
+    _prefix("before after to from following on", rf"{UNIT_COUNT} (?P<side>{_COUNTED_FROM}) ", count_beside),
 )
-OPEN = Side(compiled(r"\b(?:ever )?since (?:about |around )?(?:the )?$"), open_since)
+SINCE = _prefix("since about around", r"\b(?:ever )?since (?:about |around )?(?:the )?", open_since)
