@@ -80,8 +80,15 @@ def cost(events: Iterable[Event]) -> Usage:
         retries=sum(call.retries for call in calls),
         input_tokens=sum(call.input_tokens for call in calls),
         output_tokens=sum(call.output_tokens for call in calls),
+        cost=_sum([call.cost for call in calls]),
         model_seconds=sum(call.seconds for call in calls),
     )
+
+
+def _sum(costs: list[float | None]) -> float | None:
+    """Add up what is known; None where no price is."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Answer:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ..evidence import EntityCount, Evidence
 from ..flow import Flow, about, context, embed, expand, facts_of, read, recall
+from ..naming import is_about
 from ..protocols import Roster
 from ..question import hints
 from ..types import Hit, Query, Turn
 from .calibration import needed
-from .entities import facts_about
 
 ENTITY_FACTS = 8
 NEIGHBOURS = 2
@@ -75,7 +75,7 @@ class Gathering:
             if entity not in self._totals:
                 self._totals[entity] = (yield from about(entity, 1)).total
             total = self._totals[entity]
-            found = len(facts_about(entity, self._evidence.values()))
+            found = len(_facts_about(entity, self._evidence.values()))
             counts[entity] = EntityCount(found, needed(total, delta), total)
         return counts
 
@@ -128,3 +128,7 @@ def _facts_by_turn(turn_ids: Sequence[str]) -> Flow[dict[str, tuple[Any, ...]]]:
         for fact in (yield from facts_of(turn_ids)):
             found[fact.turn_id] = (*found.get(fact.turn_id, ()), fact)
     return found
+
+
+def _facts_about(entity: str, evidence: Iterable[Evidence]) -> frozenset[str]:
+    return frozenset(fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity))

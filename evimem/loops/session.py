@@ -89,6 +89,9 @@ class Session:
         self._show(view)
         verdict = yield from self.consult(self.task.mind.judge(view), iteration)
         self.events.extend(verdict.calls)
+        if verdict.signals:
+            signals = {name: round(value, 6) for name, value in verdict.signals.items()}
+            self.events.append(Acted(iteration, "measure", detail=signals))
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..embedding import count_tokens
 from ..evidence import Evidence
 
 EDGE_SHARE = 0.15
 RAW_SHARE = 0.15
+EARLIER_SHARE = 0.35
 FRAME_TOKENS = 16
 
 
@@ -24,15 +25,20 @@ def select(
 ) -> tuple[Evidence, ...]:
     """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
 
-    A share of the budget is kept for what edges brought and for turns without facts, so that neither is crowded
-    out by the many; a share that they leave free goes to the others.
+    A share of the budget is kept for what edges brought, for turns without facts and for the best of what was seen
+    before, so that none is crowded out by the many; a share that one leaves free goes to the others.
     """
     costs = {item.turn.id: tokens(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))
-    taken: dict[str, int] = {}
-    _take((e for e in ordered if e.path.startswith("edge:")), int(budget * EDGE_SHARE), costs, taken)
-    _take((e for e in ordered if not e.facts), int(budget * EDGE_SHARE) + int(budget * RAW_SHARE), costs, taken)
-    _take(ordered, budget, costs, taken)
+    shares: tuple[tuple[float, Iterable[Evidence]], ...] = (
+        (EDGE_SHARE, (item for item in ordered if item.path.startswith("edge:"))),
+        (RAW_SHARE, (item for item in ordered if not item.facts)),
+        (EARLIER_SHARE, (item for item in ordered if item.iteration < iteration)),
+    )
+    taken: set[str] = set()
+    for share, items in shares:
+        _take(items, int(budget * share), costs, taken)
+    _take(ordered, budget - sum(costs[turn_id] for turn_id in taken), costs, taken)
     return tuple(item for item in ordered if item.turn.id in taken)
 
 
@@ -45,10 +51,11 @@ def _newest_first(evidence: Sequence[Evidence], iteration: int, witnesses: froze
     return sorted(evidence, key=group)
 
 
-def _take(items: Iterable[Evidence], budget: int, costs: dict[str, int], taken: dict[str, int]) -> None:
-    spent = sum(taken.values())
+def _take(items: Iterable[Evidence], budget: int, costs: Mapping[str, int], taken: set[str]) -> None:
+    """Take what fits into a budget of its own, in order."""
+    left = budget
     for item in items:
         cost = costs[item.turn.id]
-        if item.turn.id not in taken and spent + cost <= budget:
-            taken[item.turn.id] = cost
-            spent += cost
+        if item.turn.id not in taken and cost <= left:
+            taken.add(item.turn.id)
+            left -= cost

@@ -1,68 +1,122 @@
-"""The named signals that a probability is read from: coverage, attribution, form of the answer, shape of the scores."""
+"""The named signals that probabilities are read from: attribution, coverage, and how the scores fall off."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 
+from ..evidence import View
+from ..terms import STOP_WORDS, stem, words
 from .match import Match, Matches
 
 _DEEP = 4  # sentences that a gap is averaged over
+_GOOD = 0.75  # of the best score: sentences that count as candidates
+_SHAPE = 10  # turns of the first search whose scores are compared
+_SHARP = 4.0  # how strongly the spread of the scores tells their ranks apart
+LISTED = re.compile(
+    r"\b(?:what|which|whose)\s+(?:(?:are|were|do|does|did|other|some|all|kinds?\s+of|types?\s+of|two|three)\s+)*"
+    r"[a-z-]*[a-rt-z]s\b|\bhow\s+many\b|\bwhat\s+(?:are|were)\b|\b(?:activities|hobbies|things|ways|events|both)\b",
+    re.IGNORECASE,
+)
 
 
-def features(matches: Matches, *, typed: float) -> dict[str, float]:
-    """Return the signals of a view, each roughly between -1 and 1.
-
-    `typed` says how well the best sentences hold an answer of the asked form.
-    """
-    ranked = matches.ranked
-    if not ranked:
+def features(view: View, matches: Matches) -> dict[str, float]:
+    """Return the signals of a view, each roughly between -1 and 1; nothing for a view without a sentence."""
+    if not matches.ranked:
         return {}
-    own = [m.score * m.own for m in ranked]
-    other = [m.score * m.other for m in ranked]
-    said = [m for m in ranked if not m.unit.asks]
-    best = ranked[0]
-    best_own = max(ranked, key=lambda m: m.score * m.own)
+    said = [m for m in matches.ranked if not m.unit.asks] or list(matches.ranked)
+    best = max(matches.ranked, key=lambda m: m.score * m.own)
     return {
-        "gap": _top(own) - _top(other),
-        "gap_max": max(own) - max(other),
-        "gap_words": _top([m.coverage * m.own for m in ranked]) - _top([m.coverage * m.other for m in ranked]),
-        "gap_meaning": _top([m.cosine * m.own for m in ranked]) - _top([m.cosine * m.other for m in ranked]),
-        "own_best": max(own),
-        "own_words": max(m.coverage * m.own for m in ranked),
-        "own_meaning": max(m.cosine * m.own for m in ranked),
-        "own_asks": float(best_own.unit.asks),
-        "best_own": best.own,
-        "covered": _covered(matches, [m for m in ranked if m.own > 0.5]),
-        "covered_all": _covered(matches, ranked),
-        "missing": _rarest_missing(matches, said),
-        "margin": own_margin(own),
-        "typed": typed,
+        **attribution(view, matches),
+        "unsaid": max(said, key=lambda m: m.score * m.own).weakest,
+        "window": best.window,
+        "margin": _margin([m.score * m.own for m in matches.ranked]),
+        **shape(view),
+        **form(matches),
+        "sessions": _sessions(matches) / 5,
     }
 
 
-def own_margin(own: Sequence[float]) -> float:
+def attribution(view: View, matches: Matches) -> dict[str, float]:
+    """Return how much better the sentences about the target match than those about others.
+
+    `gap` averages over the best few, `gap_best` compares the best two; `facts_own` and `facts_other` are the share
+    of the question's words in the best fact about the target, and about another speaker.
+    """
+    own = [m.score * m.own for m in matches.ranked]
+    other = [m.score * m.other for m in matches.ranked]
+    facts = _facts(view, matches)
+    return {
+        "gap": _top(own) - _top(other),
+        "gap_best": max(own) - max(other),
+        "facts_own": facts[0],
+        "facts_other": facts[1],
+    }
+
+
+def shape(view: View) -> dict[str, float]:
+    """Return how the scores of the first search fall off, and how many of the question's words its best turn has."""
+    first = [item for item in view.evidence if item.path == "anchor" and item.iteration == 1]
+    first.sort(key=lambda item: -item.score)
+    if not first:
+        return {"fall": 0.0, "spread": 0.0, "words": 0.0}
+    scores = [item.score for item in first]
+    weights = [math.exp(_SHARP * (score - scores[0])) for score in scores[: 2 * _SHAPE]]
+    shares = [weight / sum(weights) for weight in weights]
+    return {
+        "fall": scores[0] - scores[min(_SHAPE, len(scores)) - 1],
+        "spread": -sum(share * math.log(share) for share in shares if share > 0),
+        "words": first[0].parts.get("words", 0.0),
+    }
+
+
+def form(matches: Matches) -> dict[str, float]:
+    """Return what the question's own form says about how much evidence it needs."""
+    analysis = matches.analysis
+    return {
+        "length": len(matches.weights) / 5,
+        "listed": float(LISTED.search(analysis.question) is not None),
+        "timed": float(analysis.wants == "time"),
+        "guess": float(analysis.wants in {"yes_no", "choice"}),
+    }
+
+
+def _facts(view: View, matches: Matches) -> tuple[float, float]:
+    target = {name.casefold() for name in matches.analysis.asked or matches.analysis.entities[:1]}
+    speakers = {name.casefold() for name in view.speakers}
+    asked = {stem(word) for word in matches.weights}
+    own = other = 0.0
+    for item in view.evidence:
+        for fact in item.facts:
+            subject = fact.subject.casefold()
+            about = any(subject.startswith(name) for name in target)
+            if not asked or not (about or subject in speakers):
+                continue
+            stems = {stem(word) for word in words(f"{fact.predicate} {fact.object}") if word not in STOP_WORDS}
+            share = len(stems & asked) / len(asked)
+            own, other = (max(own, share), other) if about else (own, max(other, share))
+    return own, other
+
+
+def _sessions(matches: Matches) -> int:
+    """Return over how many sessions the good candidates lie: many for an answer that must be put together."""
+    best = max(m.score * m.own for m in matches.ranked)
+    return len({m.unit.turn.session for m in matches.ranked if m.score * m.own > _GOOD * best})
+
+
+def _margin(own: Sequence[float]) -> float:
     """Return how far the best sentence stands out from the tenth."""
     ordered = sorted(own, reverse=True)
     return ordered[0] - ordered[min(9, len(ordered) - 1)]
 
 
 def _top(values: Sequence[float]) -> float:
-    best = sorted(values, reverse=True)[:_DEEP]
-    return sum(best) / _DEEP
+    return sum(sorted(values, reverse=True)[:_DEEP]) / _DEEP
 
 
-def _covered(matches: Matches, found: Sequence[Match]) -> float:
-    """Return the share of the question's words, by rarity, that the best five sentences say."""
-    said = frozenset[str]().union(*(m.unit.terms for m in found[:5])) if found else frozenset[str]()
-    return _share(matches.weights, said)
-
-
-def _rarest_missing(matches: Matches, found: Sequence[Match]) -> float:
-    """Return the weight of the rarest word of the question that no sentence states."""
-    said = frozenset[str]().union(*(m.unit.terms for m in found)) if found else frozenset[str]()
-    return max([weight for term, weight in matches.weights.items() if term not in said], default=0.0)
-
-
-def _share(weights: Mapping[str, float], said: frozenset[str]) -> float:
-    total = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in said) / total if total else 0.0
+def missing(matches: Matches, best: Match) -> tuple[str, ...]:
+    """Return the words of the question that the best sentence does not say, the rarest first."""
+    said = {stem(word) for word in best.unit.words}
+    weights: Mapping[str, float] = matches.weights
+    return tuple(sorted((word for word in weights if stem(word) not in said), key=lambda word: -weights[word]))

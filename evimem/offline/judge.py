@@ -2,68 +2,115 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ..evidence import Verdict, View
+from ..naming import names
 from ..times import mentions_time
 from ..tracker import Requirement
 from ..types import Gap, Tier
-from .confidence import ANSWERABLE, EXACT_AT, INFERRABLE_AT, SUFFICIENT
-from .features import features
-from .match import Match, Matches, match, mentions
+from .confidence import SHIPPED, Constants
+from .features import features, missing
+from .match import Match, Matches, match, strength
 
-_SUPPORTS = 0.5
+_CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
+_ABOUT = 0.5  # how far a witness must be about the target
 
 
-def judge(view: View) -> Verdict:
-    """Judge the shown evidence of a view."""
+def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
+    """Judge the shown evidence: requirements, gaps, and two probabilities.
+
+    The verdict's confidence is that the view holds all that an answer needs; its probability is that the memory
+    answers the question at all.
+    """
     matches = match(view)
-    own = [m for m in matches.ranked if m.shown and m.own >= _SUPPORTS and not m.unit.asks]
-    if not own and not view.shown:
-        return Verdict(Tier.NONE, 0.0, reason="nothing was found")
-    signals = features(matches, typed=typed(matches, own))
-    answerable = ANSWERABLE.probability(signals)
-    sufficient = SUFFICIENT.probability(signals)
-    supported = {need.id: witnesses for need in view.tracker.requirements if (witnesses := _witnesses(need, view, own))}
-    gaps = _gaps(view, matches, supported)
+    signals = features(view, matches)
+    answerable = constants.answerable.probability(signals)
+    sufficient = constants.sufficient.probability(signals)
+    own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
+    supported = _supported(view, own[:_CANDIDATES])
+    doubtful = answerable < constants.abstain_below
+    foreign = _somebody_else(matches, signals) if doubtful else None
+    if foreign is not None:
+        supported.pop(f"attribution:{matches.target}", None)
+    gaps = _gaps(view, matches, supported, foreign if answerable < constants.misattributed else None)
     return Verdict(
-        tier=_tier(sufficient),
+        tier=_tier(sufficient, answerable, constants),
         confidence=sufficient,
         supported=supported,
         gaps=gaps,
-        reason=gaps[0].text if gaps else "",
+        reason=_reason(matches, own, foreign) if doubtful else "",
         probability=answerable,
         signals=signals,
     )
 
 
-def typed(matches: Matches, own: list[Match]) -> float:
-    """Return whether a good sentence has the form of answer that is asked for."""
-    wants = matches.analysis.wants
-    best = own[:3]
-    if wants in {"time", "duration"}:
-        return float(any(mentions_time(m.unit.text) for m in best))
-    if wants == "count":
-        return float(any(any(c.isdigit() for c in m.unit.text) for m in best))
-    return 0.5
-
-
-def _tier(sufficient: float) -> Tier:
-    if sufficient >= EXACT_AT:
+def _tier(sufficient: float, answerable: float, constants: Constants) -> Tier:
+    if answerable < constants.unrelated:
+        return Tier.NONE
+    if answerable < constants.abstain_below:
+        return Tier.PARTIAL
+    if sufficient >= constants.exact:
         return Tier.EXACT
-    return Tier.INFERRABLE if sufficient >= INFERRABLE_AT else Tier.PARTIAL
+    return Tier.INFERRABLE if sufficient >= constants.inferrable else Tier.PARTIAL
 
 
-def _witnesses(need: Requirement, view: View, own: list[Match]) -> tuple[str, ...]:
+def _supported(view: View, own: Sequence[Match]) -> dict[str, tuple[str, ...]]:
+    found = {need.id: _witnesses(need, view, own) for need in view.tracker.requirements}
+    return {name: witnesses for name, witnesses in found.items() if witnesses}
+
+
+def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
     if need.kind == "entity":
-        found = [i.turn.id for i in view.shown if mentions(f"{i.turn.speaker} {i.turn.text}", need.about)]
+        ids = [i.turn.id for i in view.shown if names(f"{i.turn.speaker} {i.turn.text}", need.about)]
+    elif need.id == "when":
+        ids = [i.turn.id for i in view.shown if _within(view, i.turn.id)]
     elif need.kind == "time":
-        found = [m.unit.turn.id for m in own[:5] if mentions_time(m.unit.text)]
+        ids = [m.unit.turn.id for m in own if mentions_time(m.unit.turn.text)]
     elif need.kind == "attribution":
-        found = [m.unit.turn.id for m in own[:5] if m.own > m.other]
+        ids = [m.unit.turn.id for m in own if m.own > m.other]
     else:
-        found = [m.unit.turn.id for m in own[:5] if m.coverage > 0]
-    return tuple(dict.fromkeys(found))[:_WITNESSES]
+        ids = [m.unit.turn.id for m in own if m.coverage > 0 and not m.unit.asks]
+    return tuple(dict.fromkeys(ids))[:_WITNESSES]
 
 
-def _gaps(view: View, matches: Matches, supported: dict[str, tuple[str, ...]]) -> tuple[Gap, ...]:
-    return tuple(need.gap for need in view.tracker.open if need.id not in supported)
+def _within(view: View, turn_id: str) -> bool:
+    """Whether a turn was said, or one of its facts happens, in a time that the question names."""
+    item = next(item for item in view.shown if item.turn.id == turn_id)
+    moments = [(item.turn.time, item.turn.time)]
+    moments += [(f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end]
+    spans = [(span.start, span.end) for span in view.analysis.times if span.start and span.end]
+    return any(start < until and since <= end for start, end in moments for since, until in spans)
+
+
+def _somebody_else(matches: Matches, signals: Mapping[str, float]) -> str | None:
+    """Return whom the best evidence is about when it is not the target."""
+    if matches.target is None or signals.get("gap_best", 0.0) >= 0:
+        return None
+    best = max(matches.ranked, key=lambda m: m.score * m.other)
+    asked = set(matches.analysis.asked) or {matches.target}
+    others = {name: weight for name, weight in best.unit.about.items() if name not in asked and weight > 0}
+    return max(others, key=lambda name: others[name], default=None)
+
+
+def _gaps(
+    view: View, matches: Matches, supported: Mapping[str, tuple[str, ...]], foreign: str | None
+) -> tuple[Gap, ...]:
+    open_needs = [need for need in view.tracker.open if need.id not in supported]
+    gaps = [need.gap for need in open_needs if need.kind != "attribution"]
+    if foreign is not None and matches.target is not None:
+        gaps.insert(0, Gap("attribution", matches.target, _misattributed(matches.target, foreign)))
+    return tuple(gaps)
+
+
+def _misattributed(target: str, foreign: str) -> str:
+    return f"the evidence is about {foreign}, not {target}"
+
+
+def _reason(matches: Matches, own: Sequence[Match], foreign: str | None) -> str:
+    if foreign is not None and matches.target is not None:
+        return _misattributed(matches.target, foreign)
+    about = f" about {matches.target}" if matches.target else ""
+    absent = missing(matches, own[0])[:2] if own else tuple(matches.weights)[:2]
+    return f"nothing{about} says: {', '.join(absent)}" if absent else f"too little is said{about}"

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..embedding import StaticEmbedder
 from ..evidence import Analysis, View
 from ..protocols import Vectors
+from ..terms import stem, words
 from ..types import Turn
 from .rarity import rarity
 from .units import Unit, addressee, units
 
 TURN_SHARE = 0.5
-HEARD_SHARE = 0.5
+HEARD_SHARE = 0.25
 NEAR_SHARE = 0.25
+RELATED = 0.5  # cosine from which two words count as related
+COMMON = 0.15  # what the commonest word weighs
+SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
+_SAYING = re.compile(
+    r"\b(?:suggest|recommend|advis|advice|offer|propos|compliment|encourag|congratulat)\w*\b", re.IGNORECASE
+)
+_REACH = 30.0  # characters
+_WORD = re.compile(r"\w+")
 _EMBEDDER = StaticEmbedder()
+Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One sentence against the question: word coverage, cosine, both again with its surroundings, and ownership."""
+    """One sentence against the question.
+
+    `coverage` is the share of the question's words that it says, by rarity; `window` the same with the dialogue
+    around it; `weakest` the weight of the rarest word that even that does not say; `cosine` compares meanings.
+    `own` and `other` say how far it is about the target, and about somebody else.
+    """
 
     unit: Unit
     shown: bool
     rank: int
     coverage: float
     cosine: float
+    window: float
+    weakest: float
     score: float
     own: float
     other: float
@@ -47,31 +66,48 @@ class Matches:
     ranked: tuple[Match, ...]
 
 
-def match(view: View) -> Matches:
-    """Score every sentence of the shown evidence and of the dialogue around it."""
-    analysis = view.analysis
+def match(view: View, part: str | None = None) -> Matches:
+    """Score every sentence of the shown evidence and of the dialogue around it, for the question or a part of it."""
+    analysis = view.analysis if part is None else narrowed(view.analysis, part)
     target = target_of(analysis)
-    weights = {term: 0.15 + rarity(term) for term in analysis.terms}
     found = _all_units(view)
-    ranks = {item.turn.id: rank for rank, item in enumerate(view.shown)}
-    lexical = np.array([_coverage(unit, weights) for unit in found], np.float32)
-    lexical = np.maximum(lexical, 0)
-    dense = _cosines(analysis, found)
-    around = _surroundings(view, found, lexical, dense, weights)
-    score = lexical + dense + around
+    shown = {item.turn.id for item in view.shown}
+    ranks = {item.turn.id: rank for rank, item in enumerate(view.evidence)}
+    weights = {word: COMMON + rarity(stem(word)) for word in analysis.keywords}
+    if not found:
+        return Matches(analysis, target, weights, ())
+    spread = _Spread(view, found)
+    said = said_words(analysis.keywords, found)
+    share = np.array(list(weights.values()), np.float32)
+    total = float(share.sum()) or 1.0
+    coverage = share @ said / total
+    cosine = np.maximum(_cosines(analysis, found), 0)
+    around = np.maximum(said, spread.widened(said))
+    window = share @ around / total
+    weakest = (share[:, None] * (1 - around)).max(axis=0) if len(share) else np.zeros(len(found), np.float32)
+    score = coverage + cosine + spread.added(coverage + cosine)
     matches = [
         Match(
             unit,
-            unit.turn.id in ranks,
+            unit.turn.id in shown,
             ranks.get(unit.turn.id, len(ranks)),
-            float(lexical[index]),
-            float(dense[index]),
+            float(coverage[index]),
+            float(cosine[index]),
+            float(window[index]),
+            float(weakest[index]),
             float(score[index]),
             *ownership(unit, analysis, target),
         )
         for index, unit in enumerate(found)
     ]
     return Matches(analysis, target, weights, tuple(sorted(matches, key=lambda item: -item.score)))
+
+
+def narrowed(analysis: Analysis, part: str) -> Analysis:
+    """Return the analysis of a question for a part of it: only its words."""
+    said = {stem(word) for word in words(part)}
+    keywords = tuple(word for word in analysis.keywords if stem(word) in said)
+    return replace(analysis, question=part, keywords=keywords, terms=tuple(stem(word) for word in keywords))
 
 
 def target_of(analysis: Analysis) -> str | None:
@@ -85,15 +121,17 @@ def ownership(unit: Unit, analysis: Analysis, target: str | None) -> tuple[float
     """Return how far a sentence is about the target, and how far about somebody else."""
     if target is None:
         return 1.0, 0.0
-    owners = dict(unit.about)
+    owners = unit.about
     asked = set(analysis.asked) or {target}
     named = [name for name in asked if name not in owners and mentions(unit.text, name)]
     own = max([*(weight for name, weight in owners.items() if name in asked), *(1.0 for _ in named), 0.0])
+    if unit.turn.speaker in asked and not unit.asks and _SAYING.search(analysis.question):
+        own = max(own, SAID)
     other = max([*(weight for name, weight in owners.items() if name not in asked), 0.0])
     return own, other * (0.3 if named else 1.0)
 
 
-@cache
+@lru_cache(maxsize=256)
 def _named(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
 
@@ -101,6 +139,89 @@ def _named(name: str) -> re.Pattern[str]:
 def mentions(text: str, name: str) -> bool:
     """Whether a text says a name, as a whole word."""
     return _named(name).search(text) is not None
+
+
+def strength(m: Match) -> float:
+    """Return how far a sentence is the one that the question is about."""
+    return m.score * (0.3 + m.own) * (0.6 if m.unit.asks else 1.0)
+
+
+def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
+    """Return how close characters of a sentence stand to the words of the question, 1 when beside all of them."""
+    stems = {stem(word) for word in matches.weights}
+    close: dict[str, float] = {}
+    for found in _WORD.finditer(m.unit.turn.text, *m.unit.span):
+        said = stem(found[0].casefold())
+        if said in stems:
+            apart = max(begins - found.end(), found.start() - ends, 0)
+            close[said] = max(close.get(said, 0.0), math.exp(-apart / _REACH))
+    return sum(close.values()) / max(1, len(stems))
+
+
+def said_words(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
+    """Return a row a keyword, a column a sentence: 1 where it is said, its cosine where a related word is, else 0."""
+    vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
+    if not keywords or not vocabulary:
+        return np.zeros((len(keywords), len(found)), np.float32)
+    rows = np.array([word_vector(word) for word in vocabulary], np.float32)
+    asked = np.array([word_vector(word) for word in keywords], np.float32)
+    alike = asked @ rows.T
+    alike[alike < RELATED] = 0
+    alike = np.minimum(alike, 0.9)
+    stems = np.array([stem(word) for word in vocabulary])
+    for index, word in enumerate(keywords):
+        alike[index, stems == stem(word)] = 1
+    padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
+    said = np.zeros((len(keywords), len(found)), np.float32)
+    for index, unit in enumerate(found):
+        if unit.words:
+            said[:, index] = padded[:, [vocabulary[word] for word in unit.words]].max(axis=1)
+    return said
+
+
+@lru_cache(maxsize=1 << 14)
+def word_vector(word: str) -> Array:
+    """Return a word's unit vector; zeros for one without."""
+    row: Array = _EMBEDDER.embed([word])[0]
+    return row
+
+
+class _Spread:
+    """The dialogue around each sentence: its turn, the question that its turn answers, the turns beside it."""
+
+    def __init__(self, view: View, found: Sequence[Unit]) -> None:
+        ids = list(dict.fromkeys(unit.turn.id for unit in found))
+        place = {turn_id: index for index, turn_id in enumerate(ids)}
+        self._turn = np.array([place[unit.turn.id] for unit in found])
+        self._size = len(ids)
+        self._heard = np.full(len(ids), -1)
+        self._near: list[tuple[int, int]] = []
+        for dialogue in view.context.values():
+            for before, after in pairwise(dialogue):
+                self._near.append((place[before.id], place[after.id]))
+                if before.speaker != after.speaker and before.text.rstrip().endswith("?"):
+                    self._heard[place[after.id]] = place[before.id]
+
+    def added(self, own: Array) -> Array:
+        """Return what the dialogue adds to each sentence's own score."""
+        turn, heard, near = self._parts(own[None, :])
+        added: Array = (TURN_SHARE * turn + HEARD_SHARE * heard + NEAR_SHARE * near)[0]
+        return added
+
+    def widened(self, said: Array) -> Array:
+        """Return how far each word is said around each sentence."""
+        turn, heard, near = self._parts(said)
+        widened: Array = np.maximum(np.maximum(0.9 * turn, 0.8 * heard), 0.6 * near)
+        return widened
+
+    def _parts(self, values: Array) -> tuple[Array, Array, Array]:
+        best = np.zeros((len(values), self._size + 1), np.float32)
+        np.maximum.at(best.T, self._turn, values.T)
+        near = np.zeros_like(best)
+        for before, after in self._near:
+            near[:, before] = np.maximum(near[:, before], best[:, after])
+            near[:, after] = np.maximum(near[:, after], best[:, before])
+        return best[:, self._turn], best[:, self._heard[self._turn]], near[:, self._turn]
 
 
 def _all_units(view: View) -> list[Unit]:
@@ -115,11 +236,6 @@ def _all_units(view: View) -> list[Unit]:
     return [unit for turn in turns.values() for unit in units(turn, spoken.get(turn.id))]
 
 
-def _coverage(unit: Unit, weights: Mapping[str, float]) -> float:
-    total = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in unit.terms) / total if total else 0.0
-
-
 def _cosines(analysis: Analysis, found: Sequence[Unit]) -> Vectors:
     asked = analysis.question
     for name in analysis.asked:
@@ -127,43 +243,3 @@ def _cosines(analysis: Analysis, found: Sequence[Unit]) -> Vectors:
     rows = _EMBEDDER.embed([asked, *(unit.text for unit in found)])
     cosines: Vectors = rows[1:] @ rows[0]
     return cosines
-
-
-def _surroundings(
-    view: View, found: Sequence[Unit], lexical: Vectors, dense: Vectors, weights: Mapping[str, float]
-) -> Vectors:
-    """Return what the rest of its turn, and the question it answers, add to each sentence's score."""
-    best: dict[str, float] = {}
-    for index, unit in enumerate(found):
-        own = float(lexical[index] + dense[index])
-        best[unit.turn.id] = max(best.get(unit.turn.id, 0.0), own)
-    heard = _heard(view)
-    near = _near(view)
-    return np.array(
-        [
-            TURN_SHARE * best[unit.turn.id]
-            + HEARD_SHARE * best.get(heard.get(unit.turn.id, ""), 0.0)
-            + NEAR_SHARE * max([best.get(other, 0.0) for other in near.get(unit.turn.id, ())] or [0.0])
-            for unit in found
-        ],
-        np.float32,
-    )
-
-
-def _heard(view: View) -> dict[str, str]:
-    """Map each turn to the one just before it, where that was somebody else's and ended with a question."""
-    heard: dict[str, str] = {}
-    for dialogue in view.context.values():
-        for before, after in pairwise(dialogue):
-            if before.speaker != after.speaker and before.text.rstrip().endswith("?"):
-                heard[after.id] = before.id
-    return heard
-
-
-def _near(view: View) -> dict[str, tuple[str, ...]]:
-    near: dict[str, set[str]] = {}
-    for dialogue in view.context.values():
-        for before, after in pairwise(dialogue):
-            near.setdefault(after.id, set()).add(before.id)
-            near.setdefault(before.id, set()).add(after.id)
-    return {turn_id: tuple(others) for turn_id, others in near.items()}

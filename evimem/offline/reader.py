@@ -1,34 +1,147 @@
-"""A short answer from the best sentence: a date where a time is asked for, else the sentence's telling part."""
+"""A short answer from the evidence: a date, a length of time, a number, yes or no, or the words that say it."""
 
 from __future__ import annotations
 
-from ..evidence import Draft, Manner, View
-from ..times import locate_times, render
-from ..types import Citation
-from .match import Match, match
+import re
+from collections.abc import Mapping, Sequence
+
+from ..evidence import Draft, View
+from ..times.render import render
+from ..types import Citation, Fact
+from . import numbers, polarity
+from .confidence import SHIPPED, Constants
+from .dates import Dated, dated
+from .match import Match, Matches, match, strength
+from .spans import answers
+
+_LISTED = re.compile(
+    r"\b(?:what|which)\s+(?:are|were|other|some|all|kinds?|types?|sorts?)\b"
+    r"|\b(?:what|which)\s+(?:[\w'\u2019-]+\s+){0,2}?(?!(?:is|was|does|has|this|his|its|us)\b)[a-z'\u2019-]+(?<!s)s\s+(?:did|do|does|are|were|was|is|has|have|had|can|could|will|would)\b"
+    r"|\bwhere\s+(?:has|have)\b|\b(?:who|what)\s+all\b",
+    re.IGNORECASE,
+)
+_ITEMS = 3
+WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_WEEKDAY = re.compile(r"\b(?:what|which)\s+(?:day\s+of\s+the\s+week|weekday)\b", re.IGNORECASE)
+_COARSE = (
+    (re.compile(r"\b(?:what|which)\s+year\b", re.IGNORECASE), "%Y"),
+    (re.compile(r"\b(?:what|which)\s+month\b", re.IGNORECASE), "%B %Y"),
+)
+_AGO = re.compile(r"\bhow\s+long\s+ago\b", re.IGNORECASE)
+_SO_FAR = re.compile(r"\bhow\s+(?:long|many\s+\w+)\s+(?:has|have)\b", re.IGNORECASE)
 
 
-def read(view: View, manner: Manner) -> Draft:
-    """Answer from the shown evidence."""
+def read(view: View, constants: Constants = SHIPPED) -> Draft:
+    """Answer from the shown evidence, or say that no sentence of it bears on the question."""
     matches = match(view)
-    own = [m for m in matches.ranked if m.shown and not m.unit.asks] or [m for m in matches.ranked if m.shown]
-    own.sort(key=lambda m: -m.score * (0.3 + m.own))
-    if not own:
-        return Draft(None, reason="the evidence says nothing about it")
-    best = own[0]
-    if view.analysis.wants == "time":
-        return _date(own[:3])
-    return Draft(best.unit.text, (_cite(best),))
+    found = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))[:12]
+    if not found:
+        return Draft(None, reason="no sentence of the evidence bears on the question")
+    draft = _by_form(view, matches, found)
+    return draft or _words(view, matches, found, constants)
 
 
-def _date(best: list[Match]) -> Draft:
-    for m in best:
-        for located in locate_times(m.unit.text, m.unit.turn.time):
-            if located.time.start is not None:
-                return Draft(render(located.time), (_cite(m),), time=located.time)
-    said = best[0].unit.turn.time
-    return Draft(f"{said.day} {said:%B %Y}", (_cite(best[0]),), reason="no date is stated: this is when it was said")
+def _by_form(view: View, matches: Matches, found: list[Match]) -> Draft | None:
+    wants = matches.analysis.wants
+    if wants == "time":
+        return _time(matches, found)
+    if wants == "duration":
+        return _duration(view, matches, found)
+    if wants == "count":
+        return _count(matches, found)
+    if wants == "choice":
+        return _stand(polarity.choice(matches, found) or polarity.stand(matches, found))
+    if wants == "yes_no":
+        return _stand(polarity.stand(matches, found))
+    return None
 
 
-def _cite(m: Match) -> Citation:
-    return Citation(m.unit.turn.id, m.unit.span, m.unit.text)
+def _time(matches: Matches, found: list[Match]) -> Draft:
+    best = dated(matches, found)[0]
+    return Draft(
+        _told(best, matches.analysis.question),
+        (cite(best.match, best.span),),
+        steps=(f"{best.time.text!r}, said on {best.match.unit.turn.time:%Y-%m-%d}",) if not best.told else (),
+        time=best.time,
+        reason="no date is stated; this is the day it was told on" if best.told else None,
+    )
+
+
+def _told(best: Dated, question: str) -> str:
+    start = best.time.start
+    if start is None:
+        return best.time.text
+    if _WEEKDAY.search(question):
+        return WEEKDAY_NAMES[start.weekday()]
+    for asked, form in _COARSE:
+        if asked.search(question):
+            return f"{start:{form}}"
+    return render(best.time, best.match.unit.turn.time, "day")
+
+
+def _duration(view: View, matches: Matches, found: list[Match]) -> Draft | None:
+    question = matches.analysis.question
+    if (events := numbers.two_events(question)) and (draft := _between(view, events)):
+        return draft
+    if phrases := numbers.stated(matches, found, numbers.DURATION):
+        best = phrases[0]
+        text = f"{best.text} ago" if _AGO.search(question) else best.text
+        return Draft(text, (cite(best.match, best.span),))
+    times = [d for d in dated(matches, found) if not d.told and d.time.start is not None]
+    if times and view.asked_at is not None and (_SO_FAR.search(question) or _AGO.search(question)):
+        start = times[0].time.start
+        passed = numbers.since(start, view.asked_at) if start else None
+        if passed:
+            return Draft(passed, (cite(times[0].match, times[0].span),), steps=(f"since {start:%Y-%m-%d}",))
+    return None
+
+
+def _between(view: View, events: tuple[str, str]) -> Draft | None:
+    """Resolve the date of each event on its own, then subtract."""
+    found: list[Dated] = []
+    for event in events:
+        matches = match(view, event)
+        ranked = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))[:12]
+        found += dated(matches, ranked)[:1]
+    if len(found) < 2:
+        return None
+    text = numbers.between(found[0].time, found[1].time, view.analysis.question)
+    if text is None:
+        return None
+    steps = tuple(f"{render(d.time, d.match.unit.turn.time, 'day')}" for d in found)
+    return Draft(text, tuple(cite(d.match, d.span) for d in found), steps=steps)
+
+
+def _count(matches: Matches, found: list[Match]) -> Draft | None:
+    question = matches.analysis.question.lower()
+    if "how often" in question:
+        forms: tuple[re.Pattern[str], ...] = (numbers.OFTEN,)
+    elif "how much" in question:
+        forms = (numbers.MONEY, numbers.COUNT)
+    else:
+        forms = (numbers.COUNT,)
+    for form in forms:
+        if phrases := numbers.stated(matches, found, form):
+            best = phrases[0]
+            return Draft(best.text, (cite(best.match, best.span),))
+    return None
+
+
+def _stand(found: polarity.Stand | None) -> Draft | None:
+    return None if found is None else Draft(found.text, (cite(found.match, found.match.unit.span),))
+
+
+def _words(view: View, matches: Matches, found: list[Match], constants: Constants) -> Draft:
+    facts: Mapping[str, Sequence[Fact]] = {item.turn.id: item.facts for item in view.shown}
+    listed = _LISTED.search(view.analysis.question) is not None
+    spans = answers(matches, found, facts, constants.word, _ITEMS if listed else 1)
+    if not spans:
+        return Draft(found[0].unit.text, (cite(found[0], found[0].unit.span),))
+    text = ", ".join(span.text for span in spans)
+    return Draft(text, tuple(cite(span.match, (span.start, span.end)) for span in spans))
+
+
+def cite(m: Match, span: tuple[int, int]) -> Citation:
+    """Cite characters of a sentence's turn, or of its caption."""
+    said = (m.unit.turn.caption or "") if m.unit.caption else m.unit.turn.text
+    return Citation(m.unit.turn.id, span, said[span[0] : span[1]])

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..extract.sentences import sentences
-from ..terms import STOP_WORDS, stem, words
+from ..terms import STOP_WORDS, words
 from ..types import Turn
 
 _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
@@ -29,12 +29,12 @@ NO_PERSON = (0.8, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One sentence of a turn, or its caption: where it stands, its stems, and how far it is about whom."""
+    """One sentence of a turn, or its caption: where it stands, its words, and how far it is about whom."""
 
     turn: Turn
     span: tuple[int, int]
     text: str
-    terms: frozenset[str]
+    words: tuple[str, ...]
     asks: bool
     caption: bool
     about: Mapping[str, float]
@@ -44,9 +44,9 @@ def units(turn: Turn, addressee: str | None) -> tuple[Unit, ...]:
     """Return the sentences of a turn and its caption, each with its owners."""
     found = [_unit(turn, span, addressee) for span in sentences(turn.text)[:_MAX_UNITS]]
     if turn.caption:
-        stems = content(turn.caption)
+        said = content(turn.caption)
         about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
-        found.append(Unit(turn, (0, len(turn.caption)), turn.caption, stems, asks=False, caption=True, about=about))
+        found.append(Unit(turn, (0, len(turn.caption)), turn.caption, said, asks=False, caption=True, about=about))
     return tuple(found)
 
 
@@ -57,9 +57,9 @@ def addressee(turn: Turn, dialogue: Sequence[Turn]) -> str | None:
     return next((other.speaker for other in nearest if other.speaker != turn.speaker), None)
 
 
-def content(text: str) -> frozenset[str]:
-    """Return the stems of a text's content words."""
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+def content(text: str) -> tuple[str, ...]:
+    """Return the content words of a text, each once."""
+    return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
 
 
 def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> Unit:

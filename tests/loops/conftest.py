@@ -1,0 +1,135 @@
+"""A small memory without a file, and a mind that says what a test tells it to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from evimem.embedding import StaticEmbedder
+from evimem.evidence import Draft, Manner, Verdict, View
+from evimem.extract import RuleExtractor
+from evimem.flow import Complete, Effect, Embed, Expand, Flow, Recall, run, serve
+from evimem.index.document import embedding_text
+from evimem.inmemory import MemoryStore
+from evimem.loops import LOOPS
+from evimem.loops.task import Task
+from evimem.protocols import Entry
+from evimem.types import Answer, Budget, Citation, Tier, Turn
+
+EMBEDDER = StaticEmbedder()
+JUNO = Draft("Juno", (Citation("s1:1", None, ""),))
+START = datetime(2024, 3, 12, 18, 0)
+
+
+@dataclass
+class World:
+    """A memory whose effects are counted as they are performed."""
+
+    store: MemoryStore
+    effects: list[Effect] = field(default_factory=list)
+
+    def perform(self, effect: Effect) -> Any:
+        self.effects.append(effect)
+        if isinstance(effect, Embed):
+            return EMBEDDER.embed(effect.texts)
+        assert not isinstance(effect, Complete), "no model is configured"
+        return serve(self.store, effect)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+    @property
+    def queries(self) -> list[str]:
+        return [effect.query.text for effect in self.of(Recall)]
+
+    @property
+    def hops(self) -> int:
+        return len(self.of(Expand))
+
+    def ask(self, question: str, mind: Any, loop: str = "iris", **budget: Any) -> Answer:
+        return run(LOOPS[loop](Task(question, mind, budget=Budget(**budget))), self.perform)
+
+
+def turn(place: int, speaker: str, text: str, day: int = 0) -> Turn:
+    session = f"s{day + 1}"
+    return Turn(f"{session}:{place}", session, speaker, text, START + timedelta(days=day, minutes=place))
+
+
+def dialogue(lines: Iterable[tuple[str, str]], day: int = 0) -> list[Turn]:
+    return [turn(place, speaker, text, day) for place, (speaker, text) in enumerate(lines, 1)]
+
+
+@pytest.fixture
+def world() -> Callable[[Sequence[Turn]], World]:
+    def build(turns: Sequence[Turn]) -> World:
+        store = MemoryStore(EMBEDDER.name, EMBEDDER.dimension)
+        extractor = RuleExtractor()
+        vectors = EMBEDDER.embed([embedding_text(t) for t in turns])
+        store.write([Entry(t, extractor.extract(t), v) for t, v in zip(turns, vectors, strict=True)])
+        return World(store)
+
+    return build
+
+
+@dataclass
+class ScriptedMind:
+    """Gives its verdicts in order, the last one for ever; keeps every view it was shown."""
+
+    verdicts: list[Verdict | Exception]
+    draft: Draft | Exception = JUNO
+    name: str = "scripted"
+    abstain_below: float = 0.5
+    views: list[View] = field(default_factory=list)
+    manners: list[Manner] = field(default_factory=list)
+
+    def judge(self, view: View) -> Flow[Verdict]:
+        yield from ()
+        self.views.append(view)
+        verdict = self.verdicts[min(len(self.views), len(self.verdicts)) - 1]
+        if isinstance(verdict, Exception):
+            raise verdict
+        return verdict
+
+    def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
+        yield from ()
+        self.manners.append(manner)
+        if isinstance(self.draft, Exception):
+            raise self.draft
+        return self.draft
+
+
+def says(tier: Tier, confidence: float, **more: Any) -> Verdict:
+    return Verdict(tier, confidence, probability=more.pop("probability", 0.9), **more)
+
+
+@pytest.fixture
+def script() -> type[ScriptedMind]:
+    return ScriptedMind
+
+
+@pytest.fixture
+def verdict() -> Callable[..., Verdict]:
+    return says
+
+
+@pytest.fixture
+def puppy(world: Callable[[Sequence[Turn]], World]) -> World:
+    """Two people, forty turns over four days: enough that three iterations see new turns each."""
+    days = [
+        ("Mira", "We adopted a puppy last Friday, she is called Juno."),
+        ("Tomas", "A puppy! I wish I had a dog, my landlord says no."),
+        ("Mira", "Juno ate my running shoe this morning."),
+        ("Tomas", "I booked the trip to Norway with Katrin."),
+        ("Mira", "My cello teacher moved the lesson to Tuesday."),
+        ("Tomas", "The workshop flooded again, all the oak is wet."),
+        ("Mira", "My sister Nadia is expecting twins."),
+        ("Tomas", "I run along the canal every morning now."),
+        ("Mira", "The children's hospital called me about the interview."),
+        ("Tomas", "My father walks without his stick."),
+    ]
+    turns = [t for day in range(4) for t in dialogue([(who, f"{text} Day {day}.") for who, text in days], day)]
+    return world(turns)

@@ -1,0 +1,265 @@
+"""IRIS against its statements (E5-E11, E14) and the failures it was built to end (fixtures F1, F3, F8, F9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from evimem.errors import InvalidQuery, ModelTimeout
+from evimem.evidence import Draft, Verdict
+from evimem.flow import AboutEntity, Embed, Recall, run
+from evimem.loops import LOOPS, answer_question
+from evimem.loops.task import Task
+from evimem.trace import Acted, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from evimem.tracker import Requirement, replay_trace
+from evimem.types import Budget, Citation, Gap, Tier, TimeSpan, Turn
+
+QUESTION = "What is Mira's puppy called?"
+PARTIAL = Verdict(Tier.PARTIAL, 0.4, probability=0.9)
+
+
+def events(trace: Trace, kind: type[Any]) -> list[Any]:
+    return [event for event in trace.events if isinstance(event, kind)]
+
+
+def test_exact_evidence_is_answered_after_one_check(puppy: Any, script: Any, verdict: Any) -> None:
+    mind = script([verdict(Tier.EXACT, 0.9)])
+    answer = puppy.ask(QUESTION, mind)
+    assert (answer.text, answer.abstained, answer.tier) == ("Juno", False, Tier.EXACT)
+    assert len(mind.views) == 1
+    assert events(answer.trace, Stopped)[0].reason == "exact evidence"
+
+
+def test_inferrable_evidence_stops_a_general_question_at_once(puppy: Any, script: Any, verdict: Any) -> None:
+    mind = script([verdict(Tier.INFERRABLE, 0.95)])
+    puppy.ask(QUESTION, mind)
+    assert len(mind.views) == 1
+
+
+def test_partial_evidence_is_looked_for_until_the_iterations_are_used_up(puppy: Any, script: Any) -> None:
+    mind = script([PARTIAL])
+    answer = puppy.ask(QUESTION, mind)
+    assert len(mind.views) == 3
+    assert events(answer.trace, Stopped)[-1].reason == "iterations used up"
+    assert not answer.abstained
+
+
+def test_each_iteration_looks_for_more_on_both_paths(puppy: Any, script: Any) -> None:
+    answer = puppy.ask(QUESTION, script([PARTIAL]))
+    asked = [(q.iteration, q.path, q.k) for q in events(answer.trace, Queried)]
+    assert [a for a in asked if a[1] == "anchor"] == [(1, "anchor", 10), (2, "anchor", 13), (3, "anchor", 16)]
+    assert [a for a in asked if a[1] == "refined"] == [(2, "refined", 13), (3, "refined", 16)]
+
+
+def test_no_query_is_ever_asked_twice_though_the_mind_repeats_itself(puppy: Any, script: Any) -> None:
+    mind = script(
+        [Verdict(Tier.PARTIAL, 0.4, query=QUESTION.upper(), gaps=(Gap("attribute", "puppy name", "no name"),))]
+    )
+    puppy.ask(QUESTION, mind)
+    asked = [" ".join(query.casefold().split()) for query in puppy.queries]
+    assert len(asked) == len(set(asked)) == 3
+
+
+def test_the_minds_own_query_is_preferred(puppy: Any, script: Any) -> None:
+    mind = script([Verdict(Tier.PARTIAL, 0.4, query="Juno the puppy")])
+    puppy.ask(QUESTION, mind)
+    assert "Juno the puppy" in puppy.queries
+
+
+def test_a_query_is_embedded_once_and_searched_once(puppy: Any, script: Any) -> None:
+    puppy.ask(QUESTION, script([PARTIAL]))
+    texts = [text for effect in puppy.of(Embed) for text in effect.texts]
+    assert len(texts) == len(set(texts)) == len(puppy.of(Recall))
+
+
+def test_all_that_is_new_is_seen_by_the_next_check(puppy: Any, script: Any) -> None:
+    mind = script([PARTIAL])
+    answer = puppy.ask(QUESTION, mind)
+    for view in mind.views:
+        new = {t for found in events(answer.trace, Found) if found.iteration == view.iteration for t in found.turns}
+        assert new <= {item.turn.id for item in view.shown}
+        assert new
+
+
+def test_a_small_memory_stops_when_there_is_nothing_new(world: Any, script: Any) -> None:
+
+    small = world([Turn("s1:1", "s1", "Mira", "Our puppy is called Juno.", datetime(2024, 3, 12))])
+    mind = script([PARTIAL])
+    answer = small.ask(QUESTION, mind)
+    assert len(mind.views) == 1
+    assert events(answer.trace, Stopped)[0].reason == "no new evidence"
+    assert answer.text == "Juno"
+
+
+def test_a_first_fact_in_a_young_memory_is_answerable(world: Any, script: Any, verdict: Any) -> None:
+
+    young = world([Turn("s1:1", "s1", "Mira", "Our puppy is called Juno.", datetime(2024, 3, 12))])
+    answer = young.ask(QUESTION, script([verdict(Tier.EXACT, 0.9)]))
+    assert answer.tier is Tier.EXACT
+    assert young.ask(QUESTION, script([verdict(Tier.EXACT, 0.9)]), delta="paper").tier is Tier.PARTIAL
+
+
+def test_an_empty_memory_abstains_without_asking_anybody(world: Any, script: Any) -> None:
+    mind = script([PARTIAL])
+    answer = world([]).ask(QUESTION, mind)
+    assert (answer.text, answer.abstained, answer.tier, mind.views) == (None, True, Tier.NONE, [])
+    assert answer.reason
+
+
+def test_an_entity_that_nobody_mentions_downgrades_and_is_named_in_the_gaps(
+    puppy: Any, script: Any, verdict: Any
+) -> None:
+    mind = script([verdict(Tier.EXACT, 0.99)])
+    answer = puppy.ask("What did Mira give Bartholomew?", mind)
+    assert answer.tier is Tier.PARTIAL
+    assert ("entity", "Bartholomew") in {(gap.kind, gap.about) for gap in answer.gaps}
+    assert len(mind.views) == 3
+
+
+def test_an_entity_gap_looks_up_the_entitys_facts(puppy: Any, script: Any) -> None:
+    gap = Gap("entity", "Nadia", "too little about Nadia")
+    answer = puppy.ask("What is Nadia expecting?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
+    assert "Nadia" in {effect.entity for effect in puppy.of(AboutEntity) if effect.limit > 1}
+    assert any(found.path == "about" for found in events(answer.trace, Found))
+
+
+def test_an_attribution_gap_searches_the_asked_persons_turns_only(puppy: Any, script: Any) -> None:
+    gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
+    puppy.ask("What is Tomas's puppy called?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
+    assert "Tomas" in {effect.query.speaker for effect in puppy.of(Recall)}
+
+
+def test_counts_are_of_this_question_only_and_of_distinct_facts(puppy: Any, script: Any) -> None:
+    first, second = script([PARTIAL]), script([PARTIAL])
+    puppy.ask(QUESTION, first)
+    puppy.ask(QUESTION, second)
+    assert [view.entities for view in first.views] == [view.entities for view in second.views]
+    for view in first.views:
+        facts = {fact.id for item in view.evidence for fact in item.facts}
+        assert view.entities["Mira"].found <= len(facts)
+
+
+def test_a_model_that_fails_at_the_last_check_ends_in_its_error_and_not_in_an_abstention(
+    puppy: Any, script: Any
+) -> None:
+    mind = script([PARTIAL, PARTIAL, ModelTimeout("no answer within 60 s")])
+    with pytest.raises(ModelTimeout) as failure:
+        puppy.ask(QUESTION, mind)
+    partial = failure.value.partial
+    assert (partial.text, partial.abstained) == (None, False)
+    assert "ModelTimeout" in partial.reason
+    assert [event.action for event in events(partial.trace, Acted)][-1] == "fail"
+
+
+def test_a_model_that_fails_to_answer_ends_in_its_error(puppy: Any, script: Any, verdict: Any) -> None:
+    mind = script([verdict(Tier.EXACT, 0.9)], draft=ModelTimeout("no answer within 60 s"))
+    with pytest.raises(ModelTimeout) as failure:
+        puppy.ask(QUESTION, mind)
+    assert not failure.value.partial.abstained
+
+
+def test_a_low_probability_abstains_with_the_minds_reason(puppy: Any, script: Any) -> None:
+    mind = script([Verdict(Tier.INFERRABLE, 0.8, probability=0.2, reason="the evidence is about Mira, not Tomas")])
+    answer = puppy.ask(QUESTION, mind)
+    assert (answer.abstained, answer.reason) == (True, "the evidence is about Mira, not Tomas")
+    assert answer.confidence == 0.2
+    assert not puppy.ask(QUESTION, mind, abstain_below=0.1).abstained
+
+
+def test_a_mind_that_cannot_word_an_answer_abstains(puppy: Any, script: Any, verdict: Any) -> None:
+    mind = script([verdict(Tier.EXACT, 0.9)], draft=Draft(None, reason="no name is given"))
+    answer = puppy.ask(QUESTION, mind)
+    assert (answer.abstained, answer.reason) == (True, "no name is given")
+
+
+def test_a_citation_of_what_was_never_shown_is_dropped_and_counted(puppy: Any, script: Any, verdict: Any) -> None:
+    draft = Draft(
+        "Juno", (Citation("s9:9", None, ""), Citation("s1:1", None, "she is called Juno", fact_id="invented"))
+    )
+    answer = puppy.ask(QUESTION, script([verdict(Tier.EXACT, 0.9)], draft=draft))
+    assert [(c.turn_id, c.quote, c.fact_id) for c in answer.citations] == [("s1:1", "she is called Juno", None)]
+    start, end = answer.citations[0].span
+    assert "We adopted a puppy last Friday, she is called Juno."[start:end] == "she is called Juno"
+    assert events(answer.trace, Acted)[-1].detail["dropped"] == 1
+
+
+def test_a_quote_that_nobody_said_is_not_kept(puppy: Any, script: Any, verdict: Any) -> None:
+    draft = Draft("Rex", (Citation("s1:1", (0, 3), "he is called Rex"),))
+    answer = puppy.ask(QUESTION, script([verdict(Tier.EXACT, 0.9)], draft=draft))
+    assert [(c.turn_id, c.span, c.quote) for c in answer.citations] == [("s1:1", None, "")]
+
+
+def test_an_answer_without_a_usable_citation_cites_the_witnesses(puppy: Any, script: Any, verdict: Any) -> None:
+    need = "entity:Mira"
+    mind = script([verdict(Tier.EXACT, 0.9, supported={need: ("s1:1",)})], draft=Draft("Juno"))
+    assert [c.turn_id for c in puppy.ask(QUESTION, mind).citations] == ["s1:1"]
+
+
+def test_the_tracker_takes_only_shown_witnesses_and_known_requirements(puppy: Any, script: Any, verdict: Any) -> None:
+    extra = Requirement("why", "attribute", "reason", "why it is called that")
+    claims = verdict(
+        Tier.EXACT,
+        0.9,
+        supported={"entity:Mira": ("s9:9", "s1:1"), "attribute": ("s9:9",), "no such": ("s1:1",)},
+        extended=(extra,),
+    )
+    answer = puppy.ask(QUESTION, script([claims]))
+    changed = events(answer.trace, GapsChanged)[0]
+    assert changed.supported == {"entity:Mira": ("s1:1",)}
+    assert changed.extended == ("why",)
+    assert "attribute" in {gap.kind for gap in changed.open}
+
+
+def test_a_trace_replays_to_the_trackers_last_state_and_survives_json(puppy: Any, script: Any, verdict: Any) -> None:
+    mind = script(
+        [PARTIAL, verdict(Tier.EXACT, 0.9, supported={"entity:Mira": ("s1:1",)}, waived={"attribute": "given up"})]
+    )
+    trace = puppy.ask(QUESTION, mind).trace
+    state = replay_trace(Trace.from_json(trace.to_json()))
+    assert Trace.from_json(trace.to_json()) == trace
+    assert (state.supported, state.waived) == ({"entity:Mira": ("s1:1",)}, {"attribute": "given up"})
+
+
+def test_a_check_records_what_was_judged_and_what_it_became(puppy: Any, script: Any, verdict: Any) -> None:
+    trace = puppy.ask("When did Mira adopt her puppy?", script([verdict(Tier.INFERRABLE, 0.95)])).trace
+    judged = events(trace, Judged)[0]
+    assert (judged.confidence, judged.final_confidence, judged.probability) == (0.95, 0.75, 0.9)
+    assert judged.entities["Mira"] >= 2
+
+
+def test_time_used_up_ends_the_search_after_the_check(puppy: Any, script: Any) -> None:
+
+    seconds = iter([0.0, 10.0, 20.0])
+    mind = script([PARTIAL])
+    task = Task(QUESTION, mind, budget=Budget(seconds=5), clock=lambda: next(seconds))
+    answer = run(LOOPS["iris"](task), puppy.perform)
+    assert len(mind.views) == 1
+    assert events(answer.trace, Stopped)[0].reason == "time used up"
+
+
+def test_an_answers_time_is_the_drafts(puppy: Any, script: Any, verdict: Any) -> None:
+
+    friday = TimeSpan(datetime(2024, 3, 8), datetime(2024, 3, 9), "day", "last Friday")
+    mind = script([verdict(Tier.EXACT, 0.9)], draft=Draft("8 March 2024", time=friday))
+    assert puppy.ask("When did Mira adopt her puppy?", mind).time == friday
+
+
+def test_single_pass_searches_once_and_judges_once(puppy: Any, script: Any) -> None:
+    mind = script([PARTIAL])
+    answer = puppy.ask(QUESTION, mind, loop="single_pass")
+    assert (len(puppy.of(Recall)), len(mind.views), puppy.hops) == (1, 1, 0)
+    assert answer.text == "Juno"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"question": "  "}, {"loop": "spiral"}, {"budget": Budget(iterations=0)}, {"budget": Budget(abstain_below=2)}],
+)
+def test_a_question_without_meaning_is_refused_before_anything_is_asked(wrong: dict[str, Any]) -> None:
+
+    flow: Callable[..., Any] = answer_question
+    with pytest.raises(InvalidQuery):
+        next(flow(**{"question": QUESTION, **wrong}))
