@@ -8,6 +8,7 @@ from rich.console import Console
 from evimem.cli import plain, rich_view
 from evimem.cli.page import BLANK, Heading, Piece, field, line, table, visible
 from evimem.cli.progress import Progress
+from evimem.cli.screen import Screen
 from evimem.cli.views.answer import answer_page, interval
 from evimem.cli.views.trace import trace_page
 from evimem.cli.views.turns import marked
@@ -132,7 +133,7 @@ def fact(start, end):
 
 
 def test_overlapping_facts_are_marked_once():
-    pieces = marked(TURN, [fact(4, 20), fact(7, 35), fact(4, 10)]).pieces
+    pieces = marked(TURN, [fact(4, 20), fact(7, 35), fact(4, 10), fact(8, 9)]).pieces
     assert "".join(piece.text for piece in pieces) == TURN.text
     assert "".join(piece.text for piece in pieces if piece.style == "mark") == TURN.text[4:35]
 
@@ -166,6 +167,11 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         "stopped  exact evidence",
     ):
         assert part in shown
+
+
+def test_a_program_never_gets_what_is_not_json():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        Screen(as_json=True).show([], float("nan"))
 
 
 def test_small_phrases():

@@ -79,4 +79,4 @@ def test_a_line_that_is_too_long_is_refused_without_reading_it_whole(written, mo
     refused = []
     turns = list(read_turns(written(LINE, LINE | {"text": "x" * 1000}, LINE), refused.append))
     assert len(turns) == 2
-    assert [refusal.where for refusal in refused] == ["turns.jsonl line 2"]
+    assert [str(refusal)[:32] for refusal in refused] == ["turns.jsonl line 2: longer than "]
