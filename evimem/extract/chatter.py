@@ -55,6 +55,7 @@ i wish you/love that/love it/love your/i love that for you
 """
 _MEETING = "to hear/to see you/to meet you/to chat/to talk/to catch/seeing/hearing/talking/chatting/catching".split("/")
 _PRAISED = "job work luck morning night evening point idea call news".split()
+_LONGEST = 12  # tokens of a sentence that is empty altogether, or of what opens one
 _WHOLE = frozenset("i see/i know/i understand/i do/i am/i will/i did/i guess/i think/i hope".split("/"))
 
 # what calls out before the sentence proper: "Oh, hey Ben,"
@@ -86,11 +87,11 @@ def is_empty(sentence: Tagged) -> bool:
     start = called.end() if called is not None else 0
     words = [
         word
-        for word, tag in zip(sentence.words[start:], tags[start:], strict=True)
+        for word, tag in zip(sentence.words[start : start + _LONGEST], tags[start:], strict=False)
         if tag not in '.,;"_' and word not in _INTENSIFIERS
     ]
-    if _EMPTY.issuperset(words) or " ".join(words[:4]) in _WHOLE:
-        return True
+    if _EMPTY.issuperset(words) or (len(words) < 4 and " ".join(words) in _WHOLE):
+        return len(tags) <= start + _LONGEST
     openings = _OPENINGS_BY_WORD.get(words[0])
     if openings is not None and f"{' '.join(words)} ".startswith(openings):
         return True

@@ -167,7 +167,7 @@ class _Reading:
         ranges = sentence.ranges
         span = (ranges[first][0], ranges[last - 1][1])
         scope = (ranges[extent.start][0], ranges[max(extent.end, last) - 1][1])
-        return made._replace(object=text, span=span, scope=scope)
+        return Statement(made.subject, made.predicate, text, span, scope, made.kind)
 
     def _phrase(self, place: Range) -> str:
         return self._voice.phrase(self._sentence, place.start, min(place.end, place.start + MAX_OBJECT))

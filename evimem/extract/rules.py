@@ -98,7 +98,7 @@ def _statements(text: str, times: Sequence[Located], voice: Voice) -> list[State
     found: list[Statement] = []
     slight: list[Statement] = []
     for start, end in sentences(text)[:MAX_SENTENCES]:
-        ranges = [(time.start, time.end) for time in times if start <= time.start < end]
+        ranges = [(time.start, time.end) for time in times if start <= time.start < end] if times else ()
         sentence = tagged(text, low, start, end, ranges)
         if is_empty(sentence):
             continue

@@ -14,16 +14,13 @@ _ABBREVIATIONS = frozenset(
 # these may well be the last word of a sentence, so they bind only to what goes on in lower case or with a digit
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m u.s u.k jr sr al ave no st mon tue wed thu fri sat sun max".split())
 
-_BREAK = re.compile(
-    r"""(?<![.!?\u2026])[.!?\u2026]+["'\u201d\u2019)\]*_]*(?=\s|$)  # a mark, what closes with it, then space
-    |(?<![!?])[!?]{2,}(?=\w)                   # "What?!No way"
-    |[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*   # full-width marks need no space
-    |(?<=[a-z)])[.!?](?=[A-Z][a-z])            # "home.Then": a space forgotten
-    |\n\s*                                     # a line break
-    |(?<=\s)[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+(?=\s+[A-Z"\u201c])  # emoji between sentences
-    """,
-    re.VERBOSE,
+# what may end a sentence: a line break, or marks and emoji with whatever closes after them
+_END = re.compile(
+    "[\n.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff]"
+    "[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"
+    "[\"'\u201d\u2019)\\]*_\u300d\u300f]*"
 )
+_MARKS, _FULL_WIDTH = frozenset(".!?\u2026"), frozenset("\u3002\uff01\uff1f")
 _LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
 _MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
 _MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
@@ -38,17 +35,32 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """
     ranges: list[tuple[int, int]] = []
     start = 0
-    for found in _BREAK.finditer(text):
+    for found in _END.finditer(text):
         at, end = found.span()
-        mark = text[at]
-        if mark == "." and end - at == 1 and _binds(text, at, end):
-            continue
-        if text[at:end].startswith(_TRAILING_OFF) and _next(text, end).islower():
-            continue  # "well... maybe" goes on
-        _add(ranges, text, start, at if mark.isspace() else end)
-        start = end
+        if _ends(text, at, end):
+            _add(ranges, text, start, end)
+            start = end
     _add(ranges, text, start, len(text))
     return ranges
+
+
+def _ends(text: str, at: int, end: int) -> bool:
+    """Return whether the marks at [at, end) end a sentence."""
+    mark, after = text[at], text[end : end + 1]
+    if mark == "\n" or mark in _FULL_WIDTH:
+        return True
+    if mark not in _MARKS:  # emoji stand between sentences, or inside one
+        return text[at - 1 : at].isspace() and after.isspace() and _next(text, end).isupper()
+    if not after:
+        return True
+    if not after.isspace():  # "What?!No way", "home.Then"
+        forgotten = (
+            end - at == 1 and text[at - 1 : at].islower() and after.isupper() and text[end + 1 : end + 2].islower()
+        )
+        return forgotten or (mark in "!?" and end - at > 1 and after.isalnum())
+    if mark == "." and end - at == 1:
+        return not _binds(text, at, end)
+    return not (text.startswith(_TRAILING_OFF, at) and _next(text, end).islower())  # "well... maybe" goes on
 
 
 def _next(text: str, at: int) -> str:
