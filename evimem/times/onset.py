@@ -10,7 +10,11 @@ from .find import find_times
 from .lexicon import COUNT, UNIT, compiled, fold
 
 _SINCE = compiled(r"(?:ever )?since ")
-_FOR = compiled(rf"(?:for|in|been) .*?(?P<many>{COUNT}(?: and a half)?[ -]?(?:more )?{UNIT}\b(?: and a half)?)")
+_NOW = "(?:now|already|and counting)"
+_FOR = compiled(
+    rf"(?=for |in |.* {_NOW}$)(?:(?:for|in) .*?)?"
+    rf"(?P<many>{COUNT}(?: and a half)?(?: |-)?(?:\w+ )?{UNIT}\b(?: and a half)?)(?: {_NOW})?"
+)
 
 
 def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
@@ -23,7 +27,7 @@ def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
     folded = fold(span.text)
     if since := _SINCE.match(folded):
         words = span.text[since.end() :]
-    elif lasting := _FOR.match(folded):
+    elif lasting := _FOR.fullmatch(folded):
         words = f"{span.text[slice(*lasting.span('many'))]} ago"
     else:
         return None

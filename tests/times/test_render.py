@@ -63,6 +63,7 @@ def test_the_time_of_day_can_be_left_out():
         ("I've lived here for 3 years now.", datetime(2020, 1, 1), "year"),
         ("I've had this cough for about two weeks.", datetime(2023, 5, 29), "week"),
         ("We've dated since last Friday.", datetime(2023, 6, 9), "day"),
+        ("Married a year and a half already!", datetime(2021, 12, 1), "month"),
     ],
 )
 def test_an_open_span_began_in_the_unit_it_names(text: str, start: datetime, granularity: str):
@@ -71,5 +72,6 @@ def test_an_open_span_began_in_the_unit_it_names(text: str, start: datetime, gra
     assert (begun.start, begun.granularity) == (start, granularity)
 
 
-def test_a_closed_span_has_no_onset():
-    assert onset(find_times("from 2014 to 2018", THURSDAY)[0]) is None
+@pytest.mark.parametrize("text", ["We met a few days ago.", "We'll meet in a few days.", "It ran from 2014 to 2018."])
+def test_a_span_that_is_not_open_has_no_onset(text: str):
+    assert onset(find_times(text, THURSDAY)[0]) is None

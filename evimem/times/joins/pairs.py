@@ -86,7 +86,7 @@ _OR_ON = r"(?:at |around |at around |about |on |by |from |in )?"
 SAME_DAY = Pair(_NOTHING, compiled(rf",? {_OR_ON}(?:exactly )?"), day_and_clock)
 SAME_YEAR = Pair(_NOTHING, compiled(r",? (?:of |in |at |on |around |over )?(?:the )?"), in_that_year)
 CLOSE: tuple[Pair, ...] = (
-    Pair(_NOTHING, compiled(r",? (?:the |on |on the )?\(?"), weekday_and_date),
+    Pair(_NOTHING, compiled(r"[.,]? (?:the |on |on the )?\(?"), weekday_and_date),
     Pair(_NOTHING, compiled(r",? (?:of |in |on |at )?"), weekday_in_week),
     SAME_YEAR,
     SAME_DAY,

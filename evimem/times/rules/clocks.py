@@ -70,7 +70,7 @@ def bare_hour(match: Match, ctx: Context) -> Reading:
     return Reading(None, "clock", clock=Clock(_hour(match) % 12 * 60, sure=False))
 
 
-_HALF = r"(?P<half>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening|at night)"
+_HALF = r"(?P<half>[ap]m\b|[ap]\.m\.?|in the morning|in the afternoon|in the evening|at night)"
 _FREE = r"(?<![\w.,:/$-])"
 _LEAD = r"(?:\b(?P<lead>at|by|around|until|till|from|before|after|since) )?"
 _COUNTS = r"(?![:.,]\d|(?: |-)?(?:percent|%|a\.?m|p\.?m|years|months|weeks|days|miles|o'clock)\b)"

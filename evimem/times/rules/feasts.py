@@ -74,7 +74,7 @@ def feast(match: re.Match[str], ctx: Context) -> Reading | None:
     weak = not match["weekend"] and not ctx.complete(match.end())
     if match["turn"]:
         return Reading(turned(match["turn"], yearly, ctx.today, direction), yearly=yearly, weak=weak)
-    weak = weak or match["lead"] is None or ctx.habitual(*match.span("x"))
+    weak = weak or not (match["lead"] or match["weekend"]) or ctx.habitual(*match.span("x"))
     return Reading(nearest(yearly, ctx.today, direction), yearly=yearly, weak=weak)
 
 

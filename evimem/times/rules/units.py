@@ -64,7 +64,7 @@ def this_weekend(match: Match, ctx: Context) -> Interval | None:
     current = cal.weekend(ctx.today)
     if current.start <= ctx.today:
         return current
-    direction = ctx.direction(*match.span()) or (1 if match["which"] == "this" else -1)
+    direction = ctx.direction(*match.span()) or (1 if match["which"] in ("this", "for the") else -1)
     return cal.weekend(ctx.today - WEEK) if direction < 0 else current
 
 
@@ -134,7 +134,7 @@ RULES = rules(
         edge_of_the,
     ),
     ("unit", r"\b(?P<part>earlier|later) (?:on )?(?:in )?this (?P<unit>week|month|year)\b", part_of_this),
-    ("unit", r"\b(?P<which>this|over the|at the|on the) weekend\b(?! of\b)", this_weekend),
+    ("unit", r"\b(?P<which>this|for the|over the|at the|on the) weekend\b(?! of\b)", this_weekend),
     ("ago", rf"{UNIT_COUNT} (?P<back>ago|back)\b", ago),
     (
         "ago",
@@ -144,7 +144,7 @@ RULES = rules(
     ),
     (
         "ago",
-        rf"\bit(?:'s| has| is)(?: already)?(?: been)?(?: already)? {ABOUT}(?P<x>{UNIT_COUNT}) since\b",
+        rf"\b(?:it's|it is|been)(?: already| only| just)? {ABOUT}(?P<x>{UNIT_COUNT}) since\b",
         dated_since,
     ),
     ("ago", rf"{UNIT_COUNT} (?:from (?:now|today)|hence)\b", from_now),

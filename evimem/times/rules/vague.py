@@ -19,7 +19,7 @@ _LONG = (
 _TURNED = r"(?:day|night|week|month|morning|evening|afternoon|weekend|year)"
 
 RULES = rules(
-    ("vague", r"\b(?:recently|lately|(?:as )?of late)\b", vague),
+    ("vague", r"\b(?:recently|lately|as of late|of late(?= ?[.,;!?]))", vague),
     ("vague", rf"\b{_LONG} (?:ago|back)\b", vague),
     ("vague", rf"\bthe other {_TURNED}\b", vague),
     ("vague", r"\b(?:someday|nowadays|at some point|back in the day|back then)\b", vague),

@@ -76,10 +76,10 @@ def some_ago(match: Match, ctx: Context) -> Reading:
     return _weekday(cal.weekday_before(ctx.today, WEEKDAYS[match["weekday"].rstrip("s")]) - weeks * WEEK)
 
 
-_DAY = rf"(?P<weekday>{WEEKDAY})\b\.?"
+_DAY = rf"(?P<weekday>{WEEKDAY})\b"
 _FULL = rf"(?P<weekday>(?:{'|'.join(FULL_WEEKDAYS)})s)"
 _LEAD = r"(?:(?P<lead>on|by|until|till|since|before|after|for|from) )?"
-_MANY = r"(?P<one_of_many>(?:a|an|the|every|each|any|one|some|most|my|your|our|another|black|good|fat|taco) )?"
+_MANY = r"(?P<one_of_many>(?:a|an|the|every|every (?:other|second|third|single)|each|any|one|some|most|my|your|our|another|black|good|fat|taco) )?"
 
 RULES = rules(
     ("weekday", rf"\b(?:last|previous|past) {_DAY}", last),

@@ -30,11 +30,20 @@ def decade(match: Match, ctx: Context) -> Interval | None:
     word = match["decade"]
     number = _DECADES[word] if word in _DECADES else int(word)
     if number >= 100:
-        return cal.decade(number)
+        return (
+            cal.span(datetime(number, 1, 1), datetime(number + 100, 1, 1))
+            if _is_century(number)
+            else cal.decade(number)
+        )
     if _DEGREES.search(ctx.folded, *ctx.sentence(*match.span())):
         return None
     century = ctx.today.year - ctx.today.year % 100
     return cal.decade(century + number - (100 if century + number > ctx.today.year else 0))
+
+
+def _is_century(number: int) -> bool:
+    """Say whether "the 1800s" and "the 1900s" are meant; "the 2000s" have been a decade so far."""
+    return number % 100 == 0 and number < 2000
 
 
 _TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
