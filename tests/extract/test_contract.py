@@ -48,7 +48,8 @@ HOSTILE = {
     "dates": "I left on 99999999999/99/99 " * 500,
 }
 WORDS = st.sampled_from(
-    "I my we Ben she the that who and but if because not never don't 's adopted moved likes is was has will to in of a puppy Porto "
+    "I my we Ben she the that who and but if because not never don't 's adopted moved likes is was has will to in of a "
+    "puppy Porto "
     'happy very running seen , . ? ! ; " ( ) - \u2026 \u200b \ud83d\ude00 2024 yesterday'.split(" ")
 )
 
