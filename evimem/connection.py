@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +37,7 @@ _PRAGMAS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
 )
+_LONGEST_NAP = 0.004  # seconds between two attempts at a lock that another process holds
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
 
@@ -48,7 +51,8 @@ class Connection:
     def __init__(self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0) -> None:
         self.path = path
         self._vfs = vfs
-        self._busy = int(busy_seconds * 1000)
+        self._busy = busy_seconds
+        self._patience = 0.0
         self._lock = threading.RLock()
         self._depth = 0
         self._closed = False
@@ -146,7 +150,7 @@ class Connection:
 
     def _open(self) -> apsw.Connection:
         db = apsw.Connection(str(self.path), vfs=self._vfs)
-        db.set_busy_timeout(self._busy)
+        db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
         if db.readonly("main"):
             db.close()
@@ -164,6 +168,17 @@ class Connection:
             )
         self._check_place()
         return db
+
+    def _wait(self, attempts: int) -> bool:
+        """Nap, and say whether to try for the lock again.
+
+        SQLite's own timeout naps longer and longer, so that under many writers an unlucky one hardly ever asks while
+        the lock is free, and fails; short naps of random length give each the same chance.
+        """
+        if attempts == 0:
+            self._patience = time.monotonic() + self._busy
+        time.sleep(random.uniform(0.0, _LONGEST_NAP))
+        return time.monotonic() < self._patience
 
     def _check_place(self) -> None:
         """Raise StoreRolledBack where the file was deleted or exchanged: what is written now would be lost with it."""
