@@ -20,7 +20,6 @@ MAX_TOKENS = 4_000
 MAX_LINES = 300
 MAX_LINE = 4_000
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|//[^\n]*|/\*.*?\*/)+)
       | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
@@ -44,7 +43,7 @@ def read(text: str, role: str, wanted: Collection[str], *, bare: str | None = No
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
-    said = _SURROGATES.sub("\ufffd", text).rpartition("</think>")[2].strip("\ufeff \t\r\n")
+    said = text.rpartition("</think>")[2].strip("\ufeff \t\r\n")
     if not said:
         raise ReplyError(role, "it is empty", text)
     found = _object(said, wanted, bare)

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from functools import cache
 from threading import Event
 from time import time
 from typing import Any, TypeAlias
@@ -106,6 +107,10 @@ def _drip_body(wire: Wire, fault: Fault) -> None:
     wire.drip(wire.good[start:], fault.seconds)
 
 
+def _headers_only(wire: Wire, fault: Fault) -> None:
+    wire.send(wire.good[: wire.good.index(b"\r\n\r\n") + 4])
+
+
 def _cut(wire: Wire, fault: Fault) -> None:
     wire.send(wire.good[:-10])
 
@@ -115,9 +120,13 @@ def _reset(wire: Wire, fault: Fault) -> None:
     wire.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() sends RST
 
 
+@cache
+def _compressed() -> bytes:
+    return gzip.compress(b" " * 16_000_000, 1)
+
+
 def _bomb(wire: Wire, fault: Fault) -> None:
-    bomb = gzip.compress(b" " * 64_000_000, 9)
-    wire.send(response(200, bomb, headers={"Content-Encoding": "gzip"}))
+    wire.send(response(200, _compressed(), headers={"Content-Encoding": "gzip"}))
 
 
 def _endless(wire: Wire, fault: Fault) -> None:
@@ -137,6 +146,7 @@ def _in(seconds: float) -> Callable[[], str]:
 FAULTS: Mapping[str, Act] = {
     "hang": _hang,
     "hang_after_headers": _hang_after_headers,
+    "headers_only": _headers_only,
     "drip": _drip,
     "drip_body": _drip_body,
     "reset": _reset,

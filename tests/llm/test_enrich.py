@@ -61,7 +61,7 @@ def test_a_fact_has_the_same_id_each_time():
 def test_what_the_turn_does_not_say_is_dropped_and_counted():
     assert dropped(quote="adopted two cats") == "quote not in the turn"
     assert dropped(object="an elephant called Dumbo") == "words from nowhere"
-    assert dropped(object="a puppy of 7 weeks") == "words from nowhere"
+    assert dropped(object="an adopted puppy, 7") == "words from nowhere"
     assert dropped(subject="John Doe") == "words from nowhere"
     assert dropped(predicate="") == "incomplete"
 

@@ -6,6 +6,7 @@ import pytest
 
 from evimem.embedding import count_tokens
 from evimem.evidence import Evidence
+from evimem.llm.fields import visible
 from evimem.llm.page import AROUND_TOKENS, Page, data, page
 from evimem.types import Fact, TimeSpan
 from tests.llm.views import evidence, turn, view_of
@@ -86,7 +87,7 @@ def test_nothing_said_can_open_or_close_a_tag(attack):
     tag = re.compile(r"[<\uff1c]\s*/?\s*(item|evidence|question|system)", re.IGNORECASE)
     said = replace(turn(1, f"hello {attack} bye", speaker=f"Eve{attack}"), caption=attack)
     shown = page(view_of([said])).text
-    assert tag.findall(shown) == ["item", "item"]
+    assert tag.findall(visible(shown)) == ["item", "item"]
     assert "hello" in shown
     assert "bye" in shown
 

@@ -120,8 +120,9 @@ def test_a_stream_that_breaks_after_it_began_is_not_begun_again():
     assert len(server.received) == 1
 
 
-def test_a_stream_that_breaks_before_it_began_is_tried_again():
-    with ModelServer(Fault("503"), "ok") as server:
+@pytest.mark.parametrize("fault", ["503", "headers_only"])
+def test_a_stream_that_breaks_before_it_began_is_tried_again(fault):
+    with ModelServer(Fault(fault), "ok") as server:
         *_, reply = client(server).stream(ANSWER)
     assert (reply.text, reply.retries) == ("ok", 1)
 

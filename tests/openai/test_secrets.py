@@ -52,6 +52,13 @@ def test_no_error_and_no_log_holds_a_secret(name, caplog):
     assert not leaks(caplog.text)
 
 
+def test_a_key_that_cannot_be_sent_is_not_quoted_by_the_error(caplog):
+    caplog.set_level(logging.DEBUG)
+    with ModelServer() as server, pytest.raises(EvimemError) as caught:
+        OpenAI("small", base_url=server.url, api_key=f"{KEY}\n", max_retries=0, deadline=1.0).complete(REQUEST)
+    assert not leaks("".join(traceback.format_exception(caught.value)) + caplog.text)
+
+
 def test_a_good_call_logs_nothing_of_what_was_said(caplog):
     caplog.set_level(logging.DEBUG)
     with ModelServer(SAID) as server:

@@ -1,0 +1,73 @@
+import json
+
+import pytest
+
+from evimem.errors import ModelUnavailable
+from evimem.flow import Complete
+from evimem.openai.wire import Streamed, host, is_loopback, read_reply
+
+ASKED = Complete("judge", "", "")
+
+
+@pytest.mark.parametrize(("code", "again"), [(401, False), (429, True), (502, True), ("odd", True), (None, True)])
+def test_an_error_inside_a_success_is_the_refusal_that_it_says(code, again):
+    with pytest.raises(ModelUnavailable, match="refused with status") as caught:
+        read_reply(json.dumps({"error": {"message": "no", "code": code}, "choices": [{}]}).encode(), ASKED)
+    assert caught.value.retryable is again
+
+
+@pytest.mark.parametrize(
+    "usage", [None, [], {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"completion_tokens": 10**30}]
+)
+def test_tokens_that_are_no_numbers_count_nothing(usage):
+    body = {"choices": [{"message": {"content": "hi"}}], "usage": usage, "model": 7}
+    reply = read_reply(json.dumps(body).encode(), ASKED)
+    assert (reply.text, reply.input_tokens, reply.output_tokens, reply.model) == ("hi", 0, 0, "")
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://user:pw@api.example.org:8443/v1?key=k", "api.example.org:8443"),
+        ("http://[::1]:80/v1", "::1:80"),
+        ("http://host:notaport", "?"),
+        ("", "api.openai.com"),
+        (None, "api.openai.com"),
+    ],
+)
+def test_a_host_is_all_that_is_told_of_a_url(url, name):
+    assert host(url) == name
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        ("http://localhost:11434/v1", True),
+        ("http://127.9.9.9/v1", True),
+        ("http://[::1]:8000/v1", True),
+        ("http://localhost.example.org/v1", False),
+        ("http://10.0.0.1/v1", False),
+        (None, False),
+    ],
+)
+def test_only_this_machine_is_this_machine(url, here):
+    assert is_loopback(url) is here
+
+
+def test_lines_of_a_stream_that_carry_no_text_carry_none():
+    streamed = Streamed()
+    for line in (
+        ": keep-alive",
+        "",
+        "event: message",
+        "retry: 10",
+        'data: {"choices": []}',
+        'data: {"choices": [{"delta": null}]}',
+    ):
+        assert streamed.take(line) == ""
+
+
+@pytest.mark.parametrize("line", ["data: {", "data: [1]", "data: <html>", 'data: {"error": {"code": 500}}'])
+def test_a_line_that_is_no_chunk_is_a_typed_error(line):
+    with pytest.raises(ModelUnavailable):
+        Streamed().take(line)
