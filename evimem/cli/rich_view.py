@@ -43,9 +43,9 @@ def _renderable(block: Block) -> RenderableType:
         grid.add_column(width=block.width, no_wrap=True)
         grid.add_column()
         grid.add_row(Text(block.label, style=_STYLES[block.style]), _text(block.pieces))
-        return Padding(grid, (0, 0, 0, block.indent))
+        return Padding(grid, (0, 0, 0, block.indent), expand=False)
     text = _text(block.pieces)
-    return Padding(text, (0, 0, 0, block.indent)) if block.indent else text
+    return Padding(text, (0, 0, 0, block.indent), expand=False) if block.indent else text
 
 
 def _text(pieces: Sequence[Piece]) -> Text:

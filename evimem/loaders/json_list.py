@@ -12,6 +12,7 @@ from .values import parse
 MAX_ELEMENT = 64 << 20  # bytes of one element, which is one conversation
 _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NO_SPACE = re.compile(rb"\S")
 _QUOTE_OR_BRACKET = re.compile(rb'["\[\]{},]')
 _QUOTE_OR_ESCAPE = re.compile(rb'["\\]')
 
@@ -31,42 +32,42 @@ def _split(file: BinaryIO, name: str) -> Iterator[bytes]:
     cursor = _Cursor(file, name)
     if cursor.skip_space() != b"[":
         raise ImportFailed(f"{name!r} begins with {cursor.peek()!r}; expected a JSON list")
-    cursor.take(1)
+    cursor.skip(1)
     while cursor.skip_space() not in (b"]", b""):
         yield cursor.element()
         if cursor.skip_space() == b",":
-            cursor.take(1)
+            cursor.skip(1)
     if cursor.skip_space() != b"]":
         raise ImportFailed(f"{name!r} is cut short: its list is never closed; export or download it again")
 
 
 class _Cursor:
-    """A place in a file, with what has been read of it and not yet taken."""
+    """A place in a file, with what has been read of it from there on."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
         self._name = name
         self._buffer = bytearray(file.read(_CHUNK).removeprefix(_BYTE_ORDER_MARK))
+        self._at = 0
 
     def peek(self) -> bytes:
-        return bytes(self._buffer[:20])
+        return bytes(self._buffer[self._at : self._at + 20])
 
-    def take(self, count: int) -> bytes:
-        taken = bytes(self._buffer[:count])
-        del self._buffer[:count]
-        return taken
+    def skip(self, count: int) -> None:
+        self._at += count
 
     def skip_space(self) -> bytes:
-        """Drop white space; return the byte that follows, none at the end of the file."""
-        while True:
-            rest = self._buffer.lstrip()
-            if rest or not self._more():
-                self._buffer = rest
-                return bytes(rest[:1])
+        """Go past white space; return the byte that follows, none at the end of the file."""
+        if self._at >= _CHUNK:
+            del self._buffer[: self._at]
+            self._at = 0
+        found = self._find(_NO_SPACE, self._at)
+        self._at = found.start() if found else len(self._buffer)
+        return found.group() if found else b""
 
     def element(self) -> bytes:
         """Take everything up to the comma or bracket that ends an element of the outer list."""
-        at, depth = 0, 0
+        at, depth = self._at, 0
         while found := self._find(_QUOTE_OR_BRACKET, at):
             mark, at = found.group(), found.end()
             if mark == b'"':
@@ -74,10 +75,15 @@ class _Cursor:
             elif mark in b"[{":
                 depth += 1
             elif depth == 0:
-                return self.take(at - 1)
+                return self._take(at - 1)
             elif mark in b"]}":
                 depth -= 1
-        return self.take(len(self._buffer))
+        return self._take(len(self._buffer))
+
+    def _take(self, end: int) -> bytes:
+        taken = bytes(self._buffer[self._at : end])
+        self._at = end
+        return taken
 
     def _end_of_string(self, at: int) -> int:
         while found := self._find(_QUOTE_OR_ESCAPE, at):
@@ -94,7 +100,7 @@ class _Cursor:
         return found
 
     def _more(self) -> bool:
-        if len(self._buffer) > MAX_ELEMENT:
+        if len(self._buffer) - self._at > MAX_ELEMENT:
             raise ImportFailed(
                 f"{self._name!r} has an element of over {MAX_ELEMENT >> 20} MiB; split the file by conversation"
             )

@@ -1,5 +1,6 @@
 import io
 import re
+import sys
 from datetime import datetime
 
 import pytest
@@ -207,6 +208,19 @@ def worked(stream, total=None, seconds=0.5):
 
 def test_quick_work_shows_no_progress():
     assert worked(Terminal(), seconds=0.1) == ""
+
+
+def test_a_terminal_gets_colours_where_rich_is_installed_and_plain_text_where_not(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setenv("COLUMNS", "100")
+    Screen().page(PAGE)
+    assert "\u2500" in terminal.getvalue()
+    bare = Terminal()
+    monkeypatch.setattr("sys.stdout", bare)
+    monkeypatch.setitem(sys.modules, "evimem.cli.rich_view", None)
+    Screen().page(PAGE)
+    assert bare.getvalue() == plain.text_of(PAGE, 100)
 
 
 def test_longer_work_shows_how_far_and_how_fast():
