@@ -48,6 +48,10 @@ class Layers:
         """Keep a setting of the file."""
         self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
 
+    def deal_anew(self) -> None:
+        """Say that vectors of known positions went or changed: an index that was built from them is of no use."""
+        self.set_meta("dealt", str(int(self.meta("dealt") or 0) + 1))
+
     def count_commit(self, *, rewrote: bool = False, relinked: bool = False) -> None:
         """Count this transaction.
 

@@ -103,10 +103,15 @@ class Memory:
     def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed; return how many jobs were worked on. Safe to interrupt and to repeat.
 
-        With an `llm`, it is asked for the facts of every turn that it has not read yet. Raise ModelError where it
-        cannot be reached: what was done is kept, the rest stays queued.
+        That is vectors of a far embedder, links of a large memory, and its vector index (from 20,000 turns on). With
+        an `llm`, it is asked for the facts of every turn that it has not read yet. Raise ModelError where it cannot
+        be reached: what was done is kept, the rest stays queued.
         """
         done = sum(self._each(self._core.owed(), progress, int))
+        for indexed in self._core.store.index_vectors():
+            done += indexed
+            if progress:
+                progress(indexed)
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="evimem-enrich") as workers:
             for jobs in self._core.jobs():
                 done += sum(workers.map(lambda job: self._run(give_facts(job)), jobs))
@@ -276,6 +281,11 @@ class AsyncMemory:
     async def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed."""
         done = sum(await self._each(self._core.owed(), progress, int))
+        indexing = self._core.store.index_vectors()
+        while indexed := await self._away(partial(next, indexing, 0)):
+            done += indexed
+            if progress:
+                progress(indexed)
         pages = self._core.jobs()
         while jobs := await self._away(partial(next, pages, None)):
             done += sum(await asyncio.gather(*(self._run(give_facts(job)) for job in jobs)))

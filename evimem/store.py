@@ -16,12 +16,14 @@ from .companions import open_checked, save_mark
 from .edges import ranked, threshold
 from .erase import Erasure, was_forgotten
 from .errors import DimensionMismatch, EmbedderMismatch, InvalidTurn, StoreError, TurnConflict
+from .index.ann_file import Origin
 from .index.corpus import Corpus
 from .index.question import Question, microseconds
 from .index.ranking import rank
 from .index.segments import SIZE
 from .layers import Layers, events
 from .naming import is_about
+from .nearby import FROM, Nearby
 from .protocols import About, Entry, Extractor, Job, Roster
 from .quantize import pack
 from .raw import digest
@@ -37,7 +39,8 @@ ABOUT = 512  # of the newest turns that name an entity, how many are looked thro
 class SqliteStore:
     """The store that evimem ships.
 
-    `vfs` names an apsw VFS, `clock` gives seconds since 1970; `owner` and `segment` are kept in a new file.
+    `vfs` names an apsw VFS, `clock` gives seconds since 1970; `owner` and `segment` are kept in a new file. From
+    `index_from` turns on, `index_vectors` builds something.
     """
 
     def __init__(  # noqa: PLR0913 - what a file is opened with
@@ -51,11 +54,13 @@ class SqliteStore:
         busy_seconds: float = 5.0,
         owner: str | None = None,
         segment: int = SIZE,
+        index_from: int = FROM,
     ) -> None:
         self.path = path
         self._db = open_checked(path, vfs, busy_seconds)
         kept = self._db.value("SELECT value FROM meta WHERE key = 'segment'")
         self._layers = Layers.over(self._db, dimension, int(kept or segment), clock)
+        self._nearby = Nearby(path, index_from)
         self._corpus: Corpus | None = None
         self._epoch = -1
         self._linked: tuple[str | None, ...] = ()
@@ -219,8 +224,15 @@ class SqliteStore:
         """Take another embedder; every vector is owed again."""
         with self._writing():
             upkeep.drop_vectors(self._layers, name, dimension)
+        self._nearby.drop()
         self._corpus = None
         self._mark_sometimes()
+
+    def index_vectors(self) -> Iterator[int]:
+        """Build the vector index of a large memory; yield how many vectors at a time. Search goes on meanwhile."""
+        with self._db.reading():
+            corpus, origin = self._current(), self._origin()
+        yield from self._nearby.build(corpus, origin, lambda: self._origin() == origin)
 
     def rebuild(self, extractor: Extractor) -> None:
         """Derive everything again from the turns, in one transaction; what needs an embedder is owed."""
@@ -335,6 +347,12 @@ class SqliteStore:
             self._corpus, self._epoch = self._layers.segments.corpus(), epoch
         return self._corpus
 
+    def _origin(self) -> Origin:
+        """Return what a vector index must have been built from: this memory, its positions as they are dealt out."""
+        layers = self._layers
+        store = f"{layers.meta('store')}/{layers.meta('dealt')}"
+        return Origin(store, layers.meta("embedder") or "", layers.segments.dimension)
+
     def _question(self, query: Query) -> Question | None:
         """Return the query in the index's terms; None where its filters name what is not here."""
         raw = self._layers.raw
@@ -373,6 +391,8 @@ class SqliteStore:
         erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""))
         with self._writing():
             act(erasure)
+            self._layers.deal_anew()
+        self._nearby.drop()
         self._corpus = None
         self._layers.edges.reset()
         save_mark(self._db)

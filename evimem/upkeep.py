@@ -60,6 +60,7 @@ def drop_vectors(layers: Layers, name: str, dimension: int) -> None:
     layers.edges.clear()
     for kind, sql in (("vector", "SELECT seq FROM turn"), ("link", "SELECT DISTINCT seq FROM fact")):
         layers.jobs.put(kind, [seq for (seq,) in layers.db.rows(f"{sql} ORDER BY seq")])
+    layers.deal_anew()
     layers.set_meta("embedder", name)
     layers.set_meta("dimension", str(dimension))
     layers.count_commit(rewrote=True)

@@ -1,0 +1,83 @@
+"""The vector index of a large memory: built when asked, read back when it can be believed, else done without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import StoreClosed
+from .index import ann_file
+from .index.ann_file import Origin
+from .index.corpus import Corpus
+from .index.hnsw import HnswIndex
+from .protocols import Vectors
+
+FROM = 20_000  # turns; below, comparing with every vector is as fast and always right
+_PAGE = 4_096  # vectors between two reports of progress
+_SAVE_EVERY = 100_000  # vectors: what an interruption can cost
+
+
+class Nearby:
+    """Holds the index of one memory of at least `least` turns, for the corpus that is open.
+
+    `origin` tells which memory an index was built from, and which positions.
+    """
+
+    def __init__(self, path: Path, least: int = FROM) -> None:
+        self._least = least
+        self._file = path.with_name(f"{path.name}.ann")
+        self._corpus: Corpus | None = None
+        self._index: HnswIndex | None = None
+        self._origin: Origin | None = None
+        self._tried: Origin | None = None
+
+    def index(self, corpus: Corpus, origin: Origin) -> HnswIndex | None:
+        """Return the index where there is one for these positions; it may lack the newest."""
+        self._corpus = corpus
+        if len(corpus) < self._least:
+            return None
+        if self._origin != origin:
+            self._index, self._origin = None, None
+        if self._index is None and self._tried != origin:
+            self._tried = origin
+            self._index = ann_file.load(self._file, origin, len(corpus), self._rows).index
+            self._origin = origin if self._index is not None else None
+        return self._index
+
+    def build(self, corpus: Corpus, origin: Origin, still: Callable[[], bool]) -> Iterator[int]:
+        """Index every vector that is not indexed yet, saving now and then; yield how many at a time.
+
+        `still` says whether `origin` is what the memory is now: what was forgotten meanwhile must not stay in a file.
+        """
+        if len(corpus) < self._least:
+            return
+        index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
+        missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())
+        for start in range(0, len(missing), _PAGE):
+            page = missing[start : start + _PAGE]
+            index.add(page, self._rows(page))
+            last = start + _PAGE >= len(missing)
+            if last or (start + _PAGE) % _SAVE_EVERY < _PAGE:
+                ann_file.save(self._file, index, origin)
+                if not still():
+                    self.drop()
+                    return
+            yield len(page)
+        self._index = index
+        self._origin = self._tried = origin
+
+    def drop(self) -> None:
+        """Delete the index: it holds vectors of turns that were forgotten."""
+        self._index = self._origin = self._tried = None
+        self._file.unlink(missing_ok=True)
+
+    def _rows(self, positions: NDArray[np.int64]) -> Vectors:
+        corpus = self._corpus
+        if corpus is None:
+            raise StoreClosed("the vector index is used after its memory was closed")
+        exact: Vectors = corpus.vectors[positions] * corpus.scale[positions, None]
+        unit: Vectors = exact / np.linalg.norm(exact, axis=1, keepdims=True)
+        return unit

@@ -1,0 +1,75 @@
+"""The vector index of a large memory: a cache that may be missing, stale or damaged, and never holds the forgotten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evimem import Memory
+from evimem.core import Core
+from evimem.embedding import StaticEmbedder
+from evimem.examples import load_example
+from evimem.store import SqliteStore
+
+TURNS = load_example("friends")
+EMBEDDER = StaticEmbedder()
+
+
+def opened(folder: Path) -> Memory:
+    store = SqliteStore(folder / "m.evimem", EMBEDDER.name, EMBEDDER.dimension, index_from=50)
+    return Memory(Core(store, EMBEDDER))
+
+
+def indexed(memory: Memory) -> int:
+    store = memory._core.store
+    index = store._nearby.index(store._current(), store._origin())
+    return 0 if index is None else len(index)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with opened(tmp_path) as memory:
+        memory.extend(TURNS[:120])
+        memory.enrich()
+    return tmp_path
+
+
+def test_it_is_read_back_and_follows_what_is_added(folder: Path) -> None:
+    with opened(folder) as memory:
+        assert indexed(memory) == 120
+        memory.extend(TURNS[120:130])
+        assert indexed(memory) == 120
+        assert [hit.turn.id for hit in memory.search(TURNS[125].text, k=1)] == [TURNS[125].id]
+        memory.enrich()
+        assert indexed(memory) == 130
+
+
+def test_a_damaged_or_deleted_file_is_done_without(folder: Path) -> None:
+    file = folder / "m.evimem.ann"
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file.write_bytes(damaged)
+    with opened(folder) as memory:
+        assert indexed(memory) == 0
+        assert len(memory.search("puppy")) == 10
+        memory.enrich()
+        assert indexed(memory) == 120
+
+
+def test_forgetting_takes_the_file_away(folder: Path) -> None:
+    with opened(folder) as memory:
+        memory.forget(turns=[TURNS[3].id])
+        assert not (folder / "m.evimem.ann").exists()
+        assert indexed(memory) == 0
+        memory.enrich()
+        assert indexed(memory) == 119
+
+
+def test_what_is_forgotten_while_it_is_built_stays_in_no_file(folder: Path) -> None:
+    with opened(folder) as memory:
+        memory.extend(TURNS[120:])
+        store = memory._core.store
+        assert list(store._nearby.build(store._current(), store._origin(), lambda: False)) == []
+        assert not (folder / "m.evimem.ann").exists()
+        assert indexed(memory) == 0
