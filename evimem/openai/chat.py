@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..flow import Complete, ModelRole
@@ -17,6 +17,7 @@ from . import wire
 from .refusals import option_refused
 from .server import HEADERS, Server, body_of, lines_of
 
+T = TypeVar("T")
 Listener = Callable[[str], None]
 
 
@@ -94,6 +95,19 @@ class OpenAI:
     def model_for(self, role: ModelRole) -> str:
         """Return the name of the model that plays a role."""
         return getattr(self, f"{role}_model") or self.model
+
+    def body(self, request: Complete) -> dict[str, Any]:
+        """Return the body of a request that does not stream, as it goes over the wire."""
+        options = self._options(request, stream=False)
+        return {"model": self.model_for(request.role), "messages": wire.messages(request), **options, **self.extra}
+
+    def call(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """Return what some work with the client gives, tried once. Raise ModelError when it fails or comes too late."""
+        future = self._server.submit(lambda client: self._server.typed(work(client)), retry=False)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
 
     def _submit(self, request: Complete, listen: Listener | None) -> Future[Reply]:
         hearing = _Hearing(listen) if listen else None

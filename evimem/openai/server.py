@@ -54,13 +54,17 @@ class Server:
         weakref.finalize(self, _drop, self._rooms).atexit = False
 
     def submit(
-        self, call: Callable[[Any], Awaitable[T]], finish: Callable[[T, int], T] = lambda result, _: result
+        self,
+        call: Callable[[Any], Awaitable[T]],
+        finish: Callable[[T, int], T] = lambda result, _: result,
+        *,
+        retry: bool = True,
     ) -> Future[T]:
         """Start a call with the client; the future holds what `finish` makes of its result and number of retries."""
         room = self._rooms.get(os.getpid())
         if room is None:  # after a fork: neither the parent's thread nor its connections may be used
             room = self._rooms.setdefault(os.getpid(), self._room())
-        return room.submit(self._bounded(room, call, finish))
+        return room.submit(self._bounded(room, call, finish, self._max_retries if retry else 0))
 
     def close(self) -> None:
         """Close the connections and end the thread; a later call opens new ones."""
@@ -82,9 +86,12 @@ class Server:
         # Outside of `except`, so from nothing: the client's errors quote headers and bodies, and chains get logged.
         raise failure
 
-    async def _bounded(self, room: _Room, call: Callable[[Any], Awaitable[T]], finish: Callable[[T, int], T]) -> T:
+    async def _bounded(
+        self, room: _Room, call: Callable[[Any], Awaitable[T]], finish: Callable[[T, int], T], retries: int
+    ) -> T:
         """Return a call's result. Raise ModelTimeout at the deadline, whatever the call is waiting for."""
-        task = asyncio.ensure_future(self._persistent(room, call, asyncio.get_running_loop().time() + self._deadline))
+        end = asyncio.get_running_loop().time() + self._deadline
+        task = asyncio.ensure_future(self._persistent(room, call, end, retries))
         task.add_done_callback(_retrieved)
         try:
             await asyncio.wait({task}, timeout=self._deadline)
@@ -99,7 +106,9 @@ class Server:
         finally:
             task.cancel()
 
-    async def _persistent(self, room: _Room, call: Callable[[Any], Awaitable[T]], end: float) -> tuple[T, int]:
+    async def _persistent(
+        self, room: _Room, call: Callable[[Any], Awaitable[T]], end: float, retries: int
+    ) -> tuple[T, int]:
         """Return a call's result, tried again while that may help and the deadline leaves the time."""
         async with room.places:
             attempt = 0
@@ -110,7 +119,7 @@ class Server:
                 except ModelError as error:
                     wait = max(backoff(attempt, random.random()), getattr(error, "retry_after", None) or 0.0)
                     left = end - asyncio.get_running_loop().time()
-                    if not error.retryable or attempt > self._max_retries or wait >= left:
+                    if not error.retryable or attempt > retries or wait >= left:
                         raise
                 await asyncio.sleep(wait)
 
@@ -181,16 +190,16 @@ _QUIET = _Quiet()
 _ROOMS: weakref.WeakSet[_Room] = weakref.WeakSet()  # those with a thread, to be ended with the interpreter
 
 
-async def body_of(response: Any) -> bytes:
-    """Return a response's whole body. Raise ModelUnavailable when it is longer than any completion."""
-    parts = [part async for part in _limited(response)]
+async def body_of(response: Any, limit: int = MAX_BODY) -> bytes:
+    """Return a response's whole body. Raise ModelUnavailable when it is longer than the limit."""
+    parts = [part async for part in _limited(response, limit)]
     return b"".join(parts)
 
 
 async def lines_of(response: Any) -> AsyncIterator[str]:
     """Yield a response's lines as they come, within the same limit."""
     rest = b""
-    async for part in _limited(response):
+    async for part in _limited(response, MAX_BODY):
         *lines, rest = (rest + part).split(b"\n")
         for line in lines:
             yield line.decode("utf-8", "replace").strip()
@@ -198,12 +207,12 @@ async def lines_of(response: Any) -> AsyncIterator[str]:
         yield rest.decode("utf-8", "replace").strip()
 
 
-async def _limited(response: Any) -> AsyncIterator[bytes]:
+async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
     size = 0
     async for part in response.iter_bytes():
         size += len(part)
-        if size > MAX_BODY:
-            raise ModelUnavailable(f"the server sent more than {MAX_BODY} bytes for one reply", retryable=False)
+        if size > limit:
+            raise ModelUnavailable(f"the server sent more than {limit} bytes for one reply", retryable=False)
         yield part
 
 

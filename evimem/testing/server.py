@@ -39,7 +39,8 @@ class ModelServer:
     An answer is a text to complete with, a `Fault`, a mapping to merge into the completion's first choice (a refusal,
     a finish_reason), or a function of the request's body. `then` answers every request after the last, each after
     `delay` seconds; `greeting` is sent before any request, as no HTTP server does. `url` is a `base_url`; `received`
-    holds what came, `busy` and `peak` the number of requests at this time and at most.
+    holds what came, `busy` and `peak` the number of requests at this time and at most. Batches answer their lines
+    from the same script; `batch_status` says how far they are.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class ModelServer:
         self._open: set[socket.socket] = set()
         self.busy = 0
         self.peak = 0
+        self.batch_status = "completed"
         self.received: list[Received] = []
+        self._files: dict[str, bytes] = {}
 
     def __enter__(self) -> ModelServer:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -108,9 +111,10 @@ class ModelServer:
 
     def _respond(self, connection: socket.socket, received: Received) -> bool:
         """Answer one request; return whether the connection is still good for another."""
+        stored = any(name in received.path for name in ("/files", "/batches"))
         with self._lock:
             self.received.append(received)
-            answer = self._answers.pop(0) if self._answers else self._then
+            answer = self._then if stored or not self._answers else self._answers.pop(0)
             self.busy += 1
             self.peak = max(self.peak, self.busy)
         try:
@@ -120,11 +124,34 @@ class ModelServer:
                 good = self._good(received, "ok")
                 FAULTS[answer.name](Wire(connection, self._closing, good), answer)
                 return answer.name[:3].isdigit()
-            connection.sendall(self._good(received, answer))
+            connection.sendall(self._stored(received) if stored else self._good(received, answer))
             return True
         finally:
             with self._lock:
                 self.busy -= 1
+
+    def _stored(self, received: Received) -> bytes:
+        """Answer for files and batches: a batch is completed as soon as it is made, each line as a chat request."""
+        if received.path.endswith("/content"):
+            return response(200, self._files[received.path.split("/")[-2]], kind="application/octet-stream")
+        if received.path.endswith("/files"):
+            name = f"file-{len(self._files)}"
+            self._files[name] = received.body["file"].encode()
+            return response(200, json.dumps({"id": name, "object": "file"}).encode())
+        if received.path.endswith("/batches"):
+            lines = [json.loads(line) for line in self._files[received.body["input_file_id"]].splitlines()]
+            self._files["file-out"] = b"".join(self._batched(line) for line in lines)
+        batch = {"id": "batch-1", "object": "batch", "status": self.batch_status, "output_file_id": "file-out"}
+        return response(200, json.dumps(batch).encode())
+
+    def _batched(self, line: Mapping[str, Any]) -> bytes:
+        answer = self._answers.pop(0) if self._answers else self._then
+        if isinstance(answer, Fault):
+            result: Mapping[str, Any] = {"status_code": int(answer.name), "body": {"error": {"code": "scripted"}}}
+        else:
+            good = self._good(Received("/chat/completions", {}, line["body"]), answer)
+            result = {"status_code": 200, "body": json.loads(good.partition(b"\r\n\r\n")[2])}
+        return json.dumps({"custom_id": line["custom_id"], "response": result, "error": None}).encode() + b"\n"
 
     def _good(self, received: Received, answer: Answer) -> bytes:
         if received.path.endswith("/embeddings"):
@@ -169,8 +196,22 @@ def _request(stream: Any) -> Received | None:
     while (line := stream.readline().strip()) != b"":
         name, _, value = line.partition(b":")
         headers[name.decode("latin-1").lower()] = value.strip().decode("latin-1")
-    body = stream.read(int(headers.get("content-length", 0)))
-    return Received(head[1].decode("latin-1"), headers, json.loads(body or b"{}"))
+    body = _body(stream, headers)
+    path = head[1].decode("latin-1")
+    if "multipart" in headers.get("content-type", ""):
+        part = body[body.index(b"filename=") :].partition(b"\r\n\r\n")[2]
+        return Received(path, headers, {"file": part[: part.index(b"\r\n--")].decode()})
+    return Received(path, headers, json.loads(body or b"{}"))
+
+
+def _body(stream: Any, headers: Mapping[str, str]) -> bytes:
+    if headers.get("transfer-encoding") != "chunked":
+        return bytes(stream.read(int(headers.get("content-length", 0))))
+    body = b""
+    while size := int(stream.readline(), 16):
+        body += stream.read(size)
+        stream.readline()
+    return body
 
 
 def _hang_up(connection: socket.socket) -> None:
