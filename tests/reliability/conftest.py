@@ -1,0 +1,53 @@
+"""What every gate uses: a seed, a fast disk, a line in the summary; and the sabotage that was asked for."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reliability import sabotage
+from tests.reliability.support.scale import SEED
+
+sabotage.start()
+
+
+@pytest.fixture
+def seed() -> int:
+    """The seed of everything random; EVIMEM_SEED sets another."""
+    return SEED
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A folder in memory where the system has one: its syncs cost nothing."""
+    shared = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="evimem-", dir=shared if shared.is_dir() else None))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """Put a line of counts into the summary at the end of the run."""
+    return lambda line: record_property("measured", line)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what the gates measured."""
+    lines = [
+        f"{Path(report.nodeid).name}: {line}"
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, line in report.user_properties
+        if name == "measured"
+    ]
+    if lines:
+        terminalreporter.section(f"measured (seed {SEED})")
+        for line in lines:
+            terminalreporter.line(line)

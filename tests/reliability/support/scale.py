@@ -1,0 +1,23 @@
+"""How long a gate runs: on every change, nightly, or cut down to see it turn red under sabotage."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+SEED = int(os.environ.get("EVIMEM_SEED", "20240312"))
+REDUCED = "EVIMEM_SABOTAGE" in os.environ
+
+
+def sizes(usual: int, *, nightly: int | None = None, reduced: int | None = None) -> list[Any]:
+    """Return the values to parametrize a gate with: its usual size, and its nightly one under that mark."""
+    if REDUCED:
+        return [reduced or max(1, usual // 10)]
+    return [usual] + ([pytest.param(nightly, marks=pytest.mark.nightly)] if nightly else [])
+
+
+def bound(trials: int) -> str:
+    """Return the 95 % upper bound of a rate of which no case was seen (the rule of three)."""
+    return f"95 % upper bound {100 * 3 / trials:.2g} %"

@@ -1,0 +1,84 @@
+"""Many processes write and read one memory at once: every acknowledged turn is there, and no lock error escapes."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from evimem import Turn
+
+from .support.children import all_in_children
+from .support.scale import REDUCED
+from .support.world import NOON, WORDS, open_memory
+
+SLOWEST = 2.0  # seconds, for 99 of 100 adds
+
+
+def write(path: Path, writer: int, count: int) -> list[float]:
+    """Add turns one by one; return how long each took."""
+    took = []
+    with open_memory(path) as memory:
+        for number in range(count):
+            pause = "  " if number % 5 else ""  # without facts: this is about locks, not about links
+            text = f"{pause}{WORDS[number % len(WORDS)]} {WORDS[writer]} {number}"
+            turn = Turn(f"{writer}:{number}", f"s{writer}", f"Writer{writer}", text, NOON + timedelta(minutes=number))
+            started = time.perf_counter()
+            report = memory.extend([turn], strict=True)
+            took.append(time.perf_counter() - started)
+            assert report.added == 1
+            if number % 50 == 0:
+                assert turn.id in {hit.turn.id for hit in memory.search(text, k=3, session=turn.session)}
+    return took
+
+
+def read(path: Path, goal: int, patience: float) -> list[float]:
+    """Read until all is there; what is seen is always the first turns of every writer, and never fewer than before."""
+    seen = 0
+    until = time.monotonic() + patience
+    with open_memory(path) as memory:
+        while seen < goal and time.monotonic() < until:
+            by_writer = defaultdict(list)
+            for turn in memory.turns():
+                by_writer[turn.speaker].append(int(turn.id.partition(":")[2]))
+            for speaker, numbers in by_writer.items():
+                assert numbers == list(range(len(numbers))), (
+                    f"{speaker} is not a prefix: {numbers[:5]}...{numbers[-5:]}"
+                )
+            found = sum(map(len, by_writer.values()))
+            assert found >= seen, f"{seen} turns were there, then {found}"
+            seen = found
+            if seen:
+                memory.search("puppy", k=5)
+            time.sleep(0.05)
+    assert seen == goal, f"{goal - seen} turns were never seen"
+    return []
+
+
+@pytest.mark.parametrize(("writers", "count", "readers"), [(4, 25, 1)] if REDUCED else [(8, 500, 4), (16, 150, 0)])
+def test_every_turn_of_every_writer_is_there(
+    disk: Path, writers: int, count: int, readers: int, tell: Callable[[str], None]
+) -> None:
+    path = disk / "m.evimem"
+    open_memory(path).close()
+    work: Sequence[Callable[[], list[float]]] = [
+        *(partial(write, path, writer, count) for writer in range(writers)),
+        *(partial(read, path, writers * count, 90.0) for _ in range(readers)),
+    ]
+    started = time.perf_counter()
+    took = sorted(one for times in all_in_children(work) for one in times)
+    seconds = time.perf_counter() - started
+    with open_memory(path) as memory:
+        stored = [turn.id for turn in memory.turns()]
+        assert sorted(stored) == sorted(f"{writer}:{number}" for writer in range(writers) for number in range(count))
+        assert memory.check().problems == ()
+    slow = took[int(len(took) * 0.99)]
+    assert slow < SLOWEST, f"99 of 100 adds took up to {slow:.2f} s"
+    tell(
+        f"{writers} writers x {count} turns, {readers} readers: 0 lost, {len(took) / seconds:.0f} adds/s, p99 {slow:.3f} s"
+    )
