@@ -50,7 +50,12 @@ def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[State
     clauses = find_clauses(tags)
     if not clauses or (clauses[0].role == "dropped" and not _speaks(sentence, clauses[0])):
         return []
-    return _Reading(sentence, tags, clauses, voice).statements()
+    return told(sentence, tags, clauses, links(sentence, tags, clauses), voice)
+
+
+def told(sentence: Tagged, tags: str, clauses: Sequence[Clause], how: Sequence[Link], voice: Voice) -> list[Statement]:
+    """Return what clauses that hang together `how` state, whoever found them."""
+    return _Reading(sentence, tags, clauses, how, voice).statements()
 
 
 def _speaks(sentence: Tagged, clause: Clause) -> bool:
@@ -67,7 +72,7 @@ def _proposed(sentence: Tagged, tags: str, voice: Voice) -> list[Statement]:
     found = _PROPOSAL.match(tags)
     if found is None:
         return []
-    made = _Reading(sentence, tags, [Clause("dropped", 0, 2, found.end())], voice).statements()
+    made = told(sentence, tags, [Clause("dropped", 0, 2, found.end())], ["main"], voice)
     return [
         statement._replace(predicate=_suggested(statement.predicate), kind="plan")
         for statement in made
@@ -83,12 +88,14 @@ def _suggested(predicate: str) -> str:
 class _Reading:
     """The clauses of one sentence, walked from left to right."""
 
-    def __init__(self, sentence: Tagged, tags: str, clauses: Sequence[Clause], voice: Voice) -> None:
+    def __init__(
+        self, sentence: Tagged, tags: str, clauses: Sequence[Clause], how: Sequence[Link], voice: Voice
+    ) -> None:
         self._sentence = sentence
         self._tags = tags
         self._voice = voice
         self._clauses = clauses
-        self._links: list[Link] = links(sentence, tags, clauses)
+        self._links = how
         self._condition: Range | None = None
         self._subject: _Subject | None = None
         self._auxiliary: Range | None = None
@@ -110,6 +117,9 @@ class _Reading:
                 found += self._known(index, extent.end)
         return found
 
+    def _is_content(self, index: int) -> bool:
+        return index < len(self._links) and self._links[index] == "content"
+
     def _end(self, index: int) -> int:
         """Return where clause `index` ends: at the next one that is not a part of it."""
         after = index + 1
@@ -129,7 +139,7 @@ class _Reading:
         clause, sentence = self._clauses[index], self._sentence
         verb = head(sentence, clause)
         kind = kind_of(sentence, clause, verb)
-        nested = self._links[index + 1 : index + 2] == ["content"]
+        nested = self._is_content(index + 1)
         stop = clause.end if nested else predicate_end(sentence, self._tags, clause, verb, extent.end)
         predicate = self._voice.predicate(sentence, clause.verb, stop, first=subject.tag == "i")
         if clause.role == "shared":
@@ -203,7 +213,7 @@ class _Reading:
 
     def _known(self, index: int, end: int) -> list[Statement]:
         """Return what "I heard that Ana moved" states besides the hearing: that Ana moved."""
-        if self._links[index + 1 : index + 2] != ["content"]:
+        if not self._is_content(index + 1):
             return []
         clause, inner = self._clauses[index], self._clauses[index + 1]
         verb = head(self._sentence, clause)

@@ -13,8 +13,10 @@ from evimem import Fact, Turn
 from evimem.extract import RuleExtractor, fact_id
 from evimem.protocols import Extractor
 
+from .pipeline import spacy_extractor, wild_extractor
+
 NOON = datetime(2024, 3, 12, 12)
-EXTRACTORS = [pytest.param(RuleExtractor, id="rules")]
+EXTRACTORS = [pytest.param(RuleExtractor, id="rules"), pytest.param(spacy_extractor, id="spacy")]
 SAID = [
     "I adopted a puppy last Friday.",
     "My sister moved to Porto, and I sold the car.",
@@ -170,6 +172,12 @@ def test_hostile_text_is_read_in_bounded_time(extractor: Extractor, name: str) -
 @given(st.text(max_size=300))
 def test_any_text_gives_sound_facts(text: str) -> None:
     for fact in RuleExtractor().extract(turn(text)):
+        assert_sound(fact, turn(text))
+
+
+@given(st.lists(WORDS, max_size=30).map(" ".join))
+def test_any_parse_gives_sound_facts(text: str) -> None:
+    for fact in wild_extractor().extract(turn(text)):
         assert_sound(fact, turn(text))
 
 

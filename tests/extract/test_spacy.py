@@ -1,0 +1,82 @@
+"""Facts from a parse, where it knows better than the rules; the contract itself is in test_contract.py."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from evimem import Turn
+from evimem.extract import RuleExtractor
+from evimem.extract.spacy import SpacyExtractor
+from evimem.protocols import Extractor
+
+from .pipeline import head_index, parses, pipeline, spacy_extractor
+
+
+def facts(extractor: Extractor, text: str) -> list[tuple[str, str, str]]:
+    found = extractor.extract(Turn("t", "s", "Mira", text, datetime(2024, 3, 12)))
+    return [(fact.subject, fact.predicate, fact.object) for fact in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The old man the boats.", [("the old", "man", "the boats")]),
+        ("Hope thinks the plan works.", [("Hope", "thinks", "the plan works")]),
+        ("Ana is a nurse.", [("Ana", "is", "a nurse")]),
+        (
+            "The man who lives upstairs plays chess and sings.",
+            [("the man who lives upstairs", "plays", "chess"), ("the man who lives upstairs", "sings", "")],
+        ),
+        ("I want to move to Porto.", [("Mira", "wants to move to", "Porto")]),
+        (
+            "My sister moved to Porto, and I sold the car.",
+            [("Mira's sister", "moved to", "Porto"), ("Mira", "sold", "the car")],
+        ),
+        ("When I was a kid, I lived in Chile.", [("Mira", "was", "a kid"), ("Mira", "lived in", "Chile")]),
+    ],
+)
+def test_facts_follow_the_parse(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert facts(spacy_extractor(), text) == expected
+
+
+def test_the_parse_reads_what_the_rules_misread() -> None:
+    assert facts(RuleExtractor(), "The old man the boats.") != facts(spacy_extractor(), "The old man the boats.")
+
+
+def test_a_sentence_without_a_parse_is_read_by_the_rules() -> None:
+    text = "My aunt bought a kiosk."
+    assert text not in parses()
+    assert facts(spacy_extractor(), text) == facts(RuleExtractor(), text)
+
+
+def trained() -> Language:
+    """A parser that spaCy itself trained, for a few seconds, on our sentences."""
+    spacy.util.fix_random_seed(7)
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger")
+    nlp.add_pipe("parser", config={"min_action_freq": 1})
+    examples = []
+    for words in parses().values():
+        doc = Doc(nlp.vocab, [word.text for word in words])
+        gold = {
+            "tags": [word.tag for word in words],
+            "heads": [head_index(words, at) for at in range(len(words))],
+            "deps": ["ROOT" if word.head == "-" else word.dep for word in words],
+        }
+        examples.append(Example.from_dict(doc, gold))
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(60):
+        nlp.update(examples, sgd=optimizer)
+    return nlp
+
+
+def test_a_parser_that_spacy_trained_serves_as_well() -> None:
+    learnt, written = SpacyExtractor(trained()), SpacyExtractor(pipeline())
+    same = [facts(learnt, text) == facts(written, text) for text in parses()]
+    assert sum(same) >= 0.8 * len(same), dict(zip(parses(), same, strict=True))
