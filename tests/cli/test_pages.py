@@ -10,12 +10,13 @@ from evimem.cli import plain, rich_view
 from evimem.cli.page import BLANK, Heading, Piece, field, line, table, visible
 from evimem.cli.progress import Progress
 from evimem.cli.screen import Screen
+from evimem.cli.views.added import added_page
 from evimem.cli.views.answer import answer_page, interval
 from evimem.cli.views.trace import trace_page
 from evimem.cli.views.turns import marked
 from evimem.cli.views.words import counted, day, size
 from evimem.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from evimem.types import Answer, Citation, Fact, Gap, Tier, TimeSpan, Turn, Usage
+from evimem.types import AddReport, Answer, Citation, Fact, Gap, Tier, TimeSpan, Turn, TurnStatus, Usage
 
 PAGE = [
     Heading("A title"),
@@ -127,6 +128,22 @@ def test_a_failure_is_not_shown_as_an_abstention():
 )
 def test_an_interval_is_written_by_its_days(start, end, granularity, shown):
     assert interval(TimeSpan(start, end, granularity, "then")) == shown
+
+
+def test_what_turns_are_still_owed_is_named_with_the_command_for_it():
+    statuses = [TurnStatus("a", "added", pending=("link",)), TurnStatus("b", "added", pending=("link", "vector"))]
+    shown = plain.text_of(added_page("m.evimem", AddReport.of(statuses, 3), [], 0.5))
+    assert "2 turns added, 3 facts  0.5 s, 4/s" in shown
+    assert "pending   2 turns: link; `evimem enrich m.evimem` does this" in shown
+    assert "pending   1 turn: vector" in shown
+
+
+def test_of_many_refusals_the_first_are_named_and_the_others_counted():
+    statuses = [TurnStatus(str(number), "refused", "no text") for number in range(9)]
+    shown = plain.text_of(added_page("m", AddReport.of(statuses, 0), ["a line", "another"], 0.0))
+    assert shown.count("refused   ") == 10
+    assert shown.index("a line") < shown.index("turn '0': no text")
+    assert "and 1 more refused" in shown
 
 
 def fact(start, end):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ...types import AddReport
@@ -23,6 +24,10 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
             Piece(f"  {seconds:.1f} s{rate}", "dim"),
             indent=2,
         ),
+    ]
+    owed = Counter(kind for one in report.statuses for kind in one.pending)
+    page += [
+        field("pending", f"{counted(n, 'turn')}: {kind}; `evimem enrich {path}` does this") for kind, n in owed.items()
     ]
     turns = [f"turn {one.id!r}: {one.reason}" for one in report.statuses if one.outcome == "refused"]
     reasons = [*refused, *turns]
