@@ -42,6 +42,20 @@ def test_a_place_is_the_characters_that_were_read():
     assert all(text[located.start : located.end] == located.time.text for located in found)
 
 
+def test_what_an_expression_takes_in_is_not_told_twice():
+    assert [time.text for time in find_times("I left Friday before 9 June.", TUESDAY)] == ["Friday before 9 June"]
+
+
+def test_in_figures_the_month_stands_first_where_it_can():
+    times = find_times("6/9/2023, 25/12/2022, 9.6.2023", TUESDAY)
+    assert [time.start for time in times] == [datetime(2023, 6, 9), datetime(2022, 12, 25), datetime(2023, 6, 9)]
+
+
+@pytest.mark.parametrize("day", ["2000-04-23", "2008-03-23", "2011-04-24", "2016-03-27", "2025-04-20", "2038-04-25"])
+def test_easter_falls_where_the_calendar_says(day: str):
+    assert find_times(f"Easter {day[:4]}", TUESDAY)[0].start == datetime.fromisoformat(day)
+
+
 def test_a_vague_phrase_keeps_its_words_and_no_interval():
     (found,) = find_times("I quit a while ago.", TUESDAY)
     assert (found.start, found.end, found.granularity, found.text) == (None, None, "vague", "a while ago")

@@ -6,7 +6,7 @@ import dateparser
 import pytest
 
 from evimem.times import find_times
-from evimem.times.rules.foreign import PARSES
+from evimem.times.rules.foreign import LONGEST, PARSES
 
 SAID = datetime(2024, 3, 12)
 
@@ -34,9 +34,10 @@ def test_english_text_does_not_import_dateparser():
 
 def test_dateparser_is_asked_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch):
     asked = []
-    monkeypatch.setattr(dateparser, "parse", lambda text, **_: asked.append(text))
+    monkeypatch.setattr(dateparser, "parse", lambda text, **options: asked.append((text, options["settings"])))
     find_times("12 foo 2023. " * 500, SAID)
     assert len(asked) == PARSES
+    assert all(len(text) <= LONGEST and settings["RELATIVE_BASE"] == SAID for text, settings in asked)
 
 
 def test_no_clock_but_that_of_the_turn_counts(monkeypatch: pytest.MonkeyPatch):

@@ -75,3 +75,9 @@ def test_an_open_span_began_in_the_unit_it_names(text: str, start: datetime, gra
 @pytest.mark.parametrize("text", ["We met a few days ago.", "We'll meet in a few days.", "It ran from 2014 to 2018."])
 def test_a_span_that_is_not_open_has_no_onset(text: str):
     assert onset(find_times(text, THURSDAY)[0]) is None
+
+
+def test_an_onset_read_by_another_convention_is_none():
+    (since,) = find_times("It has rained since last Monday.", datetime(2023, 6, 14), weekday="previous_week")
+    assert onset(since) is None
+    assert onset(since, weekday="previous_week").start == datetime(2023, 6, 5)

@@ -6,6 +6,8 @@ import pytest
 from evimem.times import find_times, mentions_time
 
 SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12, 31, 23, 59))
+# A first name, and a present tense that looks ahead: nothing in the words tells.
+MISSED = {"April will be better.", "She visits the first week of August."}
 
 
 def _found(row):
@@ -15,9 +17,9 @@ def _found(row):
 @pytest.mark.parametrize(("name", "size"), [("expressions.txt", 390), ("later_expressions.txt", 130)])
 def test_nearly_all_expressions_have_their_exact_interval(table: Callable, name: str, size: int):
     rows = table(name)
-    wrong = [f"{row.text} ({row.said_at:%a %d %b %Y})" for row in rows if _found(row) != row.meanings]
+    wrong = {row.text for row in rows if _found(row) != row.meanings}
     assert len(rows) >= size
-    assert len(wrong) <= 0.02 * len(rows), "\n".join(wrong)
+    assert wrong <= MISSED
 
 
 def test_words_of_time_that_mean_none_are_not_resolved(table: Callable):

@@ -70,9 +70,10 @@ def named(match: Match, ctx: Context) -> Reading | None:
 
 
 def days_of_month(match: Match, ctx: Context) -> Reading | None:
-    if not _is_month(match, ctx):
-        return None
+    """Read "3-9 June" and "the 3rd and 4th of June"; "3 and 9 June" are no stretch."""
     month, first, last = MONTHS[match["month"]], day_number(match["day"]), day_number(match["last"])
+    if not _is_month(match, ctx) or (match["and"] and last != first + 1):
+        return None
 
     def yearly(year: int) -> Interval | None:
         return cal.span(datetime(year, month, first), datetime(year, month, last) + DAY)
@@ -97,10 +98,11 @@ def bare_day(match: Match, ctx: Context) -> Reading:
 
 
 _FREE = r"(?<![\w.,:/$#-])"
-_YEAR = rf"(?:(?:, ?|-| )?(?P<year>{YEAR})(?!\w))?"
+_YEAR = rf"(?:\.?(?:, ?|-| )?(?P<year>{YEAR})(?!\w))?"
 _DAY = rf"(?P<day>{DAY_NUMBER})(?!\w)"
 _LAST = rf"(?P<last>{DAY_NUMBER})(?!\w)"
-_MONTH = rf"(?P<month>{MONTH})\b\.?"
+_TO = r"(?: ?- ?| (?:to|through|until|till|(?P<and>and)) )(?:the )?"
+_MONTH = rf"(?P<month>{MONTH})\b"
 _ISO = r"(?P<year>[12]\d{3})(?P<mark>[-/])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
 _CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d(?:\.\d{1,6})?)?z?"
 _TWO = r"(?P<first>\d\d?)(?P<mark>[./-])(?P<second>\d\d?)"
@@ -125,15 +127,15 @@ RULES = rules(
         rf"(?:\bthe )?{_FREE}(?<!\d )(?P<day>{DAY_NUMBER})(?: day)?(?: |-)?(?P<of>of )?{_MONTH}{_YEAR}(?!\w)",
         named,
     ),
-    ("month", rf"\b{_MONTH} (?P<of>the )?{_DAY}{_COUNTS}{_YEAR}", named),
+    ("month", rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_COUNTS}{_YEAR}", named),
     (
         "month",
-        rf"{_FREE}{_DAY}(?: ?- ?| (?:to|through|until|till|and) )(?:the )?{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
+        rf"{_FREE}{_DAY}{_TO}{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
         days_of_month,
     ),
     (
         "month",
-        rf"\b{_MONTH} (?P<of>the )?{_DAY}(?: ?- ?| (?:to|through|until|till) )(?:the )?{_LAST}{_COUNTS}{_YEAR}",
+        rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_TO}{_LAST}{_COUNTS}{_YEAR}",
         days_of_month,
     ),
     ("number", r"\bthe (?P<day>\d\d?(?:st|nd|rd|th)) of (?P<which>last|this|next) month\b", of_a_month),

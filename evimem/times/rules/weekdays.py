@@ -79,7 +79,9 @@ def some_ago(match: Match, ctx: Context) -> Reading:
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
 _FULL = rf"(?P<weekday>(?:{'|'.join(FULL_WEEKDAYS)})s)"
 _LEAD = r"(?:(?P<lead>on|by|until|till|since|before|after|for|from) )?"
-_MANY = r"(?P<one_of_many>(?:a|an|the|every|every (?:other|second|third|single)|each|any|one|some|most|my|your|our|another|black|good|fat|taco) )?"
+_EACH = r"a|an|the|every|every (?:other|second|third|single)|each|any|one|some|most|my|your|our|another"
+_NAMED = "black|good|fat|taco"
+_MANY = rf"(?P<one_of_many>(?:{_EACH}|{_NAMED}) )?"
 
 RULES = rules(
     ("weekday", rf"\b(?:last|previous|past) {_DAY}", last),
