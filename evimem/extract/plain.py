@@ -121,7 +121,7 @@ class Voice:
                 word = _spelled(word, first=first and finite)
             kept.append(word)
             finite = False
-        return " ".join(kept)
+        return clean(" ".join(kept))
 
 
 def _spelled(word: str, *, first: bool) -> str:

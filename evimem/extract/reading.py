@@ -142,6 +142,8 @@ class _Reading:
         nested = self._is_content(index + 1)
         stop = clause.end if nested else predicate_end(sentence, self._tags, clause, verb, extent.end)
         predicate = self._voice.predicate(sentence, clause.verb, stop, first=subject.tag == "i")
+        if not predicate or not subject.text:
+            return None
         if clause.role == "shared":
             predicate, kind = self._shared(predicate, kind, clause, first=subject.tag == "i")
         else:
@@ -233,5 +235,5 @@ class _Reading:
 def _auxiliary(tags: str, clause: Clause) -> Range | None:
     """Return the tokens before the last verb of a group, which a conjoined verb shares."""
     infinitive = tags.find("T", clause.verb, clause.end)
-    last = infinitive + 1 if infinitive >= 0 else clause.end - 1
+    last = min(infinitive + 1 if infinitive >= 0 else clause.end, clause.end - 1)
     return Range(clause.verb, last) if tags[last] in "vwL" and tags[clause.verb : last].strip("Rs~") else None
