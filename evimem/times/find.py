@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import get_args
 
+from ..errors import InvalidQuery
 from ..types import TimeSpan
 from .calendar import Interval
 from .context import Context, Weekday
@@ -20,6 +22,8 @@ from .joins import Found, joined
 from .lexicon import LIMIT, fold
 from .rule import VAGUE, Reading, Rule, possible
 from .rules import RULES
+
+CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> lis
 
 def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> list[Located]:
     """Return the times a text mentions with the characters they stand on, in text order, not overlapping."""
+    if weekday not in CONVENTIONS:
+        raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
     present = cues(folded)
     if not present:

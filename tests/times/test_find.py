@@ -3,6 +3,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from evimem.errors import InvalidQuery
 from evimem.times import find_times, locate_times, mentions_time
 
 TUESDAY = datetime(2024, 3, 12, 18, 20)
@@ -25,6 +26,11 @@ def test_two_weekends_ago_is_a_weekend():
 def test_the_weekday_convention_can_be_chosen(text: str, recent: datetime, previous_week: datetime):
     assert find_times(text, TUESDAY)[0].start == recent
     assert find_times(text, TUESDAY, weekday="previous_week")[0].start == previous_week
+
+
+def test_an_unknown_convention_is_refused_with_the_known_ones():
+    with pytest.raises(InvalidQuery, match="'sunday' but must be one of 'recent', 'previous_week'"):
+        find_times("last Monday", TUESDAY, weekday="sunday")
 
 
 @pytest.mark.parametrize("zone", [None, timezone.utc, timezone(timedelta(hours=-9)), ZoneInfo("Europe/Vienna")])
