@@ -22,9 +22,7 @@ LISTED = re.compile(
 
 
 def features(view: View, matches: Matches) -> dict[str, float]:
-    """Return the signals of a view, each roughly between -1 and 1; nothing for a view without a sentence."""
-    if not matches.ranked:
-        return {}
+    """Return the signals of a view that holds a sentence, each roughly between -1 and 1."""
     said = [m for m in matches.ranked if not m.unit.asks] or list(matches.ranked)
     best = max(matches.ranked, key=lambda m: m.score * m.own)
     return {

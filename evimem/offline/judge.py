@@ -25,6 +25,9 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     answers the question at all.
     """
     matches = match(view)
+    if not matches.ranked:
+        gaps = tuple(need.gap for need in view.tracker.open)
+        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
     signals = features(view, matches)
     answerable = constants.answerable.probability(signals)
     sufficient = constants.sufficient.probability(signals)

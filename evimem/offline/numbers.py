@@ -15,9 +15,7 @@ _WORDS = (
     "eighteen nineteen twenty"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred thousand".split()
-_NUMBER = (
-    rf"(?:\d[\d,.]*|(?:{'|'.join((*_TENS, *_WORDS[1:]))})(?:[- ](?:and[- ])?(?:{'|'.join((*_TENS, *_WORDS[1:]))}))*)"
-)
+_NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{'|'.join((*_TENS, *_WORDS[1:]))})(?:[- ](?:and[- ])?(?:{'|'.join((*_TENS, *_WORDS[1:]))}))*)"
 _UNIT = r"(?:second|minute|hour|day|night|week|weekend|fortnight|month|year|decade)s?"
 _ABOUT = r"(?:(?:about|around|almost|nearly|roughly|over|under|more than|less than|just under|at least)\s+)?"
 DURATION = re.compile(
@@ -30,7 +28,7 @@ COUNT = re.compile(
     re.IGNORECASE,
 )
 MONEY = re.compile(
-    rf"[$\u00a3\u20ac]\s?\d[\d,.]*(?:\s?(?:k|million))?|\b{_NUMBER}\s+(?:pounds|dollars|euros|bucks|quid|pence|cents)\b",
+    rf"[$\u00a3\u20ac]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?|\b{_NUMBER}\s+(?:pounds|dollars|euros|bucks|quid|pence|cents)\b",
     re.IGNORECASE,
 )
 OFTEN = re.compile(

@@ -47,6 +47,7 @@ _PAST = re.compile(
     r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then|(?:live|work|be|do)\s+before)\b",
     re.IGNORECASE,
 )
+_MEASURE = re.compile(r"\bhow\s+(?:long|many|much|often|old|far|big)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|\bi['\u2019](?:m|ve|d|ll)\b", re.IGNORECASE)
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?:[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)(?:\s+[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)*")
@@ -61,8 +62,8 @@ _NOT_NAMES = frozenset(
 )
 _EMPTY = frozenset(
     """
-    tell say said know remember kind type sort thing something anything many much long often old describe mention
-    mentioned according conversation recently currently now did get got go make
+    tell say said know remember kind type sort thing something anything describe mention mentioned according
+    conversation recently currently now did get got go make
     """.split()
 )
 
@@ -73,7 +74,7 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
     wants = form(question)
     entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))
     asked = hinted.names or _asked_by_role(question, speakers)
-    keywords = _keywords(question, (*entities, *hinted.names))
+    keywords = _keywords(question, hinted.names)
     temporal = wants in {"time", "duration"} or bool(hinted.times)
     return Analysis(
         question=question,
@@ -148,7 +149,9 @@ def _bare_name(name: str) -> str:
 def _keywords(question: str, names: Iterable[str]) -> tuple[str, ...]:
     taken = {word for name in names for word in words(name)}
     return _distinct(
-        word for word in words(question) if word not in STOP_WORDS and word not in _EMPTY and word not in taken
+        word
+        for word in words(_MEASURE.sub(" ", question))
+        if word not in STOP_WORDS and word not in _EMPTY and word not in taken
     )
 
 
