@@ -1,4 +1,4 @@
-"""How often the time read from the evidence turn is what the annotators meant: `python -m benchmarks.times locomo.json`.
+"""How often the time read from the evidence is what the annotators meant: `python -m benchmarks.times locomo.json`.
 
 Only category 2 questions that ask for a time count. The turn is given, so that this measures the reading of time
 expressions and nothing else. Of several expressions in the evidence, the one whose sentence shares most words with
