@@ -12,6 +12,7 @@ from .tags import Tagged
 _PUNCTUATION = frozenset(",;._C")
 _LEFT, _RIGHT = frozenset("R!,;._Cs"), frozenset(",;._C!WBs")
 _LAST_WORDS = frozenset("too also though anyway now".split())
+_CALLED = re.compile(r",M+[.!_]*$")  # "That is a good idea, Ben!"
 _TIME_AFTER = re.compile(r"[,R]*(?:[PQT][Dt]?)?~+(?:P[Dt]?~+)*[R,._]*$")
 
 
@@ -27,6 +28,8 @@ def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
     words = sentence.words
     while start < end and tags[start] in _LEFT:
         start += 1
+    called = _CALLED.search(tags, start, end)
+    end = end if called is None or "," in tags[start : called.start()] else called.start()
     while end > start and (tags[end - 1] in _RIGHT or words[end - 1] in _LAST_WORDS):
         end -= 1
     if "~" not in tags[start:end]:

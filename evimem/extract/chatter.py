@@ -10,7 +10,7 @@ from .tags import Tagged
 # a sentence of nothing but these words, and names called out, asserts nothing
 _EMPTY = frozenset(
     """
-    's 're a absolutely admirable adorable again agreed ah all alright already also always amazing amen an and
+    's 're a absolutely admirable adorable again agree agreed ah all alright already also always amazing amen an and
     anytime anyway are as at aw awesome awful aww be beautiful best big bless brave bravo breathtaking brilliant bro
     btw bud buddy but bye can cheers clever cool correct course crazy creative cute dang darling dear definitely
     delicious do does dope dude enjoyable epic evening exactly excellent exciting fab fabulous fair fantastic fine
@@ -33,6 +33,7 @@ _INTENSIFIERS = frozenset(
 _GOOD = "nice great good lovely wonderful awesome amazing".split()
 # a sentence that opens so only greets, thanks, reacts or encourages; intensifiers are left out
 _OPENINGS = """
+got it/i 'll let you know
 thanks/thank you/thx/cheers/much appreciated/kudos/congrats/congratulations/well done/way to go/hats off
 best of luck/long time/i appreciate it/i appreciate you/i appreciate that/i appreciate your/glad you/glad to hear
 glad i could/glad it/glad that/happy you/happy to hear/happy to help/happy for/proud of you/sorry to hear

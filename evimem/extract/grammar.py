@@ -11,7 +11,7 @@ _ADVERBS = "[Rsn~]*"
 _AUXILIARY = (
     "(?:m[nR]*(?:(?:h[nR]*)?(?:b[nR]*){1,2}[kpgf]?|h[nR]*[kpf]?|[vwkfLd]|N(?=[DSotP]))?"
     "|d[nR]*(?:[vwLkhd]|N(?=[DSot]))?"
-    "|h[nR]*(?:b[nR]*){0,2}[kpgf]?"
+    "|h[nR]*(?:b[nR]*){0,2}[kpgfh]?"
     "|b[nR]*(?:b[nR]*)?(?:m[nR]*)?[gkp]?)"
 )
 # to learn, to be seen, to have gone; thinking about moving to
@@ -27,7 +27,7 @@ _MANY = (
 _DETERMINERS = "(?:[DSt]|(?<![vwfkpZzLgoJ])q(?![MUDS]))"
 _NOUN = f"(?:(?<!P)(?:{_DETERMINERS}{{1,2}}|{_DETERMINERS}{{0,2}}[NMUJwzgkp'R]{{1,7}}?(?<=[NMUwzgk])))"
 _GERUND = "(?:(?<![PTbhv])g(?:[oxt]|[DS]{0,2}[NMUJwzgk'R]{0,6}?))"
-_AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)){0,2}"
+_AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)|Lq){0,2}"
 _START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
 # "who lives upstairs", ", a vet," and "we bought"
 _RELATIVE = (
@@ -35,7 +35,7 @@ _RELATIVE = (
     "|,[DS][^,;.]{1,5},"
     "|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)[R~]*"
 )
-_PERSON = "(?:[DS]?[NMUJwg']{1,4}|[iyeo])"
+_PERSON = "(?:[DS]{0,2}[NMUJwzg']{1,4}?|[iyeo])"
 
 _SHARED_NOUN_TOO = "[wL](?=[DSPTotqMzUJN.,]|$)"  # whether it is a verb is for evimem.extract.links to say
 
@@ -45,12 +45,13 @@ _CLAUSE = re.compile(
     f"|(?P<both>{_START}{_PERSON}C{_PERSON}(?=[Rsn]*[bmhdvwLfk]))(?P<plural>{_PLURAL}){_CHAIN}"
     f"|(?P<pronoun>[iye])(?P<person>{_PLURAL}|(?<=[ie])N(?=[DSotP~]|$)){_CHAIN}"
     f"|(?P<thing>[tqx]|{_START}[Dt]?~+(?=[Rn]*[bh]))(?P<it>{_SINGULAR}){_CHAIN}"
-    f"|(?!(?<=[CT])wz)(?P<opens>{_START})?{_NOUN}"
-    f"(?:(?:(?<=U)|(?<=D)(?=P)){_AFTER}(?P<they>{_MANY})"
+    f"|(?!(?<=[CT])wz|(?<=C)w[PDSoTt])(?P<opens>{_START})?{_NOUN}"
+    f"(?:(?:(?<=[Uz])|(?<=D)(?=P)){_AFTER}(?P<they>{_MANY})"
     f"|{_AFTER}(?:(?P<one>{_SINGULAR})"
     f"|(?(opens)(?:(?P<ends>(?<=[NMUgw])z(?=[.,]|$))|{_RELATIVE}(?P<which>{_SINGULAR}))|(?!)))){_CHAIN}"
     f"|{_GERUND}{_AFTER}(?P<doing>{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ])){_CHAIN}"
     f"|(?<=[C,])[Rs~]*(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|{_SHARED_NOUN_TOO})){_CHAIN}"
+    f"|^[!,_Rs]*(?P<act>g[^,;.B]{{1,18}})(?P<acts>(?<=[NMUJowzygRr]){_ADVERBS}(?:b[nR]*[gkp]?|m[nR]*[bvw]|Z)){_CHAIN}"
     f"|(?P<begun>^[!,_Rs]*)(?P<going>g){_CHAIN}"
 )
 

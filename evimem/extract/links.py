@@ -18,6 +18,7 @@ EMBEDDED = frozenset(("content", "part"))
 _CONDITIONS = frozenset(("if", "unless", "whenever"))
 _WHENEVER = frozenset(("when", "while"))
 _OPEN_ENDED = frozenset(("since", "until", "till", "as", "once"))
+_PERCEIVED = frozenset("read see hear show remember forget find need want love".split())
 _NOW = frozenset(("is", "are", "am", "'s", "'m", "'re", "has", "have", "does", "do"))
 _CONNECTOR = re.compile(r'[,;CBQWqs"_][R~,;CBQWqs!"_]*$')
 _LISTENER = re.compile(r"[Rns]*(?:o|S|M|[DS][NMUJ]{1,3})?q?[R~!]*$")
@@ -75,11 +76,18 @@ def _link(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, la
         return "aside"
     if gap.connector == "W" or (last == "part" and not gap.connector):
         return "part"
-    return "main" if before is None or last == "aside" else _after(head(sentence, before), gap)
+    if before is None or last == "aside":
+        return "main"
+    return _after(head(sentence, before), gap, reduced=tags[clause.verb] == "k" and clause.verb - clause.subject > 1)
 
 
-def _after(verb: str, gap: _Gap) -> Link:
-    """Return how a clause hangs on the one before it, which has this verb."""
+def _after(verb: str, gap: _Gap, *, reduced: bool) -> Link:
+    """Return how a clause hangs on the one before it, which has this verb.
+
+    It may be `reduced` to a participle: "I read a novel called Dune", not "I know a girl called me".
+    """
+    if reduced and verb in _PERCEIVED and "q" not in gap.tags:
+        return "part"
     if "," not in gap.tags or verb in SAY:
         told = verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(",", "")) is not None
         if told or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):

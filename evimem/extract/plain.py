@@ -116,7 +116,7 @@ class Voice:
             elif finite and first and tag in "vwLN":
                 word = third_person(lemma(word))
             elif finite and (tag == "g" or word == "been"):
-                word = ("has " if word == "been" else "is ") + word
+                word = ("has " if word == "been" else "is ") + _spelled(word, first=False)
             else:
                 word = _spelled(word, first=first and finite)
             kept.append(word)

@@ -21,6 +21,7 @@ _BARE = frozenset(
 )
 _DROPPED = (LIKE | HOPE | THINK) - {"imagine", "consider", "find", "enjoy", "recommend"}
 _PROPOSAL = re.compile(r"..[vwk](?=.*[NMUJw~])")
+_PHRASES = frozenset("way note fact course sure least honest addition case speaking".split())
 _LEAD = re.compile(r"[R!,C]*[PQ][DS]?[NMUJwg']{1,5},?[R,]*$")
 
 
@@ -166,7 +167,7 @@ class _Reading:
         """Add to a statement what leads it in, and find its characters."""
         sentence, tags = self._sentence, self._tags
         text, first = made.object, clause.subject
-        if clause.role != "shared" and _LEAD.match(tags[extent.start : first]):
+        if clause.role != "shared" and _leads(sentence, tags, extent.start, first):
             lead = object_range(sentence, tags, extent.start, first)
             text, first = f"{text} {self._lower(lead)}".strip(), lead.start
         if self._condition is not None:
@@ -230,6 +231,12 @@ class _Reading:
         """Return whether a clause without an object says nothing: "I know", "you see", "that is", "I will"."""
         hollow = verb in _BARE or self._tags[clause.end - 1] in "mdhb"
         return hollow or subject.tag in ("y", "x") or (subject.tag in ("t", "q") and verb == "be")
+
+
+def _leads(sentence: Tagged, tags: str, start: int, end: int) -> bool:
+    """Return whether tokens [start, end) say where or why, before the subject: "In Porto," but not "By the way,"."""
+    found = _LEAD.match(tags[start:end])
+    return found is not None and _PHRASES.isdisjoint(sentence.words[start:end])
 
 
 def _auxiliary(tags: str, clause: Clause) -> Range | None:

@@ -28,6 +28,7 @@ _CLITICS = re.compile(
     rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
 )
 _QUOTED = re.compile(r'"[^"]*"')
+_PLURAL_AFTER_ALL = re.compile("(?<=[DS'])Z")  # "their lives"
 _APOSTROPHE = re.compile("'")
 _NO_LONGER = re.compile(r"DR")
 _UNNAMED = frozenset("iyetqxoDSPQTCBWnmbhdR'!srL.,;_\"")  # tags that a capital does not turn into a name
@@ -98,6 +99,8 @@ def _settled(tags: str, words: Sequence[str]) -> str:
     """Resolve what one word alone does not show: 's, quotations, "no longer"."""
     if "'" in tags:
         tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
+    if "Z" in tags:
+        tags = _PLURAL_AFTER_ALL.sub("U", tags)
     if '"' in tags:
         tags = _QUOTED.sub(lambda found: '"' * len(found.group()), tags)
     if "DR" in tags and "longer" in words:

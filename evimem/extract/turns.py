@@ -26,7 +26,7 @@ MAX_FACTS = 16
 MIN_CONTENT = 3  # words of a sentence without a verb, for it to count beside others
 MAX_STATEMENT = 240  # characters of a sentence that is kept whole
 
-_ORDER = re.compile(r"[wkh][rDSoPtqTiyeg]")
+_ORDER = re.compile(r"[wkh][rDSoPtqTiyeg']")
 _OPENERS = 'R!,_s"'
 _ROLES = frozenset(("assistant", "system", "tool"))
 _PREFERENCES = frozenset(("opinion", "plan"))

@@ -28,8 +28,8 @@ withstand withstood,write wrote written
 # irregular verbs whose base is a noun or an adjective as well
 IRREGULAR_NOUNS = """
 beat bend bet bite blow break burst catch cost cut deal dream drink drive fall feed fight find fit fly hang hit hold
-hurt lay lead lie light read ride ring rise run set shake shed shoot show shut sink slide smell speed spell spin
-split spread spring stand stick sting strike string swing tear throw wake win wind upset
+hurt lay lead lie light mistake read ride ring rise run set shake shed shoot show shut sink slide smell speed spell
+spin split spread spring stand stick sting strike string swing tear throw upset wake win wind
 """
 
 # regular verbs that are hardly ever nouns
