@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from .protocols import AsyncEmbedder, Embedder, Extractor, Job
 from .remember import Remembering
 from .search import Filters, search
 from .store import SqliteStore
+from .trace import Event
 from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Turn
 
 Moment = datetime | str
+Tell = Callable[[Event], None]
 AT_ONCE = 16  # turns put to a model side by side
 
 
@@ -58,11 +60,12 @@ class Core:
         """Return the flow of a search."""
         return search(query, k, filters, moment("asked_at", asked_at))
 
-    def ask(self, question: str, loop: str, asked_at: Moment | None, budget: Budget) -> Flow[Answer]:
-        """Return the flow of a question."""
-        return answer_question(
-            question, loop=loop, asked_at=moment("asked_at", asked_at), budget=budget, mind=self.mind
-        )
+    def ask(
+        self, question: str, loop: str, asked_at: Moment | None, budget: Budget, tell: Tell | None = None
+    ) -> Flow[Answer]:
+        """Return the flow of a question; `tell` hears of each event as it comes."""
+        when = moment("asked_at", asked_at)
+        return answer_question(question, loop=loop, asked_at=when, budget=budget, mind=self.mind, tell=tell)
 
     def owed(self) -> Iterator[Flow[int]]:
         """Yield flows, each of which does some of the work that turns are owed, until there is none."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, overload
 
 from .core import AT_ONCE, Core, Moment, filters
 from .embedding import checked, checked_rows, failure
@@ -19,7 +20,9 @@ from .errors import EvimemError
 from .flow import Complete, Effect, Embed, Flow, arun, run, serve
 from .owed import give_facts
 from .protocols import Embedder
-from .trace import Trace
+from .stream import Outcome, Streamed, astream, atold_by, is_told, told_by
+from .stream import stream as streamed
+from .trace import Event, Trace
 from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Stats, Turn
 
 T = TypeVar("T")
@@ -83,11 +86,37 @@ class Memory:
         wanted = filters(before, after, speaker, session, exclude)
         return list(self._run(self._core.search(query, k, wanted, asked_at)))
 
+    @overload
+    def ask(self, question: str, loop: str = ..., *, asked_at: Moment | None = ..., budget: Budget = ...) -> Answer: ...
+
+    @overload
     def ask(
-        self, question: str, loop: str = "iris", *, asked_at: Moment | None = None, budget: Budget = Budget()
-    ) -> Answer:
-        """Answer from memory, or abstain with a reason. `asked_at` is today; by default the newest turn's time."""
-        return self._run(self._core.ask(question, loop, asked_at, budget))
+        self,
+        question: str,
+        loop: str = ...,
+        *,
+        asked_at: Moment | None = ...,
+        budget: Budget = ...,
+        stream: Literal[True],
+    ) -> Iterator[Streamed]: ...
+
+    def ask(
+        self,
+        question: str,
+        loop: str = "iris",
+        *,
+        asked_at: Moment | None = None,
+        budget: Budget = Budget(),
+        stream: bool = False,
+    ) -> Answer | Iterator[Streamed]:
+        """Answer from memory, or abstain with a reason. `asked_at` is today; by default the newest turn's time.
+
+        With `stream`, return an iterator: trace events and words of the answer as they come and, last, the `Answer`.
+        """
+        if not stream:
+            return self._run(self._core.ask(question, loop, asked_at, budget))
+        told: deque[Event] = deque()
+        return streamed(self._core.ask(question, loop, asked_at, budget, told.append), told, self._telling)
 
     def forget(
         self,
@@ -203,6 +232,12 @@ class Memory:
     def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)
 
+    def _telling(self, effect: Effect) -> Iterator[str | Outcome]:
+        if isinstance(effect, Complete) and is_told(effect):
+            yield from told_by(self._model, effect)
+        else:
+            yield Outcome(self._perform(effect))
+
     def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
             return self._model.complete(effect)
@@ -261,11 +296,36 @@ class AsyncMemory:
         wanted = filters(before, after, speaker, session, exclude)
         return list(await self._run(self._core.search(query, k, wanted, asked_at)))
 
-    async def ask(
-        self, question: str, loop: str = "iris", *, asked_at: Moment | None = None, budget: Budget = Budget()
-    ) -> Answer:
-        """Answer from memory, or abstain with a reason."""
-        return await self._run(self._core.ask(question, loop, asked_at, budget))
+    @overload
+    def ask(
+        self, question: str, loop: str = ..., *, asked_at: Moment | None = ..., budget: Budget = ...
+    ) -> Awaitable[Answer]: ...
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        loop: str = ...,
+        *,
+        asked_at: Moment | None = ...,
+        budget: Budget = ...,
+        stream: Literal[True],
+    ) -> AsyncIterator[Streamed]: ...
+
+    def ask(
+        self,
+        question: str,
+        loop: str = "iris",
+        *,
+        asked_at: Moment | None = None,
+        budget: Budget = Budget(),
+        stream: bool = False,
+    ) -> Awaitable[Answer] | AsyncIterator[Streamed]:
+        """Answer from memory, or abstain with a reason: to be awaited, or with `stream` iterated over."""
+        if not stream:
+            return self._run(self._core.ask(question, loop, asked_at, budget))
+        told: deque[Event] = deque()
+        return astream(self._core.ask(question, loop, asked_at, budget, told.append), told, self._telling)
 
     async def forget(
         self,
@@ -382,6 +442,13 @@ class AsyncMemory:
 
     async def _run(self, flow: Flow[T]) -> T:
         return await arun(flow, self._perform)
+
+    async def _telling(self, effect: Effect) -> AsyncIterator[str | Outcome]:
+        if isinstance(effect, Complete) and is_told(effect):
+            async for piece in atold_by(self._model, effect):
+                yield piece
+        else:
+            yield Outcome(await self._perform(effect))
 
     async def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):

@@ -292,3 +292,22 @@ def test_the_doors_have_the_same_methods_with_the_same_parameters() -> None:
     both = surface(AsyncMemory)
     both.pop("end_worker")
     assert both == surface(Memory)
+
+
+def test_an_answer_can_be_watched_as_it_comes_about(memory: Memory) -> None:
+    memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
+    *seen, last = memory.ask("When did Mira adopt her puppy?", stream=True)
+    assert isinstance(last, evimem.Answer)
+    assert [piece for piece in seen if not isinstance(piece, str)] == list(last.trace)
+    assert "".join(piece for piece in seen if isinstance(piece, str)) == last.text
+
+
+def test_the_async_door_can_be_watched_too(tmp_path: Path) -> None:
+    async def away() -> list[object]:
+        async with evimem.open_async(tmp_path / "a.evimem") as memory:
+            await memory.add("Mira", "We adopted a puppy last Friday.", **PUPPY)
+            return [piece async for piece in memory.ask("When did Mira adopt her puppy?", stream=True)]
+
+    *seen, last = asyncio.run(away())
+    assert isinstance(last, evimem.Answer)
+    assert seen[-1] == last.text

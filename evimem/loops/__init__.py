@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ..errors import InvalidQuery
 from ..flow import Flow
 from ..offline.mind import OfflineMind
+from ..trace import Event
 from ..types import Answer, Budget
 from .iris import iris
 from .mind import Mind
@@ -25,6 +26,7 @@ def answer_question(
     asked_at: datetime | None = None,
     budget: Budget | None = None,
     mind: Mind | None = None,
+    tell: Callable[[Event], None] | None = None,
 ) -> Flow[Answer]:
     """Answer a question with a loop, offline unless a mind is given. Raise InvalidQuery for one without meaning."""
     if not isinstance(question, str) or not question.strip():
@@ -33,7 +35,7 @@ def answer_question(
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
-    return (yield from LOOPS[loop](Task(question, mind or OfflineMind(), asked_at, allowed)))
+    return (yield from LOOPS[loop](Task(question, mind or OfflineMind(), asked_at, allowed, tell=tell)))
 
 
 def _check_budget(budget: Budget) -> None:

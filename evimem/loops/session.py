@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import ModelError
 from ..evidence import Verdict, View
@@ -32,6 +32,25 @@ class Check:
     verdict: Verdict
 
 
+class Record(list[Event]):
+    """The events of a question, each told as it is recorded to whoever listens."""
+
+    def __init__(self, tell: Callable[[Event], None] | None) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def append(self, event: Event) -> None:
+        """Record one event."""
+        super().append(event)
+        if self._tell is not None:
+            self._tell(event)
+
+    def extend(self, events: Iterable[Event]) -> None:
+        """Record several events."""
+        for event in events:
+            self.append(event)
+
+
 class Session:
     """The state of one question. A loop decides what to do next; a session does it and remembers."""
 
@@ -45,9 +64,11 @@ class Session:
         self.gathering = Gathering(roster, self.asked_at, budget.k + budget.step * max(0, budget.iterations - 1))
         self.tracker: Tracker = start(self.analysis.requirements)
         self.queries: list[str] = []
-        self.events: list[Event] = [_analysed(self)]
+        self.events: list[Event] = Record(task.tell)
+        self.events.append(_analysed(self))
         self.shown: dict[str, Turn] = {}
         self.shown_facts: set[str] = set()
+        self._memo: dict[Any, Any] = {}
         self._started = task.clock()
 
     @property
@@ -129,6 +150,7 @@ class Session:
             shown=shown,
             context=around,
             tracker=self.tracker,
+            memo=self._memo,
         )
 
     def _show(self, view: View) -> None:

@@ -7,16 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from ..trace import Event
 from ..types import Budget
 from .mind import Mind
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Everything a loop is given. `asked_at` None means the time of the newest turn; `clock` counts seconds."""
+    """Everything a loop is given.
+
+    `asked_at` None means the time of the newest turn; `clock` counts seconds; `tell` hears each event as it comes.
+    """
 
     question: str
     mind: Mind
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
+    tell: Callable[[Event], None] | None = field(default=None, compare=False)
