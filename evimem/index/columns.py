@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 class Column:
-    """An array that doubles its room when it is full; `values` is a view of what it holds."""
+    """An array that makes more room when it is full; `values` is a view of what it holds."""
 
     __slots__ = ("_room", "size")
 
@@ -38,6 +38,6 @@ class Column:
         self.size += len(values)
 
     def _grow(self, least: int) -> None:
-        room = np.zeros((max(2 * len(self._room), least), *self._room.shape[1:]), self._room.dtype)
+        room = np.zeros((least + least // 4 + 16, *self._room.shape[1:]), self._room.dtype)
         room[: self.size] = self.values
         self._room = room

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch
 from .columns import Array, Column
-from .dialogue import Dialogue
+from .dialogue import NONE, Dialogue
 from .document import Document
-from .postings import NOWHERE, Posting, Postings, TailPostings, joined
+from .norms import Norms
+from .postings import NOWHERE, Posting, Postings, RecentPostings, TailPostings, joined
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
 Interval = tuple[int, int]
@@ -57,7 +58,8 @@ class Corpus:
     def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
         self.dimension = dimension
         self.dialogue = Dialogue()
-        self._sealed = sealed
+        self.norms = Norms()
+        self._sealed = None if sealed is None else RecentPostings(sealed)
         self._tail = TailPostings()
         self._alive = Column(np.bool_)
         self._session = Column(np.int32)
@@ -71,6 +73,7 @@ class Corpus:
         self._vectors = Column(np.int8, dimension)
         self._scale = Column(np.float32)
         self._events: dict[int, tuple[Interval, ...]] = {}  # of turns with more than one
+        self._has_forgotten = False
         self.turns = 0  # alive
         self.words = 0  # their lengths' sum
 
@@ -141,6 +144,7 @@ class Corpus:
         self._event_start.append(NEVER)
         self._event_end.append(NEVER)
         self.set_events(position, row.events)
+        self.norms.change(position)
         self.turns += 1
         self.words += document.length
         return position
@@ -175,6 +179,10 @@ class Corpus:
         if not self.alive[position]:
             return
         self.alive[position] = False
+        self._has_forgotten = True
+        for beside in (self.dialogue.before[position], self.dialogue.after[position]):
+            if beside != NONE:
+                self.norms.change(int(beside))
         self.dialogue.remove(int(self.session[position]), position)
         self.turns -= 1
         self.words -= int(self.length[position])
@@ -187,6 +195,7 @@ class Corpus:
         self._check_width(vector)
         self.vectors[position] = vector
         self.scale[position] = scale
+        self.norms.change(position)
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:
         """Say when the facts of a turn happen."""
@@ -213,7 +222,7 @@ class Corpus:
         """Return the living turns that have a term."""
         sealed = NOWHERE if self._sealed is None else self._sealed.read(term)
         found = joined(sealed, self._tail.read(term))
-        if self.turns == len(self):
+        if not self._has_forgotten:
             return found
         living = self.alive[found.positions]
         return found if living.all() else found.keep(living)

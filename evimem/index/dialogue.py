@@ -53,8 +53,10 @@ class Dialogue:
         before = np.full(len(sessions), NONE, np.int32)
         after = np.full(len(sessions), NONE, np.int32)
         order = np.flatnonzero(alive).astype(np.int32)
-        order = order[np.lexsort((order, times[order], sessions[order]))]
+        order = order[np.argsort(sessions[order], kind="stable")]
         same = sessions[order[1:]] == sessions[order[:-1]]
+        if (same & (times[order[1:]] < times[order[:-1]])).any():  # rare, and dear: some came late
+            order = order[np.lexsort((order, times[order], sessions[order]))]
         before[order[1:][same]] = order[:-1][same]
         after[order[:-1][same]] = order[1:][same]
         ends = order[np.append(~same, True)] if len(order) else order

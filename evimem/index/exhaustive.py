@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .asked import UNIT, Asked, Related, asked_terms
+from .asked import UNIT, Asked, Related
 from .corpus import Corpus
 from .dialogue import NONE
 from .filters import overlaps
+from .inquiry import inquire
 from .kernel import decay, distance
 from .question import Question, Ranked
-from .scoring import DAY, quantized
+from .scoring import DAY
 from .weights import WEIGHTS, Weights
 
 
@@ -29,14 +31,14 @@ class Share:
 
 def rank_all(question: Question, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
     """Score every eligible turn in plain loops; return the k best, best first, ties by arrival."""
-    asked = asked_terms(question, corpus, weights)
+    inquiry = inquire(question, corpus, weights)
     found = []
     for position in range(len(corpus)):
         if not (corpus.alive[position] and is_eligible(question, corpus, position)):
             continue
         near = list(shares(corpus, position, weights))
-        parts = _lexical(asked, corpus, near, weights)
-        parts["meaning"] = weights.meaning * _cosine(question, corpus, near, weights)
+        parts = _lexical(inquiry.asked, corpus, near, weights)
+        parts["meaning"] = weights.meaning * _cosine(inquiry.direction, corpus, near, weights)
         parts |= _priors(question, corpus, position, weights)
         others = tuple(share.position for share in near[1:])
         found.append(
@@ -109,9 +111,8 @@ def _frequency(members: Sequence[Related], near: Sequence[Share], weights: Weigh
     return total / UNIT
 
 
-def _cosine(question: Question, corpus: Corpus, near: Sequence[Share], weights: Weights) -> float:
-    asked = quantized(question, corpus.dimension)
-    if asked is None:
+def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequence[Share], weights: Weights) -> float:
+    if direction is None:
         return 0.0
     along = 0.0
     smooth = np.zeros(corpus.dimension, np.float32)
@@ -119,9 +120,9 @@ def _cosine(question: Question, corpus: Corpus, near: Sequence[Share], weights: 
         row = corpus.vectors[one.position].astype(np.float32)
         scale = float(corpus.scale[one.position])
         share = one.share + one.answers * (weights.echo * float(corpus.asks[one.position]))
-        along += share * (float(row @ asked) * scale)
+        along += share * (float(row @ direction) * scale)
         smooth += np.float32(share * scale) * row
-    norm = math.sqrt(float(np.square(smooth).sum(dtype=np.float64))) * math.sqrt(float(np.square(asked).sum()))
+    norm = math.sqrt(float(np.square(smooth).sum(dtype=np.float64))) * math.sqrt(float(np.square(direction).sum()))
     return along / norm if norm > 0 else 0.0
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,40 +25,62 @@ class Neighbourhood:
     """One row a turn: who counts in its score, the turn itself first; NONE and no share where there is nobody.
 
     `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the turn may answer.
+    `places` are all the positions that occur, and `rows` says for each of `positions` where among them it is.
     """
 
     positions: NDArray[np.int32]
     shares: Shares
     answers: Shares
+    weights: Weights
+    places: NDArray[np.int32]
+    rows: NDArray[np.intp]
+
+    def take(self, chosen: NDArray[np.intp], size: int) -> Neighbourhood:
+        """Return these rows of a neighbourhood in a corpus of a size."""
+        around = self.positions[chosen]
+        return Neighbourhood(around, self.shares[chosen], self.answers[chosen], self.weights, *_places(around, size))
 
 
 def neighbourhood(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Neighbourhood:
     """Return who counts in the score of these turns, and by how much."""
     itself = positions.astype(np.int32)
     columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
-    fading = _Fading(weights)
-    for links, backward in ((corpus.dialogue.before, True), (corpus.dialogue.after, False)):
-        here = itself
-        changes = np.zeros(len(itself), np.int64)
-        repeats = np.zeros(len(itself), np.int64)
+    fading = _fading(weights)
+    for links, answers in ((corpus.dialogue.before, fading.answers), (corpus.dialogue.after, None)):
+        here, speaker = itself, corpus.speaker[itself]
+        state = np.zeros(len(itself), np.intp)
         for _ in range(weights.steps):
             there = np.where(here == NONE, NONE, links[here])
-            changed = corpus.speaker[there] != corpus.speaker[here]
-            changes, repeats = changes + changed, repeats + ~changed
-            near = fading.near[changes, repeats] & (there != NONE)
-            if not near.any():
+            following = corpus.speaker[there]
+            state = state + np.where(following == speaker, 1, weights.steps + 1)
+            share = np.where(there == NONE, 0.0, fading.shares[state])
+            if not share.any():
                 break
-            answered = near & (changes == 1) & backward
-            columns.append(
-                (
-                    np.where(near, there, NONE).astype(np.int32),
-                    np.where(near, fading.share[changes, repeats], 0.0),
-                    np.where(answered, fading.decay[changes, repeats], 0.0),
-                )
-            )
-            here = there
-    places, shares, answers = zip(*columns, strict=True)
-    return Neighbourhood(np.stack(places, axis=1), np.stack(shares, axis=1), np.stack(answers, axis=1))
+            there = np.where(share > 0, there, NONE)  # nobody beyond the reach is followed
+            answered = np.zeros(len(itself)) if answers is None else np.where(share > 0, answers[state], 0.0)
+            columns.append((there, share, answered))
+            here, speaker = there, following
+    around, shares, answering = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
+    return Neighbourhood(around, shares, answering, weights, *_places(around, len(corpus)))
+
+
+def around(corpus: Corpus, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
+    """Return one row a turn: itself, and up to so many turns before and after it, whoever speaks; NONE for nobody."""
+    columns = [positions.astype(np.int32)]
+    for links in (corpus.dialogue.before, corpus.dialogue.after):
+        here = columns[0]
+        for _ in range(hops):
+            here = np.where(here == NONE, NONE, links[here])
+            columns.append(here)
+    return np.stack(columns, axis=1)
+
+
+def _places(around: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """Return the positions that occur and where each is among them; the whole corpus where that is no more work."""
+    if len(around) > size // 2:
+        return np.arange(size, dtype=np.int32), around.astype(np.intp)
+    places, rows = np.unique(around, return_inverse=True)
+    return places, rows.reshape(around.shape)
 
 
 def distance(changes: int, repeats: int, weights: Weights) -> float:
@@ -70,12 +93,19 @@ def decay(far: float, weights: Weights) -> float:
     return math.exp(-(far - 1) / weights.fade) if far <= weights.reach else 0.0
 
 
+@dataclass(frozen=True, slots=True)
 class _Fading:
-    """`decay` as tables by changes and repeats: numpy's exp may differ in its last bit with the length of an array."""
+    """What counts of a turn after so many changes of speaker and repeats: entry changes * (steps + 1) + repeats.
 
-    def __init__(self, weights: Weights) -> None:
-        sides = range(weights.steps + 1)
-        table = [[decay(distance(changes, repeats, weights), weights) for repeats in sides] for changes in sides]
-        self.decay = np.array(table)
-        self.share = weights.spread * self.decay
-        self.near = self.decay > 0
+    Tables, because numpy's exp may differ in its last bit with the length of an array.
+    """
+
+    shares: NDArray[np.float64]
+    answers: NDArray[np.float64]
+
+
+@lru_cache(maxsize=16)
+def _fading(weights: Weights) -> _Fading:
+    states = [(changes, repeats) for changes in range(weights.steps + 1) for repeats in range(weights.steps + 1)]
+    left = np.array([decay(distance(*state, weights), weights) for state in states])
+    return _Fading(weights.spread * left, np.where([changes == 1 for changes, _ in states], left, 0.0))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from array import array
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -41,6 +43,32 @@ class Postings(Protocol):
     """Reads the posting of a term from what is sealed; an unknown term has an empty one."""
 
     def read(self, term: str) -> Posting: ...
+
+
+class RecentPostings:
+    """Postings that were read lately, as many as fit; what they come from must not change."""
+
+    def __init__(self, postings: Postings, entries: int = 16_000_000) -> None:
+        self._postings = postings
+        self._room = entries
+        self._found: OrderedDict[str, Posting] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def read(self, term: str) -> Posting:
+        """Return the posting of a term."""
+        with self._lock:
+            found = self._found.get(term)
+            if found is not None:
+                self._found.move_to_end(term)
+                return found
+        found = self._postings.read(term)
+        with self._lock:
+            if term not in self._found:
+                self._found[term] = found
+                self._room -= len(found) + 1
+            while self._room < 0:
+                self._room += len(self._found.popitem(last=False)[1]) + 1
+        return found
 
 
 class TailPostings:

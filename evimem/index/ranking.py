@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..protocols import VectorIndex
+from .candidates import EFFORT, Effort, candidates
 from .corpus import Corpus
 from .dialogue import NONE
 from .filters import eligible
+from .inquiry import inquire
 from .question import Question, Ranked
 from .scoring import Scored, score
 from .weights import WEIGHTS, Weights
 
 
-def rank(question: Question, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
-    """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer."""
-    positions = np.flatnonzero(corpus.alive).astype(np.int32)
-    scored = score(question, corpus, positions, weights)
-    return best(scored, eligible(question, corpus)[positions], k)
+def rank(
+    question: Question,
+    corpus: Corpus,
+    k: int,
+    weights: Weights = WEIGHTS,
+    nearest: VectorIndex | None = None,
+    effort: Effort = EFFORT,
+) -> list[Ranked]:
+    """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer.
+
+    Up to `effort.whole` eligible turns are all scored. Of more, candidates are; without a vector index the nearest of
+    them are found by comparing with all.
+    """
+    inquiry = inquire(question, corpus, weights)
+    allowed = eligible(question, corpus)
+    if np.count_nonzero(allowed) <= effort.whole:
+        return _best(score(inquiry, np.flatnonzero(allowed).astype(np.int32)), k)
+    positions = candidates(inquiry, k, allowed, nearest, effort)
+    return _best(score(inquiry, positions, max(effort.final, 10 * k)), k)
 
 
-def best(scored: Scored, allowed: NDArray[np.bool_], k: int) -> list[Ranked]:
-    """Return the k best of the scored turns that are allowed; positions are ascending, so ties keep arrival."""
+def _best(scored: Scored, k: int) -> list[Ranked]:
+    """Return the k best; positions are ascending, so equal ones keep their order of arrival."""
     total = scored.total
-    chosen = np.flatnonzero(allowed)
+    chosen = np.arange(len(total))
     if len(chosen) > k:
-        least = np.partition(total[chosen], len(chosen) - k)[len(chosen) - k]
-        chosen = chosen[total[chosen] >= least]
+        chosen = np.flatnonzero(total >= np.partition(total, len(total) - k)[len(total) - k])
     chosen = chosen[np.argsort(-total[chosen], kind="stable")][:k]
     return [_ranked(scored, int(index), float(total[index])) for index in chosen]
 

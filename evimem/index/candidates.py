@@ -1,0 +1,115 @@
+"""Which turns of a large corpus deserve the full score: those with the words, the meaning or the date asked for.
+
+Rare words and close vectors choose seeds; what stands around a seed in its dialogue shares its words and vectors, so
+it is a candidate too. The work is bounded: by postings read, by seeds followed, by candidates kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..protocols import VectorIndex
+from .asked import UNIT
+from .dialogue import NONE
+from .inquiry import Inquiry
+from .kernel import around, decay
+from .meaning import projections
+from .scoring import largest
+
+Positions = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+_HOPS = 4  # turns before and after a seed that are candidates with it
+_MOST = 0.9  # of the turns: a filter that lets these through hides little from the index
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a search may look at; what is left out could only have come from further down."""
+
+    whole: int = 4_096  # up to so many turns are all scored
+    entries: int = 200_000  # of postings, those that tell most first
+    seeds: int = 1_500  # turns with words whose neighbours are looked at
+    nearest: int = 100  # turns with close vectors
+    compared: int = 32_768  # vectors, where a filter leaves no more
+    dated: int = 500  # turns said or happening when the question says
+    kept: int = 500  # candidates for their words
+    final: int = 200  # candidates whose vectors are smoothed
+
+
+EFFORT = Effort()
+
+
+def candidates(inquiry: Inquiry, k: int, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
+    """Return positions, ascending, among which the k best are expected; at least k of the allowed ones."""
+    found = [
+        _by_words(inquiry, allowed, max(effort.kept, 10 * k), effort),
+        _by_meaning(inquiry, allowed, nearest, effort),
+    ]
+    if inquiry.question.times:
+        found.append(_by_date(inquiry, allowed, effort))
+    positions = np.unique(np.concatenate(found))
+    positions = positions[_allowed(positions, allowed)]
+    if len(positions) < k:
+        others = np.setdiff1d(np.flatnonzero(allowed), positions)[: k - len(positions)]
+        positions = np.union1d(positions, others.astype(np.int32))
+    return positions
+
+
+def _by_words(inquiry: Inquiry, allowed: Mask, kept: int, effort: Effort) -> Positions:
+    corpus, asked = inquiry.corpus, inquiry.asked
+    members = [(term.weight, term.posting) for term in asked.terms]
+    members += [(term.weight * one.share / UNIT, one.posting) for term in asked.terms for one in term.related]
+    weight_of = np.zeros(len(corpus) + 1, np.float32)  # one more: where NONE points
+    read: list[Positions] = []
+    left = effort.entries
+    for weight, posting in sorted(members, key=lambda member: -member[0]):
+        if len(posting) <= left:
+            left -= len(posting)
+            weight_of[posting.positions] += weight
+            read.append(posting.positions)
+    if not read:
+        return np.zeros(0, np.int32)
+    touched = np.concatenate(read)
+    seeds = np.unique(touched[largest(weight_of[touched], effort.seeds)])
+    near = around(corpus, seeds, _HOPS)
+    fading = [inquiry.weights.spread * decay(hop, inquiry.weights) for hop in range(1, _HOPS + 1)]
+    spread = np.zeros(len(corpus) + 1, np.float32)
+    np.add.at(spread, near, weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32))
+    reached = np.unique(near)
+    reached = reached[_allowed(reached, allowed)]
+    return reached[largest(spread[reached], kept)]
+
+
+def _by_meaning(inquiry: Inquiry, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
+    """The index knows no filters, so it is asked for more the fewer pass; few enough are all compared."""
+    corpus, direction = inquiry.corpus, inquiry.direction
+    if direction is None:
+        return np.zeros(0, np.int32)
+    share = np.count_nonzero(allowed) / corpus.turns
+    if nearest is None or (share < _MOST and share * corpus.turns <= effort.compared):
+        positions = np.flatnonzero(allowed & (corpus.scale > 0)).astype(np.int32)
+        seeds = positions[largest(projections(corpus, positions, direction), effort.nearest)]
+    else:
+        wanted = min(effort.compared // 32, math.ceil(effort.nearest / share))
+        seeds = nearest.search(direction, wanted).positions.astype(np.int32)
+        seeds = seeds[seeds < len(corpus)]
+    return around(corpus, seeds, _HOPS).reshape(-1)
+
+
+def _by_date(inquiry: Inquiry, allowed: Mask, effort: Effort) -> Positions:
+    corpus = inquiry.corpus
+    found = []
+    for first, last in inquiry.question.times:
+        said = (corpus.time >= first) & (corpus.time < last)
+        happens = (corpus.event_start < last) & (corpus.event_end > first)
+        found.append(np.flatnonzero((said | happens) & allowed)[: effort.dated].astype(np.int32))
+    return np.concatenate(found)
+
+
+def _allowed(positions: Positions, allowed: Mask) -> Mask:
+    mask: Mask = allowed[positions] & (positions != NONE)
+    return mask

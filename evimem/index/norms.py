@@ -1,0 +1,53 @@
+"""Lengths of smoothed vectors that questions have needed so far: a cache, forgotten wherever a neighbour changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dialogue import NONE, Dialogue
+from .weights import Weights
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+
+class Norms:
+    """One length a position, NaN where it is not known."""
+
+    def __init__(self) -> None:
+        self._known: NDArray[np.float64] = np.zeros(0)
+        self._weights: Weights | None = None
+        self._changed: list[int] = []
+
+    def change(self, position: int) -> None:
+        """Take note that the vector or the place of a turn has changed."""
+        self._changed.append(position)
+
+    def of(self, corpus: Corpus, weights: Weights) -> NDArray[np.float64]:
+        """Return the lengths under these weights, as an array to fill in."""
+        changed = np.array(self._changed, np.int32)
+        if weights != self._weights:
+            self._known, self._weights = np.zeros(0), weights
+        if len(self._known) < len(corpus):
+            more = np.full(len(corpus) + len(corpus) // 8 - len(self._known), np.nan)
+            self._known = np.concatenate([self._known, more])
+        self._known[_around(corpus.dialogue, changed, weights.steps)] = np.nan
+        del self._changed[: len(changed)]
+        return self._known[: len(corpus)]
+
+
+def _around(dialogue: Dialogue, positions: NDArray[np.int32], steps: int) -> NDArray[np.int32]:
+    """Return these positions and those up to so many turns before and after them."""
+    reached = [positions]
+    for links in (dialogue.before, dialogue.after):
+        here = positions
+        for _ in range(steps):
+            here = links[here]
+            here = here[here != NONE]
+            if not len(here):
+                break
+            reached.append(here)
+    return np.concatenate(reached)
