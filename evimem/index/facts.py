@@ -74,8 +74,9 @@ class FactTable:
     def erase(self, seqs: Sequence[int]) -> int:
         """Delete the facts of these turns, and let what they had replaced stand again; return how many went."""
         gone = [fact_id for seq in seqs for (fact_id,) in self._db.rows("SELECT id FROM fact WHERE seq = ?", (seq,))]
+        places = self._replacing.places(gone)
         self._db.executemany("DELETE FROM fact WHERE seq = ?", [(seq,) for seq in seqs])
-        self._replacing.leave(gone)
+        self._replacing.leave(places)
         return len(gone)
 
     def reconcile(self, seq: int, said: int, facts: Sequence[Fact], extractor: str) -> bool:
@@ -84,8 +85,9 @@ class FactTable:
         kept = {fact.id: fact for fact in self.of_turns([seq])[seq] if fact.extractor == extractor}
         same = {fact_id for fact_id, fact in kept.items() if wanted.get(fact_id) == replace(fact, replaced_by=None)}
         leaving = sorted(kept.keys() - same)
+        places = self._replacing.places(leaving)
         self._db.executemany("DELETE FROM fact WHERE id = ?", [(fact_id,) for fact_id in leaving])
-        self._replacing.leave(leaving)
+        self._replacing.leave(places)
         self.insert(seq, said, [fact for fact_id, fact in wanted.items() if fact_id not in same])
         return kept.keys() != wanted.keys() or len(same) != len(wanted)
 

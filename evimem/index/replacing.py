@@ -1,12 +1,13 @@
 """Which fact took the place of which: the first one said later, of the same topic, that does.
 
 Decided when a fact arrives or leaves, for that fact and for those just before it, so that a long topic costs no more
-than a short one. An older fact looks at most `REACH` facts of its topic ahead.
+than a short one. An older fact looks at most `REACH` facts of its topic ahead, as they stand in the end: whatever the
+order in which they came and went, the result is that of `settle`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,16 +52,34 @@ class Replacing:
     def arrive(self, place: Place, fact: Fact) -> None:
         """Let a new fact replace what was said before it, and be replaced by what was said after it."""
         for topic in self._topics(place):
-            for other, older in self._before(place, topic):
+            after = self._after(place, topic)
+            for back, (other, older) in enumerate(self._before(place, topic)):
+                if other.topic == ENDING:
+                    continue
                 if replaces(fact, older) and self._comes_first(place, older):
                     self._set(other.row, fact.id)
+                elif after and self._is_pushed_out(older, place, after[: REACH - back - 1]):
+                    self._set(other.row, None)
         self._look_ahead(place, fact)
 
-    def leave(self, fact_ids: Sequence[str]) -> None:
-        """Decide again for what deleted facts had replaced."""
-        for fact_id in fact_ids:
+    def places(self, fact_ids: Sequence[str]) -> dict[str, Place]:
+        """Return where these facts stand, for `leave` once they are deleted; those without a topic are left out."""
+        found = ((fact_id, self._facts("fact.id = ? AND topic IS NOT NULL", (fact_id,))) for fact_id in fact_ids)
+        return {fact_id: place for fact_id, facts in found for place, _ in facts}
+
+    def leave(self, left: Mapping[str, Place]) -> None:
+        """Decide again for what deleted facts had replaced, and for what sees further now that they are gone."""
+        for fact_id in left:
             for place, fact in self._facts("replaced_by = ?", (fact_id,)):
                 self._look_ahead(place, fact)
+        nearer = {}
+        for place in left.values():
+            for topic in self._topics(place):
+                if self._is_long(place, topic, len(left)):
+                    nearer |= {other.row: (other, fact) for other, fact in self._before(place, topic)}
+        for other, fact in nearer.values():
+            if fact.replaced_by is None:
+                self._look_ahead(other, fact)
 
     def settle(self) -> None:
         """Decide again for every fact that has a topic."""
@@ -77,8 +96,30 @@ class Replacing:
             self._set(place.row, winner)
 
     def _before(self, place: Place, topic: str) -> list[tuple[Place, Fact]]:
-        where = f"fact.owner = ? AND topic = ? AND {_ORDER} < (?, ?, ?, ?)"
+        """Return those for which this place is within reach, the nearest first."""
+        where = f"fact.owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} < (?, ?, ?, ?)"
         return self._facts(where, (place.owner, topic, *place.order), REACH, newest=True)
+
+    def _after(self, place: Place, topic: str) -> list[Any]:
+        """Return the orders of what those before this place can still reach."""
+        sql = (
+            "SELECT instant, seq, span_start, row FROM fact "
+            f"WHERE owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} > (?, ?, ?, ?) "
+            f"ORDER BY instant, seq, span_start, row LIMIT {REACH}"
+        )
+        return self._db.rows(sql, (place.owner, topic, *place.order))
+
+    def _is_pushed_out(self, older: Fact, place: Place, seen: Sequence[Any]) -> bool:
+        """Say whether a fact that came between has put what replaced an older one out of its reach."""
+        if older.replaced_by is None:
+            return False
+        order = self._db.rows("SELECT instant, seq, span_start, row FROM fact WHERE id = ?", (older.replaced_by,))[0]
+        return order > place.order and (not seen or order > seen[-1])
+
+    def _is_long(self, place: Place, topic: str, left: int) -> bool:
+        """Say whether a topic had more facts than its first one could reach."""
+        sql = f"SELECT 1 FROM fact WHERE owner = ? AND topic IN (?, '{ENDING}') LIMIT {REACH + 1}"
+        return len(self._db.rows(sql, (place.owner, topic))) + left > REACH
 
     def _comes_first(self, place: Place, older: Fact) -> bool:
         """Say whether the new fact stands before what has replaced the older one so far."""
