@@ -71,6 +71,8 @@ def predicate_end(sentence: Tagged, tags: str, clause: Clause, verb: str, end: i
     if tags[at - 1] != "b":
         while at < end and tags[at] == "r":
             at += 1
+        if tags[at - 1] == "r" and verb == "end" and tags[at : at + 1] == "g":  # "ended up staying"
+            at += 1
     mark = at
     while mark < end and mark - at < 2 and (tags[mark] in "PT" or sentence.words[mark] == "as"):
         mark += 1

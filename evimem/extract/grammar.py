@@ -32,7 +32,7 @@ _START = '(?:(?<![^,;:!CB"~_RsQq])|^)'
 # "who lives upstairs", ", a vet," and "we bought"
 _RELATIVE = (
     "(?:,?[Wq][^,;.]{0,6}?[bhmdvwfkZz][^,;.]{0,10}?,?"
-    "|,[DS][^,;.]{1,5},"
+    "|,[DSMN][^,;.]{0,5},"
     "|[iye][Rn]*(?:[fkvwL]|hn?[kp]|[md]n?[vw])[PTr]?)[R~]*"
 )
 _PERSON = "(?:[DS]{0,2}[NMUJwzg']{1,4}?|[iyeo])"
@@ -48,7 +48,7 @@ _CLAUSE = re.compile(
     f"|(?!(?<=[CT])wz|(?<=C)w[PDSoTt])(?P<opens>{_START})?{_NOUN}"
     f"(?:(?:(?<=[Uz])|(?<=D)(?=P)){_AFTER}(?P<they>{_MANY})"
     f"|{_AFTER}(?:(?P<one>{_SINGULAR})"
-    f"|(?(opens)(?:(?P<ends>(?<=[NMUgw])z(?=[.,]|$))|{_RELATIVE}(?P<which>{_SINGULAR}))|(?!)))){_CHAIN}"
+    f"|(?(opens)(?:(?P<ends>(?<=[NMUgw]){_ADVERBS}z(?=[.,]|$))|{_RELATIVE}(?P<which>{_SINGULAR}))|(?!)))){_CHAIN}"
     f"|{_GERUND}{_AFTER}(?P<doing>{_NOT_AFTER_AUXILIARY}{_ADVERBS}(?:{_AUXILIARY}|[fkZ])){_CHAIN}"
     f"|(?<=[C,])[Rs~]*(?P<shared>n?(?:{_AUXILIARY}(?!n?[iyetqx])|[fkZv]|z(?=[DSTotqM])|{_SHARED_NOUN_TOO})){_CHAIN}"
     f"|^[!,_Rs]*(?P<act>g[^,;.B]{{1,18}})(?P<acts>(?<=[NMUJowzygRr]){_ADVERBS}(?:b[nR]*[gkp]?|m[nR]*[bvw]|Z)){_CHAIN}"

@@ -210,7 +210,7 @@ class _Reading:
         said = self._voice.predicate(sentence, inner.verb, stop, first=whose == "i")
         place = object_range(sentence, tags, stop, end)
         rest = self._phrase(place if place.start < place.end else whole_range(sentence, tags, stop, end))
-        if verb in SAY and rest and whose in ("e", "i"):
+        if verb in SAY and rest and whose in ("e", "i", "y"):
             return f"{predicate} {who} {said}", rest
         return predicate, f"{who} {said} {rest}".strip()
 

@@ -9,7 +9,7 @@ from evimem import Turn
 from evimem.extract import RuleExtractor
 
 TABLE = Path(__file__).with_name("facts.txt")
-WANTED = 0.97  # 214 of 217 at the time of writing
+WANTED = 0.97  # 252 of 257 at the time of writing
 
 
 def rows() -> dict[str, list[tuple[str, ...]]]:
@@ -39,5 +39,5 @@ def test_the_rules_read_our_own_sentences_as_we_do() -> None:
         if got != [lowered(fact) for fact in facts]:
             misread.append((sentence, got))
     score = 1 - len(misread) / len(table)
-    assert len(table) >= 200
+    assert len(table) >= 250
     assert score >= WANTED, f"{score:.1%} read as wanted; not so {misread}"
