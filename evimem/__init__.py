@@ -1,5 +1,6 @@
 """A memory for chatbots that keeps every turn, dates every fact, and knows when it does not know."""
 
+from .async_memory import AsyncMemory
 from .embedding import CallableEmbedder, StaticEmbedder
 from .errors import (
     DimensionMismatch,
@@ -26,7 +27,7 @@ from .errors import (
     TurnConflict,
     UnknownTurn,
 )
-from .memory import AsyncMemory, Memory
+from .memory import Memory
 from .openai import OpenAI, OpenAIEmbedder
 from .opening import open, open_async
 from .pool import MemoryPool

@@ -8,10 +8,11 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from .async_memory import AsyncMemory
 from .core import Core
 from .embedding import StaticEmbedder
 from .llm.mind import LLMMind
-from .memory import AsyncMemory, Memory
+from .memory import Memory
 from .protocols import AsyncEmbedder, Embedder, Extractor
 from .store import SqliteStore
 

@@ -15,9 +15,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .async_memory import AsyncMemory
 from .core import Core
 from .errors import InvalidQuery, StoreBusy, StoreClosed
-from .memory import AsyncMemory, Memory
+from .memory import Memory
 from .opening import make_core
 from .types import EraseReport
 

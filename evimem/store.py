@@ -18,7 +18,7 @@ from .erase import Erasure, was_forgotten
 from .errors import DimensionMismatch, EmbedderMismatch, InvalidTurn, StoreError, TurnConflict
 from .index.ann_file import Origin
 from .index.corpus import Corpus
-from .index.question import Question, microseconds
+from .index.question import microseconds
 from .index.ranking import rank
 from .index.segments import SIZE
 from .layers import Layers, events
@@ -30,6 +30,7 @@ from .raw import digest
 from .raw.mark import EVERY
 from .terms import terms
 from .trace import Trace
+from .translate import question_of
 from .types import AddReport, EraseReport, Fact, Health, Hit, Query, Stats, Turn, TurnStatus
 
 LINK_NOW = 4_096  # facts with a vector up to which new ones are linked at once; beyond, enrich() links them
@@ -109,7 +110,7 @@ class SqliteStore:
         layers = self._layers
         with self._db.reading():
             corpus = self._current()
-            question = self._question(query)
+            question = question_of(query, layers.raw, layers.segments.dimension)
             if question is None:
                 return ()
             found = rank(question, corpus, query.k)
@@ -352,30 +353,6 @@ class SqliteStore:
         layers = self._layers
         store = f"{layers.meta('store')}/{layers.meta('dealt')}"
         return Origin(store, layers.meta("embedder") or "", layers.segments.dimension)
-
-    def _question(self, query: Query) -> Question | None:
-        """Return the query in the index's terms; None where its filters name what is not here."""
-        raw = self._layers.raw
-        speaker = None if query.speaker is None else raw.ord("speaker", query.speaker)
-        session = None if query.session is None else raw.ord("session", query.session)
-        if (query.speaker, query.session) != (None, None) and (
-            (speaker is None) != (query.speaker is None) or (session is None) != (query.session is None)
-        ):
-            return None
-        if query.vector is not None and len(query.vector) != self._layers.segments.dimension:
-            raise DimensionMismatch(len(query.vector), self._layers.segments.dimension)
-        return Question(
-            query.text,
-            query.vector,
-            frozenset(at for name in query.names if (at := raw.ord("speaker", name)) is not None),
-            tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
-            query.when,
-            None if query.before is None else microseconds(query.before),
-            None if query.after is None else microseconds(query.after),
-            speaker,
-            session,
-            frozenset(seq - 1 for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
-        )
 
     def _naming(self, entity: str) -> list[int]:
         corpus = self._current()

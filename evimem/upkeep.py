@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from .connection import Connection
 from .edges import threshold
 from .errors import InvalidQuery, StoreCorrupt, StoreError
+from .extract import fact_id
 from .files import sync_folder
 from .index.segments import Stored, sealed, stored
 from .layers import Layers
@@ -18,6 +20,9 @@ from .schema import MIGRATIONS
 from .trace import Found, Trace
 from .types import Fact, Health, Stats, Turn
 
+_UNLINKED = """
+SELECT count(*) FROM fact WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row)
+AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"""
 KEPT_TRACES = 100  # the newest; older ones make room
 
 
@@ -80,10 +85,12 @@ def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
     high = layers.raw.high_water()
     for number in range(-(-high // layers.segments.size)):
         yield from _segment_problems(layers, extractor, number)
+    if unlinked := layers.db.value(_UNLINKED):
+        yield f"{unlinked} fact(s) have no vector, and none is owed to them"
     if wrong := layers.edges.wrong(threshold(layers.meta("embedder") or "")):
         yield f"{wrong} fact(s) are linked otherwise than their vectors say"
-    for fact_id in _wrongly_replaced(layers):
-        yield f"fact {fact_id!r} is marked as replaced by a fact that is not there"
+    for wrong_id in _wrongly_replaced(layers):
+        yield f"fact {wrong_id!r} is marked as replaced by a fact that is not there"
 
 
 def health(layers: Layers, found: Sequence[str] = ()) -> Health:
@@ -169,11 +176,11 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int) -> Iter
     rows: dict[int, Stored] = {}
     for seq, turn, facts in _segment(layers, number):
         rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, vectors.get(seq)))
-        found = [fact for fact in facts if fact.extractor == extractor.name]
-        if {fact.id for fact in found} != {fact.id for fact in extractor.extract(turn)}:
+        found = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
+        if found != set(extractor.extract(turn)):
             yield f"the facts of turn {turn.id!r} are not those that its text gives"
-        if not all(_grounded(fact, turn) for fact in facts):
-            yield f"turn {turn.id!r} has a fact whose span is not in it"
+        if not all(_grounded(fact, turn) and _whole(fact) for fact in facts):
+            yield f"turn {turn.id!r} has a fact that is not what was stored, or whose span is not in it"
     if (columns := layers.segments.sealed_rows(number)) is None:
         if layers.segments.documents(number) != rows:
             yield f"the documents of segment {number} are not those that its turns give"
@@ -199,6 +206,10 @@ def _drop_ungrounded(layers: Layers, seq: int, turn: Turn) -> None:
     for fact in layers.facts.of_turns([seq])[seq]:
         if not _grounded(fact, turn):
             layers.db.execute("DELETE FROM fact WHERE id = ?", (fact.id,))
+
+
+def _whole(fact: Fact) -> bool:
+    return fact.id == fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)
 
 
 def _grounded(fact: Fact, turn: Turn) -> bool:

@@ -130,3 +130,27 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(
         for first, second in zip(found(plain), found(mixed), strict=True):
             assert sorted(first) == sorted(second) or {s for _, s in first} == {s for _, s in second}
         assert derived(mixed)["fact"] == derived(plain)["fact"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE fact SET object = 'a cat' WHERE row = 5",
+        "UPDATE fact SET event_start = '1999-01-01T00:00:00' WHERE event_start IS NOT NULL",
+        "UPDATE fact SET replaced_by = 'nobody' WHERE row = 3",
+        "DELETE FROM fact_vector WHERE row = 7",
+        "UPDATE edge SET weight = 0.99",
+        "UPDATE posting SET counts = zeroblob(length(counts)) WHERE term = 'puppi'",
+        "DELETE FROM document",
+    ],
+)
+def test_doctor_notices_what_was_changed_and_derives_it_again(tmp_path: Path, damage: str) -> None:
+    with opened(tmp_path / "m.evimem") as memory:
+        memory.extend(TURNS)
+        before = derived(memory)
+        memory._core.store._db.execute(damage)
+        assert memory.check().problems
+        memory.check(repair=True)
+        memory.enrich()
+        assert memory.check().problems == ()
+        assert derived(memory) == before

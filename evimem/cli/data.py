@@ -54,6 +54,7 @@ def hit_data(hit: Hit) -> dict[str, Any]:
         "score": hit.score,
         "parts": dict(hit.parts),
         "path": hit.path,
+        "neighbours": list(hit.neighbours),
     }
 
 

@@ -89,12 +89,9 @@ class FactVectors:
         self.reset()
 
     def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
-        """Store the vectors of these facts; return whether some came after those of later facts.
-
-        A row of zeros (no embedding) is not stored.
-        """
+        """Store the vectors of these facts; return whether some came after those of later facts."""
         late = min(rows) <= int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
-        packed = ((row, pack(vector)) for row, vector in zip(rows, vectors, strict=True) if vector.any())
+        packed = ((row, pack(vector)) for row, vector in zip(rows, vectors, strict=True))
         values = [(row, data.tobytes(), scale) for row, (data, scale) in packed]
         self._db.executemany("INSERT OR REPLACE INTO fact_vector (row, vector, scale) VALUES (?, ?, ?)", values)
         if late:  # `current` follows the file by row: it would never see them

@@ -14,7 +14,6 @@ from ..protocols import Graph, Neighbours, Vectors
 from .effort import PROBES, Effort, Exam, K, Rows, examine, slices, widened
 from .lock import ReadWriteLock
 from .nearest import NOBODY, admitted, as_positions, best, unit_rows
-from .voyager_graph import VoyagerGraph
 
 _M = 24
 _EF_CONSTRUCTION = 128
@@ -151,4 +150,6 @@ def default_graph(dimension: int, *, compact: bool) -> Graph:
         from .hnswlib_graph import HnswlibGraph  # noqa: PLC0415 - an extra
 
         return HnswlibGraph(dimension, _M, _EF_CONSTRUCTION)
+    from .voyager_graph import VoyagerGraph  # noqa: PLC0415 - most memories are too small to need it
+
     return VoyagerGraph(dimension, _M, _EF_CONSTRUCTION, compact=compact)

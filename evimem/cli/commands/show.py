@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..data import fact_data, turn_data
+from ..data import fact_data, hit_data, turn_data
 from ..exit_codes import Exit
 from ..opening import add_path, existing
 from ..screen import Screen
@@ -24,10 +24,12 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         turn = memory.turn(options.turn)
         facts = memory.facts([turn.id])
         around = memory.context(turn.id, options.around, options.around)
+        linked = memory.neighbours(turn.id)
     data = {
         "turn": turn_data(turn),
         "facts": [fact_data(fact) for fact in facts],
         "around": [turn_data(other) for other in around],
+        "linked": [hit_data(hit) for hit in linked],
     }
-    screen.show(turn_page(turn, facts, around), data)
+    screen.show(turn_page(turn, facts, around, linked), data)
     return Exit.OK

@@ -23,14 +23,14 @@ def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list
     return [*page, BLANK]
 
 
-def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn]) -> list[Block]:
-    """Return a turn as it was said, the spans of its facts marked; its facts; and the turns around it."""
+def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked: Sequence[Hit] = ()) -> list[Block]:
+    """Return a turn as it was said, the spans of its facts marked; its facts, and the turns around and linked to it."""
     page: list[Block] = [_place(turn, "", f"  session {turn.session}, {turn.role}"), marked(turn, facts)]
     if turn.caption:
         page.append(line(Piece("picture  ", "dim"), turn.caption, indent=2))
     if turn.metadata:
         page.append(line(Piece(f"metadata {dict(turn.metadata)}", "dim"), indent=2))
-    page += [BLANK, *_facts(turn, facts), *_around(turn, around)]
+    page += [BLANK, *_facts(turn, facts), *_around(turn, around), *_linked(linked)]
     return page
 
 
@@ -60,6 +60,18 @@ def _facts(turn: Turn, facts: Sequence[Fact]) -> list[Block]:
         for fact in facts
     ]
     return [table(("subject", "predicate", "object", "event", "span", "by"), rows)]
+
+
+def _linked(linked: Sequence[Hit]) -> list[Block]:
+    """Return the turns that an edge other than the order of the dialogue leads to."""
+    far = [hit for hit in linked if hit.path != "edge:next"]
+    if not far:
+        return []
+    rows = [
+        (hit.path.removeprefix("edge:"), f"{hit.score:.2f}", hit.turn.id, hit.turn.speaker, hit.turn.text)
+        for hit in far
+    ]
+    return [BLANK, Heading("linked to"), table(("edge", "weight", "turn", "speaker", "text"), rows)]
 
 
 def _when(fact: Fact) -> str:
