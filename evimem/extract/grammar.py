@@ -25,7 +25,7 @@ _MANY = (
     "|L(?=[DSPTotqMUNRg~])(?!(?:[to]|[DS]?[NMUJ]{1,3})[Rn]*[bmhdfZ]))"
 )
 _DETERMINERS = "(?:[DSt]|(?<![vwfkpZzLgoJ])q(?![MUDS]))"
-_NOUN = f"(?:(?<!P)(?:{_DETERMINERS}{{1,2}}|{_DETERMINERS}{{0,2}}[NMUJwzgkp'R]{{1,7}}?(?<=[NMUwzgk])))"
+_NOUN = f"(?:(?<!P)(?:{_DETERMINERS}{{1,2}}|{_DETERMINERS}{{0,2}}[NMUJwzgkp'R]{{1,7}}?(?<=[NMUwzgk])(?:D{{1,2}})?))"
 _GERUND = "(?:(?<![PTbhv])g(?:[oxt]|[DS]{0,2}[NMUJwzgk'R]{0,6}?))"
 _AFTER = "(?:P(?:[DSt]{0,2}[NMUJwzgk']{1,4}?|o)|Lq){0,2}"
 _START = '(?:(?<![^,;:!CB"~_RsQq])|^)'

@@ -33,6 +33,7 @@ _STATIVE = frozenset(
     stay wear remain
     """.split()
 )
+_PRESENT = frozenset(("is", "are", "am", "'re", "'m"))
 _MODAL_PLANS = frozenset("will 'll wo may might shall would 'd should".split())
 
 
@@ -60,4 +61,5 @@ def kind_of(sentence: Tagged, clause: Clause, verb: str) -> Kind:
         return "plan"
     if verb in _JUDGE or not lemmas.isdisjoint(LIKE):
         return "opinion"
-    return "state" if verb in _STATIVE or group[-1] in "bZzvwLhmd" else "event"
+    lasting = group[-1] in "kp" and not _PRESENT.isdisjoint(words)  # "is broken"
+    return "state" if lasting or verb in _STATIVE or group[-1] in "bZzvwLhmd" else "event"

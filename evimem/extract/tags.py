@@ -29,6 +29,7 @@ _CLITICS = re.compile(
 )
 _QUOTED = re.compile(r'"[^"]*"')
 _PLURAL_AFTER_ALL = re.compile("(?<=[DS'])Z")  # "their lives"
+_AIN_T = re.compile("Nn")
 _APOSTROPHE = re.compile("'")
 _NO_LONGER = re.compile(r"DR")
 _UNNAMED = frozenset("iyetqxoDSPQTCBWnmbhdR'!srL.,;_\"")  # tags that a capital does not turn into a name
@@ -67,17 +68,23 @@ def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int,
     if not _split_words.isdisjoint(words):
         words, ranges = _divided(words, ranges)
     tags = [_tag(word) for word in words]
-    capitals = [index for index, (at, _) in enumerate(ranges) if text[at].isupper()]
-    if len(capitals) > 1 or (capitals and capitals[0]):
-        shouted = len(capitals) > 3 and text[start:end].isupper()
-        for index in capitals:
-            if index and not shouted and tags[index] not in _UNNAMED:
-                tags[index] = "M"
+    if not text[start + 1 : end].islower():
+        _name(tags, text, ranges)
     for since, until in times:
         for index, (at, _) in enumerate(ranges):
             if since <= at < until and tags[index] not in "'.,;":
                 tags[index] = "~"
     return Tagged(text, words, ranges, _settled("".join(tags), words))
+
+
+def _name(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) -> None:
+    """Tag what a capital inside the sentence shows to be a name, unless all of it shouts."""
+    capitals = [index for index, (at, _) in enumerate(ranges) if text[at].isupper()]
+    if len(capitals) > 3 and text[ranges[0][0] : ranges[-1][1]].isupper():
+        return
+    for index in capitals:
+        if index and tags[index] not in _UNNAMED:
+            tags[index] = "M"
 
 
 def _divided(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str], list[tuple[int, int]]]:
@@ -99,6 +106,8 @@ def _settled(tags: str, words: Sequence[str]) -> str:
     """Resolve what one word alone does not show: 's, quotations, "no longer"."""
     if "'" in tags:
         tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
+    if "Nn" in tags and "ai" in words:
+        tags = _AIN_T.sub(lambda found: "bn" if words[found.start()] == "ai" else "Nn", tags)
     if "Z" in tags:
         tags = _PLURAL_AFTER_ALL.sub("U", tags)
     if '"' in tags:

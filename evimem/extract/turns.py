@@ -113,7 +113,7 @@ def _whole(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Stateme
     if not _content(sentence.tags):
         return []
     end = min(end, start + MAX_STATEMENT)
-    said = clean(sentence.text[start:end]).strip(".!,;*_# ")
+    said = clean(sentence.text[start:end].replace("**", "")).strip(".!,;*_# ")
     return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
 
 

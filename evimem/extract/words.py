@@ -30,7 +30,7 @@ B because when whenever while although though if unless whereas cuz coz whether 
 W who whom what which where why how whatever whoever
 n not n't never
 m will would can could may might shall should must ca wo 'll 'd ought
-b am is are was were be been being 'm 're ai
+b am is are was were be been being 'm 're
 h have has had 've
 d do does did
 ! oh wow yeah yes yep yup yay nope hey hi hello ok okay haha hahaha lol lmao omg ugh aww aw ah hmm hm uh um bye
@@ -89,6 +89,7 @@ SPLITS: dict[str, Split] = {
 
 _TAG_BY_WORD = {word: line[0] for line in _CLASSES.strip().splitlines() for word in line[2:].split()}
 _PUNCTUATION = {
+    "D": "$ # \u20ac \u00a3",
     ",": "... .. , - -- ( ) [ ] \u2026 \u2013 \u2014 \uff0c \u3001",
     ".": ". ! ? \u3002 \uff01 \uff1f",
     ";": "; :",
