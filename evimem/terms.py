@@ -10,8 +10,8 @@ from .stemming import porter
 
 # Scripts written without spaces (kana, CJK ideographs, Thai) are split into characters.
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+(?:['\u2019](?:(?![{_UNSPACED}])[^\W_])+)*")
-_ENDING = re.compile(r"(?:n['\u2019]t|['\u2019](?:s|m|re|ve|ll|d|t))$")
+_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+(?:'(?:(?![{_UNSPACED}])[^\W_])+)*")
+_ENDING = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d|t))$")
 _LONGEST = 40  # characters of a word that count; longer ones are links and encodings
 
 _STOP_WORDS = """
@@ -53,8 +53,8 @@ def _bare(word: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Fold case, and strip accents where there are any."""
-    folded = text.casefold()
+    """Fold case, and strip accents and curls where there are any."""
+    folded = text.casefold().replace("\u2019", "'")
     if folded.isascii():
         return folded
     return "".join(char for char in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(char))

@@ -1,0 +1,129 @@
+"""The columns by position, the dialogue links and the postings behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.errors import DimensionMismatch
+from evimem.index.corpus import Block, Corpus
+from evimem.index.dialogue import NONE
+from evimem.index.postings import NOWHERE, Posting, RecentPostings
+from evimem.index.question import Question
+from evimem.index.ranking import rank
+
+from .corpora import DIMENSION, Said, corpora, corpus_of, questions, row
+
+
+class Sealed:
+    """The postings of a corpus, as a store would read them."""
+
+    def __init__(self, corpus: Corpus, terms: set[str]) -> None:
+        self._postings = {term: corpus.posting(term) for term in terms}
+        self.reads: list[str] = []
+
+    def read(self, term: str) -> Posting:
+        self.reads.append(term)
+        return self._postings.get(term, NOWHERE)
+
+
+def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
+    corpus = corpus_of(turns)
+    for position in dead & set(range(len(turns))):
+        corpus.forget(position)
+    events = {position: corpus.events(position) for position in range(len(turns)) if corpus.events(position)}
+    columns = (corpus.session, corpus.speaker, corpus.time, corpus.length, corpus.asks, corpus.temporal)
+    block = Block(corpus.alive, *columns, corpus.vectors, corpus.scale, events)
+    loaded = Corpus(DIMENSION, Sealed(corpus, {word for said in turns for word in (*said.told, *said.asked)}))
+    loaded.load(block)
+    return loaded
+
+
+def chain(corpus: Corpus, session: int) -> list[int]:
+    start = [i for i in range(len(corpus)) if corpus.alive[i] and corpus.session[i] == session]
+    here = next((i for i in start if corpus.dialogue.before[i] == NONE), NONE)
+    found = []
+    while here != NONE:
+        found.append(here)
+        here = int(corpus.dialogue.after[here])
+    return found
+
+
+@given(corpora, st.frozensets(st.integers(0, 23), max_size=5))
+def test_dialogue_is_linked_in_order_of_time_then_arrival(turns: list[Said], gone: frozenset[int]) -> None:
+    corpus = corpus_of(turns)
+    for position in gone & set(range(len(turns))):
+        corpus.forget(position)
+    for session in range(3):
+        members = [i for i, said in enumerate(turns) if said.session == session and i not in gone]
+        assert chain(corpus, session) == sorted(members, key=lambda i: (turns[i].time, i))
+
+
+@given(corpora, st.lists(st.booleans(), min_size=24, max_size=24))
+def test_turns_can_be_forgotten_between_arrivals(turns: list[Said], drop: list[bool]) -> None:
+    corpus = Corpus(DIMENSION)
+    for index, said in enumerate(turns):
+        corpus.append(row(said))
+        if drop[index]:
+            corpus.forget(index // 2)
+    for session in range(3):
+        members = [i for i, said in enumerate(turns) if said.session == session and corpus.alive[i]]
+        assert chain(corpus, session) == sorted(members, key=lambda i: (turns[i].time, i))
+
+
+@given(corpora, corpora, questions, st.frozensets(st.integers(0, 23), max_size=3))
+def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
+    old: list[Said], new: list[Said], question: Question, dead: frozenset[int]
+) -> None:
+    corpus, loaded = corpus_of(old), sealed(old, dead)
+    for position in dead & set(range(len(old))):
+        corpus.forget(position)
+    for said in new:
+        corpus.append(row(said))
+        loaded.append(row(said))
+    assert rank(question, loaded, 9) == rank(question, corpus, 9)
+
+
+def test_a_hole_is_a_position_that_no_path_reaches() -> None:
+    corpus = Corpus(DIMENSION)
+    corpus.hole()
+    corpus.append(row(Said(("tea",), time=2)))
+    assert [one.position for one in rank(Question("tea"), corpus, 5)] == [1]
+    assert (corpus.turns, len(corpus), chain(corpus, 0)) == (1, 2, [1])
+
+
+def test_a_forgotten_turn_leaves_the_postings_and_the_sums() -> None:
+    corpus = corpus_of([Said(("tea", "cake")), Said(("tea",))])
+    corpus.forget(0)
+    corpus.forget(0)
+    assert corpus.posting("tea").positions.tolist() == [1]
+    assert (corpus.turns, corpus.words) == (1, 1)
+    assert not corpus.vectors[0].any()
+
+
+def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns() -> None:
+    corpus = corpus_of(Said(("tea",)) for _ in range(9))
+    values = [corpus.idf(frequency) for frequency in range(10)]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] > 0
+
+
+def test_a_vector_of_another_width_is_refused() -> None:
+    with pytest.raises(DimensionMismatch):
+        Corpus(DIMENSION + 1).append(row(Said(("tea",))))
+
+
+def test_blocks_are_loaded_before_any_append() -> None:
+    corpus = corpus_of([Said(("tea",))])
+    with pytest.raises(ValueError, match="holds 1 positions already"):
+        corpus.load(Block(*(np.zeros(0),) * 7, np.zeros((0, DIMENSION), np.int8), np.zeros(0)))  # type: ignore[arg-type]
+
+
+def test_recent_postings_are_read_once_while_they_fit() -> None:
+    source = Sealed(corpus_of([Said(("tea", "cake", "boat"))]), {"tea", "cake", "boat"})
+    recent = RecentPostings(source, entries=4)  # a posting takes its length and one
+    for term in ("tea", "cake", "tea", "boat", "tea", "cake"):
+        assert recent.read(term).positions.tolist() == [0]
+    assert source.reads == ["tea", "cake", "boat", "cake"]

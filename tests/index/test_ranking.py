@@ -1,0 +1,198 @@
+"""The fast ranking is held to the slow one, and both to what a memory promises of its searches."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.index.candidates import Effort
+from evimem.index.corpus import Corpus
+from evimem.index.exhaustive import rank_all
+from evimem.index.inquiry import inquire
+from evimem.index.question import Question, Ranked
+from evimem.index.ranking import rank
+from evimem.index.weights import WEIGHTS
+
+from .corpora import Said, corpora, corpus_of, direction, questions, row
+
+CANDIDATES = Effort(whole=0)
+
+
+def unfiltered(question: Question) -> Question:
+    return replace(question, before=None, after=None, speaker=None, session=None, exclude=frozenset())
+
+
+def scores(found: list[Ranked]) -> list[tuple[int, float]]:
+    return [(one.position, one.score) for one in found]
+
+
+@given(corpora, questions, st.integers(1, 8))
+def test_the_fast_ranking_is_the_slow_one_to_the_bit(turns: list[Said], question: Question, k: int) -> None:
+    corpus = corpus_of(turns)
+    assert rank(question, corpus, k) == rank_all(question, corpus, k)
+
+
+@given(corpora, questions, st.integers(1, 8))
+def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(
+    turns: list[Said], question: Question, k: int
+) -> None:
+    corpus = corpus_of(turns)
+    whole = rank_all(unfiltered(question), corpus, len(turns))
+    let_through = {one.position for one in rank_all(question, corpus, len(turns))}
+    assert rank(question, corpus, k) == [one for one in whole if one.position in let_through][:k]
+
+
+@given(corpora, questions, st.integers(1, 30))
+def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
+    turns: list[Said], question: Question, k: int
+) -> None:
+    corpus = corpus_of(turns)
+    eligible = {one.position for one in rank_all(question, corpus, len(turns))}
+    found = [one.position for one in rank(question, corpus, k, effort=CANDIDATES)]
+    assert len(found) == len(set(found)) == min(k, len(eligible))
+    assert set(found) <= eligible
+
+
+@given(corpora, questions)
+def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question: Question) -> None:
+    corpus = corpus_of(turns)
+    whole = {one.position: one for one in rank(question, corpus, len(turns))}
+    few = Effort(whole=0, seeds=2, nearest=1, kept=2, final=2)
+    assert all(whole[one.position] == one for one in rank(question, corpus, 1, effort=few))
+
+
+@given(corpora, questions)
+def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Said], question: Question) -> None:
+    corpus = corpus_of(turns)
+    for one in rank(question, corpus, 5):
+        assert sum(one.parts.values()) == pytest.approx(one.score, abs=1e-12)
+        assert {int(corpus.session[place]) for place in one.neighbours} <= {int(corpus.session[one.position])}
+
+
+@given(corpora, questions, st.randoms(use_true_random=False))
+def test_any_interleaving_that_keeps_each_sessions_order_finds_the_same(
+    turns: list[Said], question: Question, chance: random.Random
+) -> None:
+    question = replace(question, exclude=frozenset())
+    order = interleaved(turns, chance)
+    first = rank(question, corpus_of(turns), len(turns))
+    second = rank(question, corpus_of([turns[index] for index in order]), len(turns))
+    assert {one.position: one.score for one in first} == {order[one.position]: one.score for one in second}
+
+
+def interleaved(turns: list[Said], chance: random.Random) -> list[int]:
+    """Shuffle arrival between sessions; turns of one session and time keep theirs, because it is their order."""
+    waiting = {session: [i for i, said in enumerate(turns) if said.session == session] for session in range(3)}
+    order = []
+    while any(waiting.values()):
+        session = chance.choice([session for session, left in waiting.items() if left])
+        order.append(waiting[session].pop(0))
+    return order
+
+
+@given(corpora, questions, st.sets(st.integers(0, 23), max_size=6))
+def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: Question, gone: set[int]) -> None:
+    question = replace(question, exclude=frozenset())
+    corpus = corpus_of(turns)
+    rank(question, corpus, 3)  # what a search remembers must not survive either
+    for position in gone & set(range(len(turns))):
+        corpus.forget(position)
+    left = [position for position in range(len(turns)) if position not in gone]
+    fresh = rank(question, corpus_of([turns[position] for position in left]), len(turns))
+    assert scores(rank(question, corpus, len(turns))) == [(left[place], score) for place, score in scores(fresh)]
+
+
+@given(corpora, questions, st.integers(0, 23))
+def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], question: Question, pause: int) -> None:
+    corpus = corpus_of(turns[:pause])
+    rank(question, corpus, 3)
+    for said in turns[pause:]:
+        corpus.append(row(said))
+    assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
+
+
+@given(corpora, questions)
+def test_a_vector_that_comes_late_counts_as_if_it_had_come_with_its_turn(turns: list[Said], question: Question) -> None:
+    corpus = corpus_of(replace(said, seed=None) for said in turns)
+    rank(question, corpus, 3)
+    for position, said in enumerate(turns):
+        whole = row(said)
+        if whole.vector is not None:
+            corpus.set_vector(position, whole.vector, whole.scale)
+    assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
+
+
+def test_equal_turns_come_in_order_of_arrival() -> None:
+    corpus = corpus_of(Said(("tea",), session=session) for session in range(5))
+    assert [one.position for one in rank(Question("tea"), corpus, 4)] == [0, 1, 2, 3]
+
+
+def test_an_empty_corpus_has_no_hits() -> None:
+    assert rank(Question("tea", direction(0)), Corpus(8), 5) == []
+
+
+def test_a_question_without_words_or_vector_still_returns_turns() -> None:
+    assert len(rank(Question("???"), corpus_of([Said(("tea",)), Said(("boat",))]), 5)) == 2
+
+
+def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
+    corpus = corpus_of(
+        [
+            Said((), ("garden", "river"), speaker=0, time=1),
+            Said(("cake",), speaker=1, time=2),
+            Said(("letter",), speaker=0, time=3, session=1),
+        ]
+    )
+    found = rank(Question("garden river"), corpus, 3)
+    assert [one.position for one in found] == [1, 0, 2]
+    assert found[0].parts["words"] > 0
+    assert found[0].neighbours == (0,)
+
+
+def test_a_kind_asked_for_finds_its_instance() -> None:
+    corpus = corpus_of([Said(("boat",), session=0), Said(("piano",), session=1), Said(("cake",), session=2)])
+    found = rank(Question("Which instruments?"), corpus, 3)
+    assert found[0].position == 1
+    assert found[0].parts.keys() == {"related"}
+
+
+@pytest.mark.parametrize(("bound", "expected"), [({"before": 20}, {0, 2}), ({"after": 20}, {1, 2})])
+def test_time_filters_read_the_event_where_there_is_one(bound: dict[str, int], expected: set[int]) -> None:
+    corpus = corpus_of(
+        [
+            Said(("tea",), time=30, events=((5, 6),)),
+            Said(("tea",), time=25),
+            Said(("tea",), time=40, events=((1, 2), (38, 39))),
+        ]
+    )
+    assert {one.position for one in rank(Question("tea", **bound), corpus, 9)} == expected
+
+
+def test_a_time_between_two_events_of_a_turn_does_not_meet_it() -> None:
+    corpus = corpus_of([Said(("tea",), events=((1, 2), (38, 39)))])
+    assert rank(Question("tea", after=10, before=20), corpus, 9) == []
+
+
+def test_a_date_in_the_question_prefers_and_never_excludes() -> None:
+    day = 86_400_000_000
+    corpus = corpus_of(Said(("tea",), time=n * 100 * day, session=n) for n in range(4))
+    found = rank(Question("tea", times=((200 * day, 201 * day),)), corpus, 4)
+    assert found[0].position == 2
+    assert len(found) == 4
+
+
+def test_scores_do_not_depend_on_the_length_of_the_vectors() -> None:
+    corpus = corpus_of([Said(("tea",), seed=1), Said(("tea",), seed=2)])
+    once, twice = (rank(Question("tea", factor * direction(1)), corpus, 2) for factor in (1, 2))
+    assert once == twice
+
+
+def test_products_of_wide_vectors_are_exact() -> None:
+    corpus = Corpus(1536)
+    question = Question("", np.ones(1536, np.float32))
+    assert float(np.abs(inquire(question, corpus, WEIGHTS).direction).max()) * 127 * 1536 < 1 << 24
