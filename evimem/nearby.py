@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +13,42 @@ from .index import ann_file
 from .index.ann_file import Origin
 from .index.corpus import Corpus
 from .index.hnsw import HnswIndex
-from .protocols import Vectors
+from .index.nearest import best, unit_rows
+from .protocols import Neighbours, Vectors
 
 FROM = 20_000  # turns; below, comparing with every vector is as fast and always right
 _PAGE = 4_096  # vectors between two reports of progress
 _SAVE_EVERY = 100_000  # vectors: what an interruption can cost
+
+
+class Reaching:
+    """An index together with what it lacks, which is compared one by one: a `VectorIndex` of every vector there is."""
+
+    def __init__(self, index: HnswIndex, corpus: Corpus, rows: Callable[[NDArray[np.int64]], Vectors]) -> None:
+        self.index = index
+        self._rows = rows
+        lacks = corpus.scale > 0
+        lacks[index.positions()] = False
+        self._lacking = np.flatnonzero(lacks)
+        self.size = len(corpus)
+
+    def __len__(self) -> int:
+        return len(self.index) + len(self._lacking)
+
+    def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
+        """Index some of what is lacking."""
+        self.index.add(positions, vectors)
+        self._lacking = np.setdiff1d(self._lacking, positions)
+
+    def search(self, vector: Vectors, k: int, exclude: Collection[int] = ()) -> Neighbours:
+        """Return the k nearest of all."""
+        found = self.index.search(vector, k, exclude)
+        others = np.setdiff1d(self._lacking, np.fromiter(exclude, np.int64, len(exclude)))
+        if not len(others):
+            return found
+        positions = np.concatenate([found.positions, others])
+        scores = np.concatenate([found.scores, self._rows(others) @ unit_rows(vector, self.index.dimension)[0]])
+        return best(positions, scores, k)
 
 
 class Nearby:
@@ -31,6 +62,7 @@ class Nearby:
         self._file = path.with_name(f"{path.name}.ann")
         self._corpus: Corpus | None = None
         self._index: HnswIndex | None = None
+        self._reaching: Reaching | None = None
         self._origin: Origin | None = None
         self._tried: Origin | None = None
 
@@ -46,6 +78,15 @@ class Nearby:
             self._index = ann_file.load(self._file, origin, len(corpus), self._rows).index
             self._origin = origin if self._index is not None else None
         return self._index
+
+    def nearest(self, corpus: Corpus, origin: Origin) -> Reaching | None:
+        """Return what finds the nearest of all vectors without comparing each; None where there is no index."""
+        index = self.index(corpus, origin)
+        if index is None:
+            self._reaching = None
+        elif self._reaching is None or self._reaching.size != len(corpus) or self._reaching.index is not index:
+            self._reaching = Reaching(index, corpus, self._rows)
+        return self._reaching
 
     def build(self, corpus: Corpus, origin: Origin, still: Callable[[], bool]) -> Iterator[int]:
         """Index every vector that is not indexed yet, saving now and then; yield how many at a time.
@@ -71,7 +112,7 @@ class Nearby:
 
     def drop(self) -> None:
         """Delete the index: it holds vectors of turns that were forgotten."""
-        self._index = self._origin = self._tried = None
+        self._index = self._reaching = self._origin = self._tried = None
         self._file.unlink(missing_ok=True)
 
     def _rows(self, positions: NDArray[np.int64]) -> Vectors:

@@ -73,3 +73,15 @@ def test_what_is_forgotten_while_it_is_built_stays_in_no_file(folder: Path) -> N
         assert list(store._nearby.build(store._current(), store._origin(), lambda: False)) == []
         assert not (folder / "m.evimem.ann").exists()
         assert indexed(memory) == 0
+
+
+def test_what_the_index_lacks_is_found_all_the_same(folder: Path) -> None:
+    with opened(folder) as memory:
+        memory.extend(TURNS[120:])
+        store = memory._core.store
+        nearest = store._nearby.nearest(store._current(), store._origin())
+        assert nearest is not None
+        assert len(nearest) == len(TURNS)
+        direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]
+        assert nearest.search(direction, 3).positions[0] == 150
+        assert 150 not in nearest.search(direction, 3, exclude=[150]).positions
