@@ -51,6 +51,10 @@ class Jobs:
         sql = "SELECT kind FROM job WHERE seq = ? AND state <> 'done' ORDER BY kind"
         return tuple(row[0] for row in self._db.rows(sql, (seq,)))
 
+    def owing(self, kind: str) -> set[int]:
+        """Return the turns that are owed work of a kind, now or never again."""
+        return {seq for (seq,) in self._db.rows("SELECT seq FROM job WHERE kind = ? AND state <> 'done'", (kind,))}
+
     def erase(self, seqs: Sequence[int]) -> None:
         """Drop all work on these turns."""
         self._db.executemany("DELETE FROM job WHERE seq = ?", [(seq,) for seq in seqs])

@@ -24,6 +24,7 @@ _UNLINKED = """
 SELECT count(*) FROM fact WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row)
 AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"""
 KEPT_TRACES = 100  # the newest; older ones make room
+_NO_TERMS = b"{}"  # of a turn without a word: its vector is zero, which a sealed segment cannot tell from none
 
 
 def rebuild(layers: Layers, extractor: Extractor) -> None:
@@ -89,8 +90,8 @@ def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
         yield f"{unlinked} fact(s) have no vector, and none is owed to them"
     if wrong := layers.edges.wrong(threshold(layers.meta("embedder") or "")):
         yield f"{wrong} fact(s) are linked otherwise than their vectors say"
-    for wrong_id in _wrongly_replaced(layers):
-        yield f"fact {wrong_id!r} is marked as replaced by a fact that is not there"
+    if wrong := layers.facts.wrongly_replaced():
+        yield f"{wrong} fact(s) are not marked as replaced by what replaced them"
 
 
 def health(layers: Layers, found: Sequence[str] = ()) -> Health:
@@ -172,10 +173,12 @@ def _segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact
 
 
 def _segment_problems(layers: Layers, extractor: Extractor, number: int) -> Iterator[str]:
-    vectors = layers.segments.vectors(number)
+    vectors, owed = layers.segments.vectors(number), layers.jobs.owing("vector")
     rows: dict[int, Stored] = {}
     for seq, turn, facts in _segment(layers, number):
         rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, vectors.get(seq)))
+        if seq not in vectors and seq not in owed and rows[seq].terms != _NO_TERMS:
+            yield f"turn {turn.id!r} has no vector, and none is owed to it"
         found = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
         if found != set(extractor.extract(turn)):
             yield f"the facts of turn {turn.id!r} are not those that its text gives"
@@ -195,11 +198,6 @@ def _altered(layers: Layers) -> Iterator[str]:
                 layers.raw.read(layers.raw.seqs([turn_id]))
             except StoreCorrupt:
                 yield turn_id
-
-
-def _wrongly_replaced(layers: Layers) -> list[str]:
-    sql = "SELECT id FROM fact WHERE replaced_by IS NOT NULL AND replaced_by NOT IN (SELECT id FROM fact)"
-    return [row[0] for row in layers.db.rows(sql)]
 
 
 def _drop_ungrounded(layers: Layers, seq: int, turn: Turn) -> None:

@@ -95,6 +95,10 @@ class FactTable:
         """Decide for every fact again what replaced it."""
         self._replacing.settle()
 
+    def wrongly_replaced(self) -> int:
+        """Return how many facts are not marked as replaced by what replaced them."""
+        return self._replacing.wrong()
+
     def count(self) -> int:
         """Return how many facts there are."""
         return int(self._db.value("SELECT count(*) FROM fact"))

@@ -72,7 +72,7 @@ class Replacing:
         for fact_id in left:
             for place, fact in self._facts("replaced_by = ?", (fact_id,)):
                 self._look_ahead(place, fact)
-        nearer = {}
+        nearer: dict[int, tuple[Place, Fact]] = {}
         for place in left.values():
             for topic in self._topics(place):
                 if self._is_long(place, topic, len(left)):
@@ -88,12 +88,21 @@ class Replacing:
             for place, fact in self._facts("fact.owner = ? AND topic = ?", (owner, topic)):
                 self._look_ahead(place, fact)
 
+    def wrong(self) -> int:
+        """Return of how many facts it is not kept right."""
+        facts = self._facts("topic IS NOT NULL", ())
+        stray = self._db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL AND topic IS NULL")
+        return int(stray) + sum(fact.replaced_by != self._winner(place, fact) for place, fact in facts)
+
     def _look_ahead(self, place: Place, fact: Fact) -> None:
-        where = f"fact.owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} > (?, ?, ?, ?)"
-        later = [] if place.topic == ENDING else self._facts(where, (place.owner, place.topic, *place.order), REACH)
-        winner = next((newer.id for _, newer in later if replaces(newer, fact)), None)
+        winner = self._winner(place, fact)
         if winner != fact.replaced_by:
             self._set(place.row, winner)
+
+    def _winner(self, place: Place, fact: Fact) -> str | None:
+        where = f"fact.owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} > (?, ?, ?, ?)"
+        later = [] if place.topic == ENDING else self._facts(where, (place.owner, place.topic, *place.order), REACH)
+        return next((newer.id for _, newer in later if replaces(newer, fact)), None)
 
     def _before(self, place: Place, topic: str) -> list[tuple[Place, Fact]]:
         """Return those for which this place is within reach, the nearest first."""
