@@ -124,7 +124,7 @@ def a_refused_file_is_tidied_up() -> None:
     _opened_with(lambda db: db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0))
 
 
-@noticed_by(f"{ROLLBACK}::test_a_users_file_is_not_opened_for_another", says="assert")
+@noticed_by(f"{ROLLBACK}::test_a_users_file_is_not_opened_for_another", says="DID NOT RAISE")
 def owners_are_not_compared() -> None:
     honest = SqliteStore._check_identity
 

@@ -14,7 +14,7 @@ from evimem import Memory, TurnConflict
 from .support.children import Send, killed_after
 from .support.scale import bound, sizes
 from .support.work import Ghost, Model, Work, mismatch
-from .support.world import open_memory, said, small_thresholds
+from .support.world import open_memory, small_thresholds
 
 ROUNDS = 40  # kills that one file has to live through
 SLOWEST_OPEN = 1.0  # seconds
@@ -70,6 +70,4 @@ def test_no_acknowledged_turn_is_lost_to_a_kill(disk: Path, seed: int, count: in
             ghost.model = dict(promised)
             ghost.step()
             allowed, first = [promised, ghost.model], ghost.next
-    tell(
-        f"{count} kills, {under_way} of them after a commit that nobody heard of: 0 acknowledged turns lost, {bound(count)}"
-    )
+    tell(f"{count} kills, {under_way} right after an unheard commit: 0 acknowledged turns lost, {bound(count)}")

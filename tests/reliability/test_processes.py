@@ -79,6 +79,5 @@ def test_every_turn_of_every_writer_is_there(
         assert memory.check().problems == ()
     slow = took[int(len(took) * 0.99)]
     assert slow < SLOWEST, f"99 of 100 adds took up to {slow:.2f} s"
-    tell(
-        f"{writers} writers x {count} turns, {readers} readers: 0 lost, {len(took) / seconds:.0f} adds/s, p99 {slow:.3f} s"
-    )
+    rate = len(took) / seconds
+    tell(f"{writers} writers x {count} turns, {readers} readers: 0 lost, {rate:.0f} adds/s, p99 {slow:.3f} s")

@@ -27,7 +27,7 @@ class Ghost:
 
 
 class Work:
-    """Does one random thing at a time to a memory, and keeps the model of it. Each step is one transaction for turns."""
+    """Does one random thing at a time to a memory, and keeps the model of it; to turns, each is one transaction."""
 
     def __init__(self, memory: Memory | Ghost, random: Random, model: Model | None = None, first: int = 0) -> None:
         self.memory = memory

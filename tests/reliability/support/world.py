@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import evimem.index.replacing
 import evimem.store
 from evimem import Fact, Memory, Turn
 from evimem.core import Core
@@ -73,9 +74,10 @@ def said(number: int, *, random: Random | None = None, session_size: int = 7) ->
 
 @contextmanager
 def small_thresholds() -> Iterator[None]:
-    """Seal segments, write marks and defer links after a few turns instead of thousands, as only large memories do."""
+    """Seal segments, write marks, defer links and index vectors after a few turns, as only large memories do."""
     with (
-        patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8),
+        patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
+        patch.object(evimem.index.replacing, "REACH", 2),
         patch.object(evimem.store, "EVERY", 5),
         patch.object(evimem.store, "LINK_NOW", 40),
     ):
