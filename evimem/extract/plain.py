@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -29,17 +28,13 @@ _STATES = frozenset(
     """.split()
 )
 _LOWERED = frozenset("DtqxeyRJzwgUk")
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
-)
 
 
 def clean(text: str) -> str:
-    """Return text without invisible characters, lone surrogates included, and with single spaces."""
-    if not text.isascii() or not text.isprintable():
-        text = _INVISIBLE.sub("", text)
-    return " ".join(text.split()) if "  " in text or not text.isprintable() else text.strip()
+    """Return text with single spaces and without what is not printable: control, format and surrogate characters."""
+    if text.isprintable():
+        return " ".join(text.split()) if "  " in text else text.strip()
+    return " ".join(filter(None, ("".join(filter(str.isprintable, word)) for word in text.split())))
 
 
 @lru_cache(maxsize=512)
