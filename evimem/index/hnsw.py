@@ -122,16 +122,16 @@ class HnswIndex:
         return self._graph.rows(positions) if self._exact is None else self._exact(positions)
 
     def _measure(self, coming: Vectors) -> None:
-        with self._lock.read():
-            exam = examine(coming, self.positions(), self._rows)
+        """Runs inside `add`, so that nothing else writes meanwhile."""
+        exam = examine(coming, self.positions(), self._rows)
         self.effort = widened(self.effort, self._size, exam.wanted, lambda ef: self._recall(exam, ef))
 
     def _recall(self, exam: Exam, ef: int) -> float:
         effort = Effort(ef, self._size)
-        shares = []
-        for number, probe in enumerate(exam.probes):
-            with self._lock.read():
-                shares.append(exam.recall(number, self._search(probe, K, exam.own[number : number + 1], effort).scores))
+        shares = [
+            exam.recall(number, self._search(probe, K, exam.own[number : number + 1], effort).scores)
+            for number, probe in enumerate(exam.probes)
+        ]
         return float(np.mean(shares))
 
     def _make_room(self, positions: NDArray[np.int64]) -> None:

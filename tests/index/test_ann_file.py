@@ -194,12 +194,12 @@ def test_saving_leaves_no_copies_and_searches_go_on(path, tmp_path):
             if index.search(vectors()[5], 1).positions[0] != 10:
                 failures.append(1)
 
-    thread = threading.Thread(target=search)
+    thread = threading.Thread(target=search, daemon=True)
     thread.start()
     for _ in range(5):
         save(path, index, ORIGIN)
     done.set()
-    thread.join()
+    thread.join(timeout=60)
     assert failures == []
     assert os.listdir(tmp_path) == [path.name]
     assert load(path, ORIGIN, 2 * COUNT).index is not None

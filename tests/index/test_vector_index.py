@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch, EmbedderError
-from evimem.index.effort import Effort
+from evimem.index.effort import PROBES, Effort, examine, widened
 from evimem.index.flat import FlatIndex
 from evimem.index.hnsw import HnswIndex
 from evimem.index.lock import ReadWriteLock
@@ -115,6 +115,15 @@ def test_positions_may_have_gaps_and_come_in_any_order(make):
 
 
 @every_index
+def test_excluding_what_is_not_there_leaves_all_that_is(make):
+    index = make()
+    index.add(range(0, 2500, 2), everything()[0:2500:2])
+    assert list(np.sort(index.search(everything()[0], 1250, {-1, -2500, *range(1, 3000, 2)}).positions)) == list(
+        range(0, 2500, 2)
+    )
+
+
+@every_index
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 0.0])
 def test_what_has_no_direction_is_neither_added_nor_searched(make, bad):
     index = filled(make, 40)
@@ -210,6 +219,34 @@ def test_effort_is_measured_on_its_own_vectors_when_they_come_one_by_one():
     assert recall(index, oracle, everything()[1600:1700]) >= 0.95
 
 
+@pytest.mark.parametrize("coming", [everything()[2000:2100], everything()[2000:2020]])
+def test_probes_are_what_comes_or_some_of_its_own_and_the_tenth_is_counted_without_themselves(coming):
+    exam = examine(coming, np.arange(0, 2000, 2), lambda positions: everything()[positions])
+    assert len(exam.probes) == PROBES
+    assert (exam.own >= 0).all() == (len(coming) < PROBES)
+    for probe, own, least in zip(exam.probes, exam.own, exam.least, strict=True):
+        others = np.setdiff1d(np.arange(0, 2000, 2), [own])
+        assert np.sort(everything()[others] @ probe)[-10] == pytest.approx(least, abs=1e-6)
+
+
+def test_width_grows_until_the_recall_is_reached_and_no_further_than_half_the_index():
+    assert widened(Effort(100, 1), 9000, 0.9, lambda ef: ef / 200) == Effort(201, 9000)
+    assert widened(Effort(100, 1), 9000, 0.9, lambda ef: 0.95) == Effort(100, 9000)
+    assert 4500 <= widened(Effort(100, 1), 9000, 0.9, lambda ef: 0.1).ef < 4500 * 1.3
+
+
+def test_what_a_graph_does_not_reach_is_found_by_comparing_with_all():
+    class Unconnected(VoyagerGraph):
+        def search(self, vector, k, ef):
+            return None
+
+    index, oracle = HnswIndex(DIMENSION, graph=Unconnected(DIMENSION, 24, 128)), filled(flat)
+    index.add(range(2500), everything()[:2500])
+    for exclude in ((), range(2495)):
+        found, expected = index.search(noise(1)[0], 9, exclude), oracle.search(noise(1)[0], 9, exclude)
+        assert list(found.positions) == list(expected.positions)
+
+
 def test_effort_grows_with_size_and_k_and_stays_where_it_is_below():
     effort = Effort(100, 1000)
     assert [effort.at(500, 5), effort.at(1000, 10), effort.at(4000, 10), effort.at(1000, 40)] == [100, 100, 200, 200]
@@ -220,6 +257,12 @@ def test_neighbours_that_exact_vectors_rank_have_exact_scores():
     found, expected = index.search(noise(1)[0], 5), oracle.search(noise(1)[0], 5)
     assert list(found.positions) == list(expected.positions)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)
+
+
+def test_ranking_again_makes_up_for_a_byte_a_value():
+    index, oracle = filled(compact, 6000), filled(flat, 6000)
+    index.effort = Effort(800, 6000)
+    assert recall(index, oracle, noise(40)) >= 0.99
 
 
 def test_the_same_vectors_build_the_same_graph():
@@ -245,14 +288,14 @@ def test_searches_beside_a_writer_are_served_and_right(make):
                     failures.append(place)
                 served[0] += 1
 
-    threads = [threading.Thread(target=search) for _ in range(2)]
+    threads = [threading.Thread(target=search, daemon=True) for _ in range(2)]
     for thread in threads:
         thread.start()
     for start in range(1500, 5500, 500):
         index.add(range(start, start + 500), everything()[start : start + 500])
     done.set()
     for thread in threads:
-        thread.join()
+        thread.join(timeout=60)
     assert failures == []
     assert served[0] > 50
     assert len(index) == 5500
@@ -272,13 +315,12 @@ def test_readers_and_a_writer_take_turns():
         with lock.read():
             order.append("read")
 
-    writing = threading.Thread(target=writer)
+    writing = threading.Thread(target=writer, daemon=True)
     writing.start()
-    holding.wait()
-    readers = [threading.Thread(target=reader) for _ in range(3)]
-    for thread in (*readers, writing):
-        if thread is not writing:
-            thread.start()
+    assert holding.wait(timeout=10)
+    readers = [threading.Thread(target=reader, daemon=True) for _ in range(3)]
+    for thread in readers:
+        thread.start()
     for thread in (*readers, writing):
         thread.join(timeout=10)
     assert order == ["write", "read", "read", "read", "write", "write"]
@@ -287,11 +329,11 @@ def test_readers_and_a_writer_take_turns():
 def test_a_waiting_writer_goes_before_readers_that_came_later():
     lock, order = ReadWriteLock(), []
     with lock.read():
-        writing = threading.Thread(target=lambda: _enter(lock.write, order, "write"))
+        writing = threading.Thread(target=lambda: _enter(lock.write, order, "write"), daemon=True)
         writing.start()
         while not lock._writers_waiting:
             time.sleep(0.001)
-        reading = threading.Thread(target=lambda: _enter(lock.read, order, "read"))
+        reading = threading.Thread(target=lambda: _enter(lock.read, order, "read"), daemon=True)
         reading.start()
         while not lock._readers_waiting:
             time.sleep(0.001)
