@@ -1,0 +1,225 @@
+"""What retrieval finds, and what each of its ingredients is worth: python -m benchmarks.retrieval LOCOMO.json.
+
+Recall and nDCG are over turns, by the definition of evimem.bench.ranking; the gold is the evidence that a question
+cites, questions without any are left out, and the pictures' search strings are never read. `--ablate` shows each
+ingredient alone and each dropped; `--scenes` runs on conversations of three kinds written from a seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+
+from evimem import Turn
+from evimem.bench.interval import cluster_bootstrap
+from evimem.bench.ranking import found_all, hit, ndcg, recall
+from evimem.embedding import StaticEmbedder
+from evimem.extract import RuleExtractor
+from evimem.index.candidates import EFFORT, Effort
+from evimem.index.corpus import Corpus, Row
+from evimem.index.document import document, embedding_text
+from evimem.index.question import Question, microseconds
+from evimem.index.ranking import rank
+from evimem.index.weights import WEIGHTS, Weights
+from evimem.layers import events
+from evimem.loaders.locomo import read_locomo
+from evimem.quantize import pack
+from evimem.question import hints
+
+from .scenes import KINDS, scene
+
+DEPTH = 20
+CATEGORIES = (1, 2, 3, 4, 5)
+NOTHING = 1e-12  # a share that counts for nothing, where a neighbour is still to be followed
+KERNEL = {"spread": NOTHING}
+FLOW = {"answering": 0.0, "echo": 0.0}
+INGREDIENTS: dict[str, dict[str, float]] = {
+    "dialogue kernel": KERNEL,
+    "question to answer": FLOW,
+    "what is asked counts less": {"asking": 1.0},
+    "turns that ask rank lower": {"asks": 0.0},
+    "related words": {"related": 0.0},
+    "speaker": {"speaker": 0.0},
+    "date": {"date": 0.0},
+    "when": {"when": 0.0},
+}
+BARE = {name: value for without in INGREDIENTS.values() for name, value in without.items()}
+CHECKS: dict[str, dict[str, float]] = {
+    "words only": {"meaning": 0.0},
+    "meaning only": {"words": NOTHING},
+    "BM25 alone": {**BARE, "meaning": 0.0},
+    "b = .3": {"b": 0.3},
+    "b = .9": {"b": 0.9},
+    "spread = .2": {"spread": 0.2},
+    "spread = .4": {"spread": 0.4},
+    "burst = 1 (a message is a turn)": {"burst": 1.0},
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question ready to be put, with its gold turns and category."""
+
+    question: Question
+    gold: frozenset[str]
+    category: int
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A corpus, the ids of its positions and what is asked of it."""
+
+    corpus: Corpus
+    ids: tuple[str, ...]
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well one question was served."""
+
+    category: int
+    recall_5: float
+    recall_10: float
+    recall_20: float
+    ndcg_10: float
+    hit_10: float
+    all_10: float
+
+
+def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset[str], int]]) -> Conversation:
+    """Index turns as a memory does, and prepare what is asked of them."""
+    embedder, extractor = StaticEmbedder(), RuleExtractor()
+    sessions = {name: at for at, name in enumerate(dict.fromkeys(turn.session for turn in turns))}
+    speakers = {name: at for at, name in enumerate(dict.fromkeys(turn.speaker for turn in turns))}
+    corpus = Corpus(embedder.dimension)
+    for turn, vector in zip(turns, embedder.embed([embedding_text(turn) for turn in turns]), strict=True):
+        place = (sessions[turn.session], speakers[turn.speaker], microseconds(turn.time))
+        corpus.append(Row(document(turn), *place, *pack(vector), events(extractor.extract(turn))))
+    last = max(turn.time for turn in turns)
+    ids = tuple(turn.id for turn in turns)
+    asked = []
+    for text, gold, category in questions:
+        found = hints(text, speakers, last)
+        times = tuple((microseconds(t.start), microseconds(t.end)) for t in found.times if t.start and t.end)
+        names = frozenset(speakers[name] for name in found.names)
+        vector = embedder.embed([text])[0]
+        asked.append(Asked(Question(text, vector, names, times, found.when), gold & set(ids), category))
+    return Conversation(corpus, ids, tuple(one for one in asked if one.gold))
+
+
+def locomo(path: Path) -> list[Conversation]:
+    """Read the conversations of a LoCoMo file."""
+    return [
+        conversation(sample.turns, ((q.text, frozenset(q.evidence), q.category) for q in sample.questions))
+        for sample in read_locomo(path)
+    ]
+
+
+def scenes(count: int) -> dict[str, list[Conversation]]:
+    """Write so many conversations of each kind."""
+    written = {kind: [scene(kind, seed) for seed in range(count)] for kind in KINDS}
+    return {
+        kind: [conversation(one.turns, ((text, gold, 0) for text, gold in one.questions)) for one in several]
+        for kind, several in written.items()
+    }
+
+
+def scored(found: Conversation, weights: Weights, effort: Effort) -> list[Score]:
+    """Put every question; return how well each was served."""
+    return [
+        _score(
+            [found.ids[one.position] for one in rank(asked.question, found.corpus, DEPTH, weights, None, effort)], asked
+        )
+        for asked in found.asked
+    ]
+
+
+def _score(ranked: Sequence[str], asked: Asked) -> Score:
+    measures = [recall(ranked, asked.gold, k) for k in (5, 10, 20)]
+    return Score(asked.category, *measures, *(measure(ranked, asked.gold, 10) for measure in (ndcg, hit, found_all)))
+
+
+def line(name: str, clusters: Sequence[Sequence[Score]]) -> str:
+    """Return a row of a table: R@5 R@10 R@20 nDCG@10, and R@10 by category."""
+    scores = [score for cluster in clusters for score in cluster]
+    parts = [_percent(fmean(values)) for values in zip(*map(_main, scores), strict=True)]
+    by_category = [[one.recall_10 for one in scores if one.category == category] for category in CATEGORIES]
+    parts += [_percent(fmean(values)) if values else "" for values in by_category]
+    return f"| {name} | {' | '.join(parts)} |"
+
+
+def _main(score: Score) -> tuple[float, ...]:
+    return (score.recall_5, score.recall_10, score.recall_20, score.ndcg_10)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+HEAD = "| | R@5 | R@10 | R@20 | nDCG@10 | c1 | c2 | c3 | c4 | c5 |\n|---|---|---|---|---|---|---|---|---|---|"
+
+
+def summary(clusters: Sequence[Sequence[Score]]) -> str:
+    """Return the whole table of one configuration, with intervals over conversations."""
+    scores = [score for cluster in clusters for score in cluster]
+    rows = ["| | all | 95 % | c1 | c2 | c3 | c4 | c5 | c1-4 |", "|---|---|---|---|---|---|---|---|---|"]
+    measures: dict[str, Callable[[Score], float]] = {
+        "R@5": lambda s: s.recall_5, "R@10": lambda s: s.recall_10, "R@20": lambda s: s.recall_20,
+        "nDCG@10": lambda s: s.ndcg_10, "Hit@10": lambda s: s.hit_10, "All@10": lambda s: s.all_10,
+    }  # fmt: skip
+    for name, measure in measures.items():
+        interval = cluster_bootstrap([[measure(score) for score in cluster] for cluster in clusters])
+        groups = [(category,) for category in CATEGORIES] + [CATEGORIES[:4]]
+        means = [_mean([measure(score) for score in scores if score.category in group]) for group in groups]
+        whole = _percent(fmean(map(measure, scores)))
+        rows.append(f"| {name} | {whole} | {_percent(interval.low)}-{_percent(interval.high)} | {' | '.join(means)} |")
+    counts = [sum(score.category in group for score in scores) for group in groups]
+    return "\n".join([*rows, f"| questions | {len(scores)} | | {' | '.join(map(str, counts))} |"])
+
+
+def _mean(values: Sequence[float]) -> str:
+    return _percent(fmean(values)) if values else ""
+
+
+def ablation(conversations: Sequence[Conversation]) -> str:
+    """Return what each ingredient adds to bare words and meaning, and what its loss costs the whole."""
+
+    def row(name: str, changes: dict[str, float]) -> str:
+        weights = replace(WEIGHTS, **changes)
+        return line(name, [scored(one, weights, EFFORT) for one in conversations])
+
+    rows = [HEAD, row("everything", {}), row("bare: words and meaning of the turn alone", BARE)]
+    for name, without in INGREDIENTS.items():
+        kept = {key: value for key, value in BARE.items() if key not in without}
+        rows.append(row(f"bare + {name}", kept))
+    rows += [row(f"without {name}", without) for name, without in INGREDIENTS.items()]
+    rows += [row(name, changes) for name, changes in CHECKS.items()]
+    candidates = Effort(whole=0)
+    rows.append(line("candidates only", [scored(one, WEIGHTS, candidates) for one in conversations]))
+    return "\n".join(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", help="a LoCoMo file")
+    parser.add_argument("--ablate", action="store_true", help="show each ingredient alone and each dropped")
+    parser.add_argument("--scenes", action="store_true", help="run on the written conversations of three kinds")
+    options = parser.parse_args()
+    if options.file is None and not options.scenes:
+        parser.error("give a LoCoMo file, or --scenes")
+    groups = {options.file.name: locomo(options.file)} if options.file else {}
+    if options.scenes:
+        groups |= scenes(3)
+    for name, conversations in groups.items():
+        print(f"\n## {name}\n")
+        print(summary([scored(one, WEIGHTS, EFFORT) for one in conversations]))
+        if options.ablate:
+            print(f"\n{ablation(conversations)}")
+
+
+if __name__ == "__main__":
+    main()
