@@ -93,7 +93,7 @@ class _Parse:
         for entity in self._doc.ents:
             for token in entity:
                 at = self._at(token)
-                if tags[at] not in "~SDPT.,;" and token.text[:1].isupper():
+                if tags[at] not in "~SPT.,;" and token.text[:1].isupper():
                     tags[at] = "M"
         return "".join(tags)
 

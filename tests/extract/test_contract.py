@@ -158,6 +158,13 @@ def test_extracting_again_finds_the_same_facts_with_the_same_ids(extractor: Extr
     assert len({fact.id for fact in facts}) == len(facts)
 
 
+def test_what_cannot_be_seen_is_not_in_a_fact(extractor: Extractor) -> None:
+    for name in ("zero width", "tag characters", "right to left", "nul", "lone surrogates"):
+        facts = extractor.extract(turn(HOSTILE[name]))
+        assert facts
+        assert all(fact.text.isprintable() for fact in facts), name
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_read_in_bounded_time(extractor: Extractor, name: str) -> None:
     said = turn(HOSTILE[name])
@@ -167,6 +174,20 @@ def test_hostile_text_is_read_in_bounded_time(extractor: Extractor, name: str) -
     assert time.process_time() - before < 0.2
     for fact in facts:
         assert_sound(fact, said)
+
+
+def test_an_id_names_one_fact_of_one_turn_by_one_extractor() -> None:
+    one = ("t1", "rules", (0, 9), "Mira", "left", "home")
+    others = [
+        ("t2", "rules", (0, 9), "Mira", "left", "home"),
+        ("t1", "llm", (0, 9), "Mira", "left", "home"),
+        ("t1", "rules", (1, 9), "Mira", "left", "home"),
+        ("t1", "rules", (0, 8), "Mira", "left", "home"),
+        ("t1", "rules", (0, 9), "Ben", "left", "home"),
+        ("t1", "rules", (0, 9), "Mira", "le", "ft home"),
+    ]
+    assert len({fact_id(*parts) for parts in (one, *others)}) == 7
+    assert len(fact_id(*one)) == 32
 
 
 @given(st.text(max_size=300))

@@ -9,7 +9,14 @@ from evimem import Turn
 from evimem.extract import RuleExtractor
 
 TABLE = Path(__file__).with_name("facts.txt")
-WANTED = 0.97  # 252 of 257 at the time of writing
+WANTED = 0.97
+MISREAD = {  # known, and no others
+    "Ben's brother has been working there for years.",
+    "There were about fifty people at the wedding.",
+    "Ever since the accident, I avoid driving at night.",
+    "Pavel says hi.",
+    "My phone battery dies after an hour.",
+}
 
 
 def rows() -> dict[str, list[tuple[str, ...]]]:
@@ -41,3 +48,4 @@ def test_the_rules_read_our_own_sentences_as_we_do() -> None:
     score = 1 - len(misread) / len(table)
     assert len(table) >= 250
     assert score >= WANTED, f"{score:.1%} read as wanted; not so {misread}"
+    assert {sentence for sentence, _ in misread} <= MISREAD, misread

@@ -75,6 +75,10 @@ def test_what_is_quoted_stays_in_the_words_of_who_said_it() -> None:
     assert facts('Ben said "I lost my job".') == [("Ben", "said", '"I lost my job"')]
 
 
+def test_a_condition_stays_with_what_depends_on_it() -> None:
+    assert facts("If I get the job, I'll move to Bergen.") == [("Mira", "will move to", "Bergen if Mira gets the job")]
+
+
 def test_each_clause_has_its_own_time() -> None:
     sold, bought = RuleExtractor().extract(turn("I sold the car yesterday and my wife bought a bike in January."))
     assert sold.event is not None

@@ -29,6 +29,8 @@ def facts(extractor: Extractor, text: str) -> list[tuple[str, str, str]]:
         ("The old man the boats.", [("the old", "man", "the boats")]),
         ("Hope thinks the plan works.", [("Hope", "thinks", "the plan works")]),
         ("Ana is a nurse.", [("Ana", "is", "a nurse")]),
+        ("The Cure played in Porto.", [("The Cure", "played in", "Porto")]),
+        ("My well-known aunt left.", [("Mira's well-known aunt", "left", "")]),
         (
             "The man who lives upstairs plays chess and sings.",
             [("the man who lives upstairs", "plays", "chess"), ("the man who lives upstairs", "sings", "")],

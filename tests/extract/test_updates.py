@@ -38,10 +38,13 @@ REPLACED = [
     ("I don't eat fish.", "I eat fish now."),
     ("I drink coffee.", "I stopped drinking coffee."),
     ("My dog is called Biscuit.", "My dog is called Waffle."),
+    ("Ben lives in Porto.", "Ben said he lives in Lisbon."),
 ]
 KEPT = [
     ("I live in Lisbon.", "I used to live in Porto."),
     ("I live in Lisbon.", "I lived in Porto as a child."),
+    ("I live in Lisbon.", "I used to move to Porto every summer."),
+    ("I live in Porto.", "I could move to Lisbon."),
     ("I live in Porto.", "I might move to Lisbon."),
     ("I live in Porto.", "I want to move to Lisbon."),
     ("I live in Porto.", "My brother moved to Lisbon."),
