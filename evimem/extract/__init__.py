@@ -4,10 +4,11 @@ from .identity import fact_id
 from .predicates import predicate_class
 from .rules import RuleExtractor, Stance, stance
 from .sentences import sentences
-from .slots import ENDING, Topic, topic_of
+from .slots import ENDABLE, ENDING, Topic, topic_of
 from .updates import replaces
 
 __all__ = [
+    "ENDABLE",
     "ENDING",
     "RuleExtractor",
     "Stance",

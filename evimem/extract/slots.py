@@ -14,6 +14,7 @@ THINGS = frozenset(
 )
 ENDING_VERBS = frozenset("quit leave resign retire lose break split divorce sell donate fire lay separate".split())
 ENDING = "*"
+ENDABLE = THINGS | {"live", "work", "relationship"}  # what an ending can end; nobody quits their age or their coffee
 
 _ATTRIBUTES = THINGS | frozenset(
     "name nickname job age size weight height favorite favourite salary rent password goal deadline".split()

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..connection import Connection
-from ..extract import ENDING, replaces
+from ..extract import ENDABLE, ENDING, replaces
 from ..types import Fact
 
-REACH = 64
+REACH = 16
 
 _FACTS = (
     "fact.seq, fact.span_start, fact.row, fact.instant, fact.owner, topic, "
@@ -24,6 +24,7 @@ _FACTS = (
     "FROM fact JOIN turn USING (seq)"
 )
 _ORDER = "(fact.instant, fact.seq, fact.span_start, fact.row)"
+_NEWEST = "fact.instant DESC, fact.seq DESC, fact.span_start DESC, fact.row DESC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,9 @@ class Replacing:
         """Let a new fact replace what was said before it, and be replaced by what was said after it."""
         for topic in self._topics(place):
             after = self._after(place, topic)
+            if not after:  # as when turns come in as they are said: only what still stands can change
+                self._replace_standing(place, topic, fact)
+                continue
             for back, (other, older) in enumerate(self._before(place, topic)):
                 if other.topic == ENDING:
                     continue
@@ -61,6 +65,11 @@ class Replacing:
                 elif after and self._is_pushed_out(older, place, after[: REACH - back - 1]):
                     self._set(other.row, None)
         self._look_ahead(place, fact)
+
+    def _replace_standing(self, place: Place, topic: str, fact: Fact) -> None:
+        for other, older in self._before(place, topic, standing=True):
+            if replaces(fact, older):
+                self._set(other.row, fact.id)
 
     def places(self, fact_ids: Sequence[str]) -> dict[str, Place]:
         """Return where these facts stand, for `leave` once they are deleted; those without a topic are left out."""
@@ -100,23 +109,28 @@ class Replacing:
             self._set(place.row, winner)
 
     def _winner(self, place: Place, fact: Fact) -> str | None:
-        where = f"fact.owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} > (?, ?, ?, ?)"
-        later = [] if place.topic == ENDING else self._facts(where, (place.owner, place.topic, *place.order), REACH)
+        where = f"fact.owner = ? AND topic IN (?, ?) AND {_ORDER} > (?, ?, ?, ?)"
+        rivals = _rivals(place.topic)
+        later = [] if place.topic == ENDING else self._facts(where, (place.owner, *rivals, *place.order), REACH)
         return next((newer.id for _, newer in later if replaces(newer, fact)), None)
 
-    def _before(self, place: Place, topic: str) -> list[tuple[Place, Fact]]:
-        """Return those for which this place is within reach, the nearest first."""
-        where = f"fact.owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} < (?, ?, ?, ?)"
-        return self._facts(where, (place.owner, topic, *place.order), REACH, newest=True)
+    def _before(self, place: Place, topic: str, *, standing: bool = False) -> list[tuple[Place, Fact]]:
+        """Return those for which this place is within reach, the nearest first; of `standing` only what may change."""
+        where = f"owner = ? AND topic IN (?, ?) AND {_ORDER} < (?, ?, ?, ?)"
+        args = (place.owner, *_rivals(topic), *place.order)
+        if standing:
+            near = f"SELECT row FROM fact WHERE {where} ORDER BY {_NEWEST} LIMIT {REACH}"
+            where = f"fact.row IN ({near}) AND replaced_by IS NULL AND topic <> '{ENDING}'"
+        return self._facts(where, args, REACH, newest=True)
 
     def _after(self, place: Place, topic: str) -> list[Any]:
         """Return the orders of what those before this place can still reach."""
         sql = (
             "SELECT instant, seq, span_start, row FROM fact "
-            f"WHERE owner = ? AND topic IN (?, '{ENDING}') AND {_ORDER} > (?, ?, ?, ?) "
+            f"WHERE owner = ? AND topic IN (?, ?) AND {_ORDER} > (?, ?, ?, ?) "
             f"ORDER BY instant, seq, span_start, row LIMIT {REACH}"
         )
-        return self._db.rows(sql, (place.owner, topic, *place.order))
+        return self._db.rows(sql, (place.owner, *_rivals(topic), *place.order))
 
     def _is_pushed_out(self, older: Fact, place: Place, seen: Sequence[Any]) -> bool:
         """Say whether a fact that came between has put what replaced an older one out of its reach."""
@@ -127,8 +141,8 @@ class Replacing:
 
     def _is_long(self, place: Place, topic: str, left: int) -> bool:
         """Say whether a topic had more facts than its first one could reach."""
-        sql = f"SELECT 1 FROM fact WHERE owner = ? AND topic IN (?, '{ENDING}') LIMIT {REACH + 1}"
-        return len(self._db.rows(sql, (place.owner, topic))) + left > REACH
+        sql = f"SELECT 1 FROM fact WHERE owner = ? AND topic IN (?, ?) LIMIT {REACH + 1}"
+        return len(self._db.rows(sql, (place.owner, *_rivals(topic)))) + left > REACH
 
     def _comes_first(self, place: Place, older: Fact) -> bool:
         """Say whether the new fact stands before what has replaced the older one so far."""
@@ -138,11 +152,11 @@ class Replacing:
         return bool(self._db.value(sql, (*place.order, older.replaced_by)))
 
     def _topics(self, place: Place) -> list[str]:
-        """Return the topics that a fact may change: its own, or all of its owner's where it ends something."""
+        """Return the topics that a fact may change: its own, or what its owner can end."""
         if place.topic != ENDING:
             return [place.topic]
-        sql = f"SELECT DISTINCT topic FROM fact WHERE owner = ? AND topic IS NOT NULL AND topic <> '{ENDING}'"
-        return [topic for (topic,) in self._db.rows(sql, (place.owner,))]
+        sql = "SELECT 1 FROM fact WHERE owner = ? AND topic = ? LIMIT 1"
+        return [topic for topic in sorted(ENDABLE) if self._db.value(sql, (place.owner, topic))]
 
     def _facts(
         self, where: str, args: Sequence[Any], limit: int = -1, *, newest: bool = False
@@ -157,3 +171,8 @@ class Replacing:
 
     def _set(self, row: int, winner: str | None) -> None:
         self._db.execute("UPDATE fact SET replaced_by = ? WHERE row = ?", (winner, row))
+
+
+def _rivals(topic: str) -> tuple[str, str]:
+    """Return the topics whose facts may replace one of this topic."""
+    return (topic, ENDING if topic in ENDABLE else topic)
