@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import datetime
 
 import pytest
@@ -82,3 +84,10 @@ def test_a_parser_that_spacy_trained_serves_as_well() -> None:
     learnt, written = SpacyExtractor(trained()), SpacyExtractor(pipeline())
     same = [facts(learnt, text) == facts(written, text) for text in parses()]
     assert sum(same) >= 0.8 * len(same), dict(zip(parses(), same, strict=True))
+
+
+def test_without_spacy_the_error_names_the_extra() -> None:
+    code = "import sys; sys.modules['spacy'] = None; import evimem.extract.spacy"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "MissingExtra" in ran.stderr
+    assert "pip install 'evimem[spacy]'" in ran.stderr
