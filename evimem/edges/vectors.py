@@ -21,7 +21,7 @@ _BLOCK = 256  # facts compared with all others in one matrix product
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """What one fact is similar to: the best of what was said before it, and all of what was said after it."""
+    """What one fact is similar to: the best of what was said before it, and what was said after it, or nearly so."""
 
     position: int
     links: tuple[tuple[int, float], ...]
@@ -61,13 +61,16 @@ class Known:
 
     def _near(self, position: int, cosines: Vectors, least: float) -> Near:
         close = np.flatnonzero((cosines >= least - _ROUNDING) & (self.turns != self.turns[position]))
-        exact = self._exact(close, position)
-        close, exact = close[exact >= least], exact[exact >= least]
         before = self._before(close, position)
-        past, nearness = close[before], exact[before]
-        best = np.lexsort((past, -nearness))[:PER_FACT]
-        links = tuple((int(past[at]), min(1.0, float(nearness[at]))) for at in best)
-        return Near(position, links, tuple(int(at) for at in close[~before]))
+        past, later = close[before], close[~before]
+        if len(past) > PER_FACT:  # far more may be close than can be linked, and exactness has its price
+            fourth = np.partition(cosines[past], len(past) - PER_FACT)[len(past) - PER_FACT]
+            past = past[cosines[past] >= fourth - 2 * _ROUNDING]
+        exact = self._exact(past, position)
+        past, exact = past[exact >= least], exact[exact >= least]
+        best = np.lexsort((past, -exact))[:PER_FACT]
+        links = tuple((int(past[at]), min(1.0, float(exact[at]))) for at in best)
+        return Near(position, links, tuple(later.tolist()))
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
         dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
