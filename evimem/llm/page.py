@@ -7,14 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..embedding import count_tokens
 from ..evidence import Evidence, View
 from ..times import render
 from ..types import Fact, Turn
 from .fields import visible
 
-AROUND_TOKENS = 800
-AROUND_CHARACTERS = 200
+PAGE_CHARACTERS = 17_500  # about 5,000 tokens; counting them at each check would cost more than it is worth
+AROUND_CHARACTERS = 2_800
+AROUND_LINE = 200
+FRAME = 12
 _TAGS = "question|requirements|evidence|item|earlier|turn|missing|facts|system|assistant|user"
 _LOOKALIKE = re.compile(rf"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[/\\]?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 _LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
@@ -42,8 +43,14 @@ def page(view: View, *, by_time: bool = False) -> Page:
     shown: Sequence[Evidence] = view.shown
     if by_time:
         shown = sorted(shown, key=lambda item: item.turn.time)
-    beside = _Beside(view, {item.turn.id for item in shown})
-    items = [_item(number, item, view.iteration, beside) for number, item in enumerate(shown, 1)]
+    bodies = [said(item.turn) + _facts(item) for item in shown]
+    heads = [_head(number, item, view.iteration) for number, item in enumerate(shown, 1)]
+    left = PAGE_CHARACTERS - sum(len(head) + len(body) + FRAME for head, body in zip(heads, bodies, strict=True))
+    beside = _Beside(view, {item.turn.id for item in shown}, min(AROUND_CHARACTERS, left))
+    items = [
+        f"{head}\n{beside.take(item.turn, -1)}{body}\n{beside.take(item.turn, 1)}</item>"
+        for head, body, item in zip(heads, bodies, shown, strict=True)
+    ]
     return Page("\n".join(items) or "(nothing was found)", tuple(item.turn for item in shown))
 
 
@@ -64,7 +71,7 @@ def lines(texts: Iterable[str]) -> str:
 
 def moment(time: datetime | None) -> str:
     """Return a time with its weekday, which relative dates are reckoned from."""
-    return f"{time:%A} {time:%Y-%m-%d %H:%M}" if time else "unknown"
+    return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
 
 
 def said(turn: Turn) -> str:
@@ -83,10 +90,10 @@ def fact_line(fact: Fact, turn: Turn) -> str:
 class _Beside:
     """The turns around shown ones, which are not shown themselves, within a budget of their own."""
 
-    def __init__(self, view: View, shown: set[str]) -> None:
+    def __init__(self, view: View, shown: set[str], left: int) -> None:
         self._view = view
         self._told = shown
-        self._left = AROUND_TOKENS
+        self._left = left
 
     def take(self, turn: Turn, step: int) -> str:
         """Return the turn before (-1) or after (+1) another as a line, each turn once; nothing when there is none."""
@@ -94,19 +101,18 @@ class _Beside:
         at = next((i for i, other in enumerate(around) if other.id == turn.id), len(around)) + step
         if not (0 <= at < len(around)) or around[at].id in self._told:
             return ""
-        line = f"{attribute(around[at].speaker)}: {data(around[at].text)[:AROUND_CHARACTERS]}".replace("\n", " ")
-        cost = count_tokens(line)
-        if cost > self._left:
+        line = f"{attribute(around[at].speaker)}: {data(around[at].text)[:AROUND_LINE]}".replace("\n", " ")
+        if len(line) + FRAME > self._left:
             return ""
-        self._left -= cost
+        self._left -= len(line) + FRAME
         self._told = self._told | {around[at].id}
         return f"({'before' if step < 0 else 'after'}: {line})\n"
 
 
-def _item(number: int, item: Evidence, iteration: int, beside: _Beside) -> str:
-    turn = item.turn
-    new = ' new="yes"' if item.iteration == iteration and iteration > 1 else ""
-    facts = "".join(f"\n* {fact_line(fact, turn)}" for fact in item.facts)
-    before, after = beside.take(turn, -1), beside.take(turn, 1)
-    head = f'<item id="e{number}" by="{attribute(turn.speaker)}" said="{moment(turn.time)}"{new}>'
-    return f"{head}\n{before}{said(turn)}{facts}\n{after}</item>"
+def _head(number: int, item: Evidence, iteration: int) -> str:
+    new = ", new" if item.iteration == iteration and iteration > 1 else ""
+    return f"<item e{number}, {attribute(item.turn.speaker)}, {moment(item.turn.time)}{new}>"
+
+
+def _facts(item: Evidence) -> str:
+    return "".join(f"\n* {fact_line(fact, item.turn)}" for fact in item.facts)

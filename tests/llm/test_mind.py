@@ -109,7 +109,7 @@ def test_e14_repairs_are_counted_apart(talk):
 def test_f1_all_that_is_new_in_a_check_is_shown_in_it(talk):
     replies = [partial(query, gap("time", query)) for query in ("heron by the mill", "bread salt", "walk")]
     answer, requests = talk([*replies, draft()])
-    new = [set(re.findall(r'<item id="(e\d+)"[^>]* new="yes"', request.prompt)) for request in requests]
+    new = [set(re.findall(r"<item (e\d+),[^>]*, new>", request.prompt)) for request in requests]
     found = [e for e in answer.trace if e.kind == "evidence"]
     for iteration in (2, 3):
         arrived = {turn for event in found if event.iteration == iteration for turn in event.turns}

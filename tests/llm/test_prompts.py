@@ -102,7 +102,7 @@ def test_what_looks_like_a_field_in_the_data_stays_as_it_was_said():
 def test_the_judge_is_told_the_day_the_round_the_strategy_the_queries_and_the_counts():
     prompt = judging(VIEW, page(VIEW)).prompt
     for said in (
-        "Wednesday 2024-03-20 09:00",
+        "Wed 20 March 2024 09:00",
         "Check 1 of 3",
         "dates and words of time",
         f"- {CANARY}",

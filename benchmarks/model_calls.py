@@ -1,0 +1,124 @@
+"""Model requests, prompt sizes and own time of `iris` with a scripted model: `model_calls.py [locomo.json]`.
+
+The scripted judge says EXACT iff every gold turn of the question is in view, else PARTIAL; it never names a query, so
+that the loop composes each one. Without a file, only the loop's own time at 10,000 turns of generated chat is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from speed import QUESTIONS, chat
+
+import evimem
+from evimem.embedding import count_tokens
+from evimem.flow import Complete
+from evimem.llm.page import data
+from evimem.loaders.locomo import read_locomo
+from evimem.testing import ScriptedModel
+
+TURNS = 10_000
+ROUNDS = 13
+
+
+class Judge:
+    """Judges by the gold turns of the question it was last told, and measures what it is shown."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self._texts = texts
+        self.gold: Sequence[str] = ()
+        self.seconds = 0.0
+        self.shown: list[int] = []
+        self.whole: list[int] = []
+        self.complete = False
+
+    def __call__(self, request: Complete) -> str:
+        began = time.perf_counter()
+        evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
+        if request.role == "answer":
+            self.shown.append(count_tokens(evidence))
+            self.whole.append(count_tokens(request.system) + count_tokens(request.prompt))
+            reply = {"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]}
+        else:
+            self.complete = bool(self.gold) and all(self._texts[turn] in evidence for turn in self.gold)
+            tier, confidence = ("exact", 0.95) if self.complete else ("partial", 0.45)
+            gaps = [] if self.complete else [{"kind": "attribute", "about": "", "text": "not all of it is there"}]
+            reply = {
+                "tier": tier,
+                "confidence": confidence,
+                "requirements": [],
+                "gaps": gaps,
+                "next_query": "",
+                "reason": "",
+            }
+        self.seconds += time.perf_counter() - began
+        return json.dumps(reply)
+
+
+def locomo(path: Path) -> None:
+    """Print the requests and prompt sizes of every question of a LoCoMo file."""
+    requests: list[int] = []
+    complete: list[bool] = []
+    shown: list[int] = []
+    whole: list[int] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for number, sample in enumerate(read_locomo(path)):
+            judge = Judge({turn.id: data(turn.text) for turn in sample.turns})
+            with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
+                memory.extend(sample.turns, strict=True)
+                for question in sample.questions:
+                    judge.gold = question.evidence
+                    requests.append(memory.ask(question.text).usage.requests)
+                    complete.append(judge.complete)
+            shown += judge.shown
+            whole += judge.whole
+    print(f"{len(requests)} questions")
+    print(f"requests: mean {statistics.mean(requests):.2f}, most {max(requests)} (k+1 = 4)")
+    print(f"all gold turns in view at the last check: {statistics.mean(complete):.3f}")
+    print(f"tokens of evidence in the answer prompt: {spread(shown)}; of the whole prompt: {spread(whole)}")
+
+
+def own_time() -> None:
+    """Print what a question costs beside the model, over three iterations at 10,000 turns of generated chat."""
+    judge = Judge({})
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        evimem.open(Path(folder) / "m.evimem", llm=ScriptedModel(then=judge)) as memory,
+    ):
+        memory.extend(chat(TURNS, 22), strict=True)
+        seconds = []
+        for number in range(ROUNDS * len(QUESTIONS)):
+            judge.seconds, began = 0.0, time.perf_counter()
+            answer = memory.ask(f"{QUESTIONS[number % len(QUESTIONS)][:-1]} beside thing{number}?")
+            seconds.append(time.perf_counter() - began - judge.seconds)
+            if answer.usage.requests != 4:
+                raise SystemExit(f"expected three checks and an answer, got {answer.usage}")
+    late = sorted(1000 * one for one in seconds[len(QUESTIONS) :])
+    half, most = late[len(late) // 2], late[int(0.95 * len(late))]
+    print(f"own time a question, three iterations, {TURNS} turns: p50 {half:.1f} ms, p95 {most:.1f} ms")
+
+
+def spread(values: Sequence[int]) -> str:
+    """Return the median and the extremes."""
+    ordered = sorted(values)
+    return f"p50 {ordered[len(ordered) // 2]}, p95 {ordered[int(0.95 * len(ordered))]}, most {ordered[-1]}"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("locomo", nargs="?", type=Path)
+    given = parser.parse_args()
+    if given.locomo:
+        locomo(given.locomo)
+    own_time()
+
+
+if __name__ == "__main__":
+    main()
