@@ -122,10 +122,14 @@ class Connection:
         with self._transaction("BEGIN"):
             yield
 
-    def checkpoint(self) -> bool:
+    def checkpoint(self, *, wait: bool = True) -> bool:
         """Move the log into the file and empty it; return False while another reader still needs it."""
         with self._lock, self._translated:
-            busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            kept, self._busy = self._busy, self._busy if wait else 0.0
+            try:
+                busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+            finally:
+                self._busy = kept
             return not busy
 
     def backup_to(self, target: Path) -> None:

@@ -9,6 +9,7 @@ from .errors import StoreCorrupt
 from .index.document import document
 from .layers import Layers
 from .types import EraseReport
+from .upkeep import UNFINISHED as _UNFINISHED
 from .upkeep import derive_segment
 
 _DERIVED = (
@@ -41,6 +42,7 @@ class Erasure:
         for page in _pages(list(dict.fromkeys(seqs))):
             self._page(page)
         if self._turns:
+            self._layers.set_meta(_UNFINISHED, "1")
             self._layers.count_commit(rewrote=True)
 
     def everything(self) -> None:
@@ -52,15 +54,16 @@ class Erasure:
         for table in _DERIVED:
             layers.db.execute(f"DELETE FROM {table}")
         layers.raw.erase_all()
+        layers.set_meta(_UNFINISHED, "1")
         layers.count_commit(rewrote=True)
 
     def report(self) -> EraseReport:
         """Return what was erased; the old pages are gone once the log could be emptied."""
-        if self._layers.db.checkpoint():
+        if finished(self._layers, wait=True):
             return EraseReport("erased", self._turns, self._facts)
         reason = (
             "another reader still holds an older state of the file; its bytes go when that reader ends and the memory "
-            "is next written or closed"
+            "is next written, opened or closed"
         )
         return EraseReport("pending", self._turns, self._facts, reason)
 
@@ -93,6 +96,17 @@ class Erasure:
             except StoreCorrupt:
                 altered.add(seq)
         return altered
+
+
+def finished(layers: Layers, *, wait: bool) -> bool:
+    """Empty the log of what was erased, if that is still to be done; return False while another reader needs it."""
+    if layers.meta(_UNFINISHED) is None:
+        return True
+    if not layers.db.checkpoint(wait=wait):
+        return False
+    with layers.db.writing():
+        layers.db.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED,))
+    return True
 
 
 def was_forgotten(layers: Layers, turn_id: str) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from . import upkeep
 from .companions import open_checked, save_mark
 from .edges import ranked, threshold
-from .erase import Erasure, was_forgotten
+from .erase import Erasure, finished, was_forgotten
 from .errors import DimensionMismatch, EmbedderMismatch, InvalidTurn, StoreError, TurnConflict
 from .index.ann_file import Origin
 from .index.corpus import Corpus
@@ -68,6 +68,7 @@ class SqliteStore:
         self._unmarked = 0
         try:
             self._check_identity(embedder, dimension, owner)
+            self._erased = finished(self._layers, wait=False)
             save_mark(self._db)
         except BaseException:
             self._db.close()
@@ -101,7 +102,7 @@ class SqliteStore:
                 layers.segments.seal(written[-1][0])
                 layers.count_commit()
         if written:
-            self._mark_sometimes()
+            self._committed()
         pending = {entry.turn.id: layers.jobs.of_turn(seq) for seq, entry in written} if layers.jobs.any() else {}
         return AddReport.of([replace(one, pending=pending.get(one.id, ())) for one in statuses], facts)
 
@@ -201,7 +202,7 @@ class SqliteStore:
             relinked = kind != "vector" and self._link(known, now=kind == "link")
             layers.jobs.done(kind, [seq for seq, _ in known])
             layers.count_commit(rewrote=kind != "link", relinked=relinked)
-        self._mark_sometimes()
+        self._committed()
 
     def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
         """Record a failure; see `Store.postpone`."""
@@ -227,7 +228,7 @@ class SqliteStore:
             upkeep.drop_vectors(self._layers, name, dimension)
         self._nearby.drop()
         self._corpus = None
-        self._mark_sometimes()
+        self._committed()
 
     def index_vectors(self) -> Iterator[int]:
         """Build the vector index of a large memory; yield how many vectors at a time. Search goes on meanwhile."""
@@ -240,7 +241,7 @@ class SqliteStore:
         with self._writing():
             upkeep.rebuild(self._layers, extractor)
         self._corpus = None
-        self._mark_sometimes()
+        self._committed()
 
     def check(self, extractor: Extractor) -> tuple[str, ...]:
         """Return what is wrong with the file; see `upkeep.problems`."""
@@ -373,7 +374,9 @@ class SqliteStore:
         self._corpus = None
         self._layers.edges.reset()
         save_mark(self._db)
-        return erasure.report()
+        report = erasure.report()
+        self._erased = report.status == "erased"
+        return report
 
     def _check_identity(self, name: str, dimension: int, owner: str | None) -> None:
         layers = self._layers
@@ -392,7 +395,9 @@ class SqliteStore:
             elif int(width) != dimension:
                 raise DimensionMismatch(dimension, int(width))
 
-    def _mark_sometimes(self) -> None:
+    def _committed(self) -> None:
+        if not self._erased:
+            self._erased = finished(self._layers, wait=False)
         self._unmarked += 1
         if self._unmarked >= EVERY:
             save_mark(self._db)

@@ -24,6 +24,7 @@ _UNLINKED = """
 SELECT count(*) FROM fact WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row)
 AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"""
 KEPT_TRACES = 100  # the newest; older ones make room
+UNFINISHED = "unfinished erasure"  # the setting that is there until no reader holds what was erased
 _NO_TERMS = b"{}"  # of a turn without a word: its vector is zero, which a sealed segment cannot tell from none
 
 
@@ -98,6 +99,8 @@ def health(layers: Layers, found: Sequence[str] = ()) -> Health:
     """Return what is owed to turns and what has failed."""
     pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
+    if layers.meta(UNFINISHED):
+        notes.append("what was forgotten is still in the log, which another reader holds: it goes with a later write")
     oldest, problems = layers.jobs.oldest(), (*found, *notes)
     return Health("degraded" if problems else "ok", layers.raw.count(), pending, failed, oldest, problems)
 
