@@ -29,10 +29,15 @@ class HnswlibGraph:
         self._searching = threading.Lock()
         self.kind = f"hnswlib-{version('hnswlib')}-float32"
 
+    @property
+    def room(self) -> int:
+        """How many vectors fit before everything is moved."""
+        return int(self._index.get_max_elements())
+
     def reserve(self, size: int) -> None:
         """Make room: hnswlib refuses what goes beyond it."""
-        if size > self._index.get_max_elements():
-            self._index.resize_index(max(size, self._index.get_max_elements() * 3 // 2))
+        if size > self.room:
+            self._index.resize_index(max(size, self.room * 3 // 2))
 
     def add(self, positions: NDArray[np.int64], vectors: Vectors) -> None:
         self._index.add_items(vectors, positions, num_threads=1)

@@ -24,10 +24,15 @@ class VoyagerGraph:
         )
         self.kind = f"voyager-{version('voyager').split('.')[0]}-{self._storage.name.lower()}"
 
+    @property
+    def room(self) -> int:
+        """How many vectors fit before everything is moved."""
+        return int(self._index.max_elements)
+
     def reserve(self, size: int) -> None:
-        """Make room: voyager itself would copy everything at each batch."""
-        if size > self._index.max_elements:
-            self._index.resize(max(size, self._index.max_elements * 3 // 2))
+        """Make room: voyager itself would move everything at each batch."""
+        if size > self.room:
+            self._index.resize(max(size, self.room * 3 // 2))
 
     def add(self, positions: NDArray[np.int64], vectors: Vectors) -> None:
         self._index.add_items(vectors, positions.tolist(), num_threads=1)  # two threads build another graph each time

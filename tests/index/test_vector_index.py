@@ -247,6 +247,19 @@ def test_what_a_graph_does_not_reach_is_found_by_comparing_with_all():
         assert list(found.positions) == list(expected.positions)
 
 
+@pytest.mark.parametrize("make", [voyager, hnswlib])
+def test_a_library_that_reaches_too_few_says_so_and_makes_room_in_strides(make):
+    graph = make()._graph
+    sizes = set()
+    for place in range(300):
+        graph.reserve(place + 1)
+        graph.add(np.array([place]), everything()[place : place + 1])
+        sizes.add(graph.room)
+    assert graph.search(everything()[0], 301, 301) is None
+    assert len(graph.search(everything()[0], 300, 300).positions) == 300
+    assert len(sizes) < 20
+
+
 def test_effort_grows_with_size_and_k_and_stays_where_it_is_below():
     effort = Effort(100, 1000)
     assert [effort.at(500, 5), effort.at(1000, 10), effort.at(4000, 10), effort.at(1000, 40)] == [100, 100, 200, 200]

@@ -1,0 +1,135 @@
+"""HNSW against exact search: recall@10, processor time and memory as an index grows.
+
+    python -m benchmarks.vector_index                       # 10,000 and 50,000 vectors, about two minutes
+    python -m benchmarks.vector_index --sizes 100000 --data words --storage compact
+
+Vectors are made from a seed: `words` are random sentences under the shipped embedder, `clusters` some 40 vectors a
+cluster with a decaying spectrum, `noise` has no structure at all. Queries are made alike and are not in the index.
+Times are of the thread's processor, so that a busy machine does not show in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evimem.embedding import StaticEmbedder
+from evimem.embedding.static import SHIPPED
+from evimem.embedding.wordpiece import WordPiece
+from evimem.index.hnsw import HnswIndex
+from evimem.index.voyager_graph import VoyagerGraph
+from evimem.protocols import Vectors
+
+DIMENSION = 256
+QUERIES = 300
+BATCH = 5000
+MILLI = 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """Vectors as the store keeps them: a byte a value and a scale a row."""
+
+    levels: NDArray[np.int8]
+    scale: Vectors
+
+    def rows(self, positions: NDArray[np.int64]) -> Vectors:
+        """Return the vectors at these positions."""
+        rows: Vectors = self.levels[positions].astype(np.float32) * self.scale[positions]
+        return rows
+
+
+def words(count: int, rng: np.random.Generator) -> Vectors:
+    """Return embeddings of random sentences, frequent words more often."""
+    pieces = WordPiece.load(SHIPPED.with_name("vocabulary.txt")).pieces(range(1000, 25_000))
+    known = [piece for piece in pieces if piece.isalpha() and len(piece) > 2]
+    embedder = StaticEmbedder()
+    lengths = rng.integers(6, 30, count)
+    ranks = (len(known) * rng.random(int(lengths.sum())) ** 3).astype(int)
+    sentences = [" ".join(known[rank] for rank in part) for part in np.split(ranks, np.cumsum(lengths)[:-1])]
+    return np.vstack([embedder.embed(sentences[start : start + BATCH]) for start in range(0, count, BATCH)])
+
+
+def clusters(count: int, rng: np.random.Generator) -> Vectors:
+    """Return vectors around centres, of which there are the more the more vectors there are."""
+    spectrum = (np.arange(1, DIMENSION + 1) ** -0.35).astype(np.float32)
+    centres = rng.standard_normal((max(count // 40, 1), DIMENSION), dtype=np.float32)
+    vectors = centres[rng.integers(0, len(centres), count)]
+    vectors += np.float32(0.75) * rng.standard_normal((count, DIMENSION), dtype=np.float32)
+    return unit(vectors * spectrum)
+
+
+def noise(count: int, rng: np.random.Generator) -> Vectors:
+    """Return directions without any structure: what approximate search is worst at."""
+    return unit(rng.standard_normal((count, DIMENSION), dtype=np.float32))
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return vectors of length one."""
+    lengths: Vectors = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / lengths
+
+
+def measure(make: Callable[[int, np.random.Generator], Vectors], size: int, storage: str) -> str:
+    """Build one index; return its row of the table."""
+    vectors = make(size + QUERIES, np.random.default_rng(size))
+    vectors, queries = vectors[:size], vectors[size:]
+    index = HnswIndex(DIMENSION, graph=VoyagerGraph(DIMENSION, 24, 128))
+    if storage == "compact":
+        scale = np.abs(vectors).max(axis=1, keepdims=True) / np.float32(127)
+        stored = Quantized(np.rint(vectors / scale).astype(np.int8), scale)
+        vectors = stored.rows(np.arange(size))  # what exact search would see there
+        index = HnswIndex(DIMENSION, exact=stored.rows)
+    began = time.process_time()
+    for start in range(0, size, BATCH):
+        index.add(range(start, min(start + BATCH, size)), vectors[start : start + BATCH])
+    built = time.process_time() - began
+    shares, found, exact = [], [], []
+    for query in queries:
+        began = time.thread_time()
+        scores = vectors @ query
+        nearest = np.argpartition(scores, -10)[-10:]
+        exact.append(time.thread_time() - began)
+        began = time.thread_time()
+        hits = index.search(query, 10)
+        found.append(time.thread_time() - began)
+        shares.append((scores[hits.positions] >= scores[nearest].min() - 1e-6).mean())
+    took = f"{np.median(found) * MILLI:.2f} / {np.quantile(found, 0.99) * MILLI:.2f} | {np.median(exact) * MILLI:.2f}"
+    ef, recall, length = index.effort.at(size, 10), np.mean(shares), stored_length(index) / size
+    return f"| {make.__name__} | {size:,} | {index.kind} | {built:.1f} | {ef} | {recall:.3f} | {took} | {length:,.0f} |"
+
+
+def stored_length(index: HnswIndex) -> int:
+    """Return how many bytes the graph and its vectors take, in memory as in the file."""
+    with tempfile.TemporaryFile() as file:
+        index.save(cast("BinaryIO", file))
+        return file.tell()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Recall, time and memory of HNSW against exact search.")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 50_000])
+    parser.add_argument("--data", nargs="+", choices=["words", "clusters", "noise"], default=["words", "clusters"])
+    parser.add_argument("--storage", nargs="+", choices=["float32", "compact"], default=["float32", "compact"])
+    options = parser.parse_args(arguments)
+    print(
+        "| vectors | n | stored as | build s | ef | recall@10 | search p50 / p99 ms | exact p50 ms | bytes a vector |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
+    makes = {"words": words, "clusters": clusters, "noise": noise}
+    for data in options.data:
+        for size in options.sizes:
+            for storage in options.storage:
+                print(measure(makes[data], size, storage), flush=True)
+
+
+if __name__ == "__main__":
+    main()
