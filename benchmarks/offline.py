@@ -129,7 +129,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="evimem-offline-") as folder:
         stores = {c.name: _ingested(c, Path(folder)) for c in conversations}
         first = [o for c in conversations for o in ask(c, stores[c.name], SHIPPED, Budget())]
-        wide = [o for c in conversations for o in ask(c, stores[c.name], SHIPPED, Budget(k=options.k))]
+        wide = [o for c in conversations for o in ask(_real(c), stores[c.name], SHIPPED, Budget(k=options.k))]
         if options.constants:
             print(fit(first, wide))
             return
@@ -182,9 +182,8 @@ def report(held: Sequence[Outcome], first: Sequence[Outcome], wide: Sequence[Out
     print(f"  AUROC {auroc(probability, answerable):.3f}, ECE {ece(probability, answerable):.3f}")
     reliability(probability, answerable)
     foreign = [o for o in held if o.question.category == -1]
-    print(
-        f"questions of other conversations abstained: {np.mean([o.text is None for o in foreign]):.3f} (n={len(foreign)})"
-    )
+    unknown = np.mean([o.text is None for o in foreign])
+    print(f"questions of other conversations abstained: {unknown:.3f} (n={len(foreign)})")
     for name in OWN:
         mine = [o for o in held if o.conversation == name]
         right = [official_f1(o.text, o.question.gold, 4) for o in mine if o.answerable]
@@ -385,6 +384,11 @@ def reliability(guessed: Array, truth: NDArray[np.bool_], bins: int = 10) -> Non
         f"{guessed[place == b].mean():.2f}->{truth[place == b].mean():.2f}" for b in range(bins) if (place == b).any()
     ]
     print(f"  predicted->observed: {' '.join(cells)}")
+
+
+def _real(c: Conversation) -> Conversation:
+    """Return a conversation with the questions that it answers; ours are not scored for sufficiency."""
+    return replace(c, questions=tuple(q for q in c.questions if q.category > 0 and q.gold is not None))
 
 
 def _locomo_question(o: Outcome) -> bool:

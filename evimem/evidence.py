@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from .trace import Called
 from .tracker import Requirement, Tracker
@@ -69,7 +69,8 @@ class View:
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
     first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
-    `context` holds, per shown turn id, the dialogue around it in order, the turn included.
+    `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the mind's own:
+    what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
 
     analysis: Analysis
@@ -84,6 +85,7 @@ class View:
     shown: tuple[Evidence, ...]
     context: Mapping[str, tuple[Turn, ...]] = field(hash=False)
     tracker: Tracker
+    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,11 @@ class Calibrated:
     gaps: tuple[Gap, ...] = ()
 
 
+def most_needed(delta: int | str) -> int:
+    """Return how many distinct facts an entity needs in a memory that holds plenty."""
+    return PAPER_DELTA if delta == "paper" else max(1, int(delta))
+
+
 def needed(total: int, delta: int | str) -> int:
     """Return how many distinct facts an entity needs, given how many the memory holds about it."""
     return PAPER_DELTA if delta == "paper" else max(1, min(int(delta), total))

@@ -13,10 +13,10 @@ from ..naming import is_about
 from ..protocols import Roster
 from ..question import hints
 from ..types import Hit, Query, Turn
-from .calibration import needed
+from .calibration import most_needed, needed
 
 ENTITY_FACTS = 8
-NEIGHBOURS = 2
+NEIGHBOURS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,16 @@ class Gathering:
         return (yield from self._keep(hits, "about", iteration))
 
     def counts(self, entities: Iterable[str], delta: int | str) -> Flow[dict[str, EntityCount]]:
-        """Return how many facts about each entity were found, how many are needed and how many there are."""
+        """Return how many facts about each entity were found, how many are needed and how many there are.
+
+        How many the memory holds is asked for only while too few were found; else it is at least what was found.
+        """
         counts: dict[str, EntityCount] = {}
         for entity in entities:
-            if entity not in self._totals:
-                self._totals[entity] = (yield from about(entity, 1)).total
-            total = self._totals[entity]
             found = len(_facts_about(entity, self._evidence.values()))
+            if entity not in self._totals and found < most_needed(delta):
+                self._totals[entity] = (yield from about(entity, 1)).total
+            total = max(found, self._totals.get(entity, 0))
             counts[entity] = EntityCount(found, needed(total, delta), total)
         return counts
 

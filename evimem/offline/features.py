@@ -13,7 +13,7 @@ from .match import Match, Matches
 _DEEP = 4  # sentences that a gap is averaged over
 _GOOD = 0.75  # of the best score: sentences that count as candidates
 _SHAPE = 10  # turns of the first search whose scores are compared
-_SHARP = 4.0  # how strongly the spread of the scores tells their ranks apart
+_SHARP = 8.0  # how strongly the spread of the scores tells their ranks apart
 LISTED = re.compile(
     r"\b(?:what|which|whose)\s+(?:(?:are|were|do|does|did|other|some|all|kinds?\s+of|types?\s+of|two|three)\s+)*"
     r"[a-z-]*[a-rt-z]s\b|\bhow\s+many\b|\bwhat\s+(?:are|were)\b|\b(?:activities|hobbies|things|ways|events|both)\b",
@@ -54,17 +54,19 @@ def attribution(view: View, matches: Matches) -> dict[str, float]:
 
 
 def shape(view: View) -> dict[str, float]:
-    """Return how the scores of the first search fall off, and how many of the question's words its best turn has."""
+    """Return how the best scores of the first search fall off, and how well its best turn matches by words.
+
+    `spread` is the share of the others that are nearly as good as the best.
+    """
     first = [item for item in view.evidence if item.path == "anchor" and item.iteration == 1]
     first.sort(key=lambda item: -item.score)
     if not first:
         return {"fall": 0.0, "spread": 0.0, "words": 0.0}
-    scores = [item.score for item in first]
-    weights = [math.exp(_SHARP * (score - scores[0])) for score in scores[: 2 * _SHAPE]]
-    shares = [weight / sum(weights) for weight in weights]
+    scores = [item.score for item in first[:_SHAPE]]
+    weights = [math.exp(_SHARP * (score - scores[0])) for score in scores]
     return {
-        "fall": scores[0] - scores[min(_SHAPE, len(scores)) - 1],
-        "spread": -sum(share * math.log(share) for share in shares if share > 0),
+        "fall": scores[0] - scores[-1],
+        "spread": (sum(weights) - 1) / _SHAPE,
         "words": first[0].parts.get("words", 0.0),
     }
 

@@ -25,6 +25,7 @@ HEARD_SHARE = 0.25
 NEAR_SHARE = 0.25
 RELATED = 0.5  # cosine from which two words count as related
 COMMON = 0.15  # what the commonest word weighs
+OUTDATED = 0.6  # what is left of the score of a statement that is not the one in force at the time asked about
 SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
 _SAYING = re.compile(
     r"\b(?:suggest|recommend|advis|advice|offer|propos|compliment|encourag|congratulat)\w*\b", re.IGNORECASE
@@ -67,8 +68,18 @@ class Matches:
 
 
 def match(view: View, part: str | None = None) -> Matches:
-    """Score every sentence of the shown evidence and of the dialogue around it, for the question or a part of it."""
-    analysis = view.analysis if part is None else narrowed(view.analysis, part)
+    """Score every sentence of the shown evidence and of the dialogue around it, for the question or a part of it.
+
+    What was scored for a check is kept for the answer that follows it.
+    """
+    key = ("matches", view.iteration, part, tuple(item.turn.id for item in view.shown))
+    if key not in view.memo:
+        view.memo[key] = _match(view, view.analysis if part is None else narrowed(view.analysis, part))
+    matches: Matches = view.memo[key]
+    return matches
+
+
+def _match(view: View, analysis: Analysis) -> Matches:
     target = target_of(analysis)
     found = _all_units(view)
     shown = {item.turn.id for item in view.shown}
@@ -81,11 +92,11 @@ def match(view: View, part: str | None = None) -> Matches:
     share = np.array(list(weights.values()), np.float32)
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
-    cosine = np.maximum(_cosines(analysis, found), 0)
+    cosine = np.maximum(_cosines(view, analysis, found), 0)
     around = np.maximum(said, spread.widened(said))
     window = share @ around / total
     weakest = (share[:, None] * (1 - around)).max(axis=0) if len(share) else np.zeros(len(found), np.float32)
-    score = coverage + cosine + spread.added(coverage + cosine)
+    score = (coverage + cosine + spread.added(coverage + cosine)) * _currency(view, found)
     matches = [
         Match(
             unit,
@@ -171,11 +182,11 @@ def said_words(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
     stems = np.array([stem(word) for word in vocabulary])
     for index, word in enumerate(keywords):
         alike[index, stems == stem(word)] = 1
+    nothing = len(vocabulary)
     padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
-    said = np.zeros((len(keywords), len(found)), np.float32)
-    for index, unit in enumerate(found):
-        if unit.words:
-            said[:, index] = padded[:, [vocabulary[word] for word in unit.words]].max(axis=1)
+    places = [[*(vocabulary[word] for word in unit.words), nothing] for unit in found]
+    starts = np.cumsum([0, *(len(place) for place in places[:-1])])
+    said: Array = np.maximum.reduceat(padded[:, [p for place in places for p in place]], starts, axis=1)
     return said
 
 
@@ -184,6 +195,21 @@ def word_vector(word: str) -> Array:
     """Return a word's unit vector; zeros for one without."""
     row: Array = _EMBEDDER.embed([word])[0]
     return row
+
+
+def _currency(view: View, found: Sequence[Unit]) -> Array:
+    """Return a factor a sentence: what a later fact replaced counts less, or what replaced it when the past is asked."""
+    facts = {item.turn.id: item.facts for item in view.evidence}
+    newer = {fact.replaced_by for said in facts.values() for fact in said if fact.replaced_by}
+    past = view.analysis.past
+
+    def outdated(unit: Unit) -> bool:
+        inside = [f for f in facts.get(unit.turn.id, ()) if f.span[0] < unit.span[1] and unit.span[0] < f.span[1]]
+        return any(f.id in newer if past else f.replaced_by is not None for f in inside if not unit.caption)
+
+    if not newer:
+        return np.ones(len(found), np.float32)
+    return np.array([OUTDATED if outdated(unit) else 1.0 for unit in found], np.float32)
 
 
 class _Spread:
@@ -233,13 +259,24 @@ def _all_units(view: View) -> list[Unit]:
             turns.setdefault(turn.id, turn)
             if turn.id not in spoken or turn.id == item.turn.id:
                 spoken[turn.id] = addressee(turn, dialogue)
-    return [unit for turn in turns.values() for unit in units(turn, spoken.get(turn.id))]
+    return [unit for turn in turns.values() for unit in _units(view, turn, spoken.get(turn.id))]
 
 
-def _cosines(analysis: Analysis, found: Sequence[Unit]) -> Vectors:
+def _units(view: View, turn: Turn, to: str | None) -> tuple[Unit, ...]:
+    key = ("units", turn.id, to)
+    if key not in view.memo:
+        view.memo[key] = units(turn, to)
+    found: tuple[Unit, ...] = view.memo[key]
+    return found
+
+
+def _cosines(view: View, analysis: Analysis, found: Sequence[Unit]) -> Vectors:
+    """Compare meanings, without the name of the one who is asked about: their own sentences say "I"."""
     asked = analysis.question
     for name in analysis.asked:
         asked = _named(name).sub("", asked)
-    rows = _EMBEDDER.embed([asked, *(unit.text for unit in found)])
-    cosines: Vectors = rows[1:] @ rows[0]
+    known: dict[str, Array] = view.memo.setdefault("vectors", {})
+    new = [text for text in dict.fromkeys([asked, *(unit.text for unit in found)]) if text not in known]
+    known.update(zip(new, _EMBEDDER.embed(new), strict=True))
+    cosines: Vectors = np.stack([known[unit.text] for unit in found]) @ known[asked]
     return cosines

@@ -15,7 +15,8 @@ _WORDS = (
     "eighteen nineteen twenty"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred thousand".split()
-_NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{'|'.join((*_TENS, *_WORDS[1:]))})(?:[- ](?:and[- ])?(?:{'|'.join((*_TENS, *_WORDS[1:]))}))*)"
+_SPELLED = "|".join((*_TENS, *_WORDS[1:]))
+_NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{_SPELLED})(?:[- ](?:and[- ])?(?:{_SPELLED}))*)"
 _UNIT = r"(?:second|minute|hour|day|night|week|weekend|fortnight|month|year|decade)s?"
 _ABOUT = r"(?:(?:about|around|almost|nearly|roughly|over|under|more than|less than|just under|at least)\s+)?"
 DURATION = re.compile(
@@ -24,21 +25,23 @@ DURATION = re.compile(
     re.IGNORECASE,
 )
 COUNT = re.compile(
-    rf"(?<![\w$\u00a3\u20ac:./-])(?:{_NUMBER}(?:\s*(?:%|percent\b))?|once|twice|(?:a\s+)?(?:few|couple|dozen)|several)(?![\w:]|/\d)",
+    rf"(?<![\w$\u00a3\u20ac:.,/-])(?:{_NUMBER}(?:\s*(?:%|percent\b))?|once|twice|(?:a\s+)?(?:few|couple|dozen)|several)"
+    r"(?![\w:]|/\d)",
     re.IGNORECASE,
 )
 MONEY = re.compile(
-    rf"[$\u00a3\u20ac]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?|\b{_NUMBER}\s+(?:pounds|dollars|euros|bucks|quid|pence|cents)\b",
+    r"[$\u00a3\u20ac]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
+    rf"|\b{_NUMBER}\s+(?:pounds|dollars|euros|bucks|quid|pence|cents)\b",
     re.IGNORECASE,
 )
 OFTEN = re.compile(
-    rf"\b(?:{_ABOUT}(?:once|twice|{_NUMBER}\s+times|(?:a\s+)?(?:few|couple(?:\s+of)?)\s+times)(?:\s+or\s+\w+)?\s+(?:a|an|per|every|each)\s+\w+"
+    rf"\b(?:{_ABOUT}(?:once|twice|{_NUMBER}\s+times|(?:a\s+)?(?:few|couple(?:\s+of)?)\s+times)"
+    r"(?:\s+or\s+\w+)?\s+(?:a|an|per|every|each)\s+\w+"
     r"|every\s+(?:other\s+|single\s+|few\s+)?\w+|(?:daily|weekly|monthly|yearly|each\s+\w+))\b",
     re.IGNORECASE,
 )
-_ORDINALS = {
-    word: n for n, word in enumerate("zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split())
-}
+_ORDINALS = {word: n for n, word in enumerate("second third fourth fifth sixth seventh eighth ninth tenth".split(), 2)}
+ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b(?!\s+(?:of|to|time)\b)", re.IGNORECASE)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
 _BETWEEN = re.compile(
     r"\bbetween\s+(.+?)\s+and\s+(.+?)\s*\?*$|\b(?:after)\s+(.+?)\s+(?:did|was|were|had)\s+(.+?)\s*\?*$", re.IGNORECASE
@@ -107,10 +110,9 @@ def in_words(number: int) -> str:
     return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
 
 
-def ordinal(text: str) -> int | None:
-    """Return the largest ordinal that a text names ("my fourth tournament"), as a number."""
-    found = [n for word, n in _ORDINALS.items() if n and re.search(rf"\b{word}\b", text, re.IGNORECASE)]
-    return max(found, default=None)
+def ordinal(word: str) -> int:
+    """Return the number of an ordinal: 4 of "fourth"."""
+    return _ORDINALS[word.lower()]
 
 
 def _largest(days: float) -> str:

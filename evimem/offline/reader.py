@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ..evidence import Draft, View
+from ..evidence import Analysis, Draft, View
 from ..times.render import render
 from ..types import Citation, Fact
 from . import numbers, polarity
 from .confidence import SHIPPED, Constants
 from .dates import Dated, dated
 from .match import Match, Matches, match, strength
-from .spans import answers
+from .spans import answers, head
 
-_LISTED = re.compile(
-    r"\b(?:what|which)\s+(?:are|were|other|some|all|kinds?|types?|sorts?)\b"
-    r"|\b(?:what|which)\s+(?:[\w'\u2019-]+\s+){0,2}?(?!(?:is|was|does|has|this|his|its|us)\b)[a-z'\u2019-]+(?<!s)s\s+(?:did|do|does|are|were|was|is|has|have|had|can|could|will|would)\b"
-    r"|\bwhere\s+(?:has|have)\b|\b(?:who|what)\s+all\b",
+_SEVERAL = re.compile(
+    r"\b(?:what|which)\s+(?:other|some|all|(?:kinds?|types?|sorts?)\s+of)\b|\b(?:what|which|who)\s+(?:are|were)\b"
+    r"|\b(?:where|what|who)\s+(?:has|have)\b",
     re.IGNORECASE,
 )
+_PLURAL = re.compile(r"(?<![su])(?<!i)s$", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:called|named|name)\b", re.IGNORECASE)
 _ITEMS = 3
 WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _WEEKDAY = re.compile(r"\b(?:what|which)\s+(?:day\s+of\s+the\s+week|weekday)\b", re.IGNORECASE)
@@ -120,11 +121,12 @@ def _count(matches: Matches, found: list[Match]) -> Draft | None:
         forms = (numbers.MONEY, numbers.COUNT)
     else:
         forms = (numbers.COUNT,)
-    for form in forms:
-        if phrases := numbers.stated(matches, found, form):
-            best = phrases[0]
-            return Draft(best.text, (cite(best.match, best.span),))
-    return None
+    said = next((phrases for form in forms if (phrases := numbers.stated(matches, found, form))), [])
+    ranks = numbers.stated(matches, found, numbers.ORDINAL) if "how many" in question else []
+    if ranks and (not said or ranks[0].strength > said[0].strength):
+        last = max(ranks, key=lambda phrase: numbers.ordinal(phrase.text))
+        return Draft(numbers.in_words(numbers.ordinal(last.text)), (cite(last.match, last.span),))
+    return Draft(said[0].text, (cite(said[0].match, said[0].span),)) if said else None
 
 
 def _stand(found: polarity.Stand | None) -> Draft | None:
@@ -133,12 +135,19 @@ def _stand(found: polarity.Stand | None) -> Draft | None:
 
 def _words(view: View, matches: Matches, found: list[Match], constants: Constants) -> Draft:
     facts: Mapping[str, Sequence[Fact]] = {item.turn.id: item.facts for item in view.shown}
-    listed = _LISTED.search(view.analysis.question) is not None
-    spans = answers(matches, found, facts, constants.word, _ITEMS if listed else 1)
+    spans = answers(matches, found, facts, constants.word, _ITEMS if several(view.analysis) else 1)
     if not spans:
         return Draft(found[0].unit.text, (cite(found[0], found[0].unit.span),))
     text = ", ".join(span.text for span in spans)
     return Draft(text, tuple(cite(span.match, (span.start, span.end)) for span in spans))
+
+
+def several(analysis: Analysis) -> bool:
+    """Whether a question asks for more than one thing: a plural noun, or whatever there has been so far."""
+    noun = head(analysis) if analysis.wants == "thing" else ()
+    if noun and _PLURAL.search(noun[-1]):
+        return True
+    return _SEVERAL.search(analysis.question) is not None and not _NAMED.search(analysis.question)
 
 
 def cite(m: Match, span: tuple[int, int]) -> Citation:

@@ -34,13 +34,46 @@ _NUMBER = re.compile(
     r"forty|fifty|hundred|thousand|once|twice|several|couple|few|dozen)\b",
     re.IGNORECASE,
 )
+_NAMED = re.compile(r"\b(?:names?|called|named|title)\b", re.IGNORECASE)
 _PLACE_BEFORE = frozenset({"in", "at", "to", "from", "near", "on", "through", "around", "into"})
 _REASON_BEFORE = frozenset({"because", "since", "so", "to", "as", "for"})
 _STANDS_FOR = {"person": ("person", "friend"), "place": ("city", "place"), "count": ("number",)}
 _EMBEDDING = 256
+_NOT_FIRST = STOP_WORDS - {
+    "my",
+    "his",
+    "her",
+    "their",
+    "our",
+    "a",
+    "an",
+    "the",
+    "no",
+    "not",
+    "out",
+    "off",
+    "up",
+    "down",
+}
+_NOT_LAST = STOP_WORDS - {
+    "out",
+    "off",
+    "up",
+    "down",
+    "on",
+    "again",
+    "him",
+    "her",
+    "it",
+    "them",
+    "me",
+    "us",
+    "myself",
+    "himself",
+}
 SENTENCES = 10  # looked into for an answer
 LONGEST = 12  # words of an answer
-LOOSE = 3.0  # words an answer has on average
+LOOSE = 2.5  # words an answer has on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +105,7 @@ class Asked:
     meaning: Array
     head: Array
     wants: Wants
+    named: bool
 
 
 def answers(
@@ -85,7 +119,8 @@ def answers(
         if m.unit.asks or not (said := tokens(m)):
             continue
         columns = describe(said, m, asked, facts.get(m.unit.turn.id, ()), top)
-        start, end, worth = best_span(word.probabilities(columns), LOOSE)
+        start, end, worth = best_span(word.probabilities(columns), LOOSE, columns["asked"])
+        start, end = trimmed(said, start, end)
         if end > start:
             spans.append(_span(m, said[start].start, said[end - 1].end, worth))
     return _distinct(sorted(spans, key=lambda span: -span.worth))[:items]
@@ -125,7 +160,7 @@ def describe(found: Sequence[Word], m: Match, asked: Asked, facts: Sequence[Fact
         "rank": math.exp(-m.rank / 4),
         "object": objects,
         "of_verb": of_verb,
-        "typed": _typed(asked.wants, plain, found, capital),
+        "typed": _typed(asked.wants, plain, found, capital, named=asked.named),
         "heard": float(m.window > m.coverage + 0.3),
         "caption": float(m.unit.caption),
         "first": index == 0,
@@ -141,12 +176,28 @@ def head(analysis: Analysis) -> tuple[str, ...]:
     return tuple(word for word in words(found[1]) if word not in STOP_WORDS)[-2:]
 
 
-def best_span(probabilities: Sequence[float] | Array, loose: float) -> tuple[int, int, float]:
-    """Return the run with the best expected F1 against an answer of about `loose` words, and its worth."""
+def trimmed(said: Sequence[Word], start: int, end: int) -> tuple[int, int]:
+    """Return a run without the function words that hang over at its ends; a determiner may lead."""
+    while start < end and _plain(said[start].text) in _NOT_FIRST:
+        start += 1
+    while end > start and _plain(said[end - 1].text) in _NOT_LAST:
+        end -= 1
+    return start, end
+
+
+def best_span(
+    probabilities: Sequence[float] | Array, loose: float, barred: Sequence[float] | Array = ()
+) -> tuple[int, int, float]:
+    """Return the run with the best expected F1 against an answer of about `loose` words, and its worth.
+
+    A barred word, one that the question itself says, is in no run.
+    """
     sums = [0.0, *accumulate(float(p) for p in probabilities)]
     best = (0, 0, 0.0)
     for start in range(len(sums) - 1):
         for end in range(start + 1, min(len(sums) - 1, start + LONGEST) + 1):
+            if len(barred) and barred[end - 1]:
+                break
             worth = 2 * (sums[end] - sums[start]) / (end - start + loose)
             if worth > best[2]:
                 best = (start, end, worth)
@@ -161,6 +212,7 @@ def asked_of(analysis: Analysis) -> Asked:
         _mean(analysis.keywords),
         _mean(head(analysis)),
         analysis.wants,
+        _NAMED.search(analysis.question) is not None,
     )
 
 
@@ -204,9 +256,9 @@ def _objects(
     return objects, of_verb
 
 
-def _typed(wants: Wants, plain: Sequence[str], found: Sequence[Word], capital: Any) -> Any:
+def _typed(wants: Wants, plain: Sequence[str], found: Sequence[Word], capital: Any, *, named: bool) -> Any:
     """Return how far each word has the form of answer that is asked for."""
-    if wants == "person":
+    if wants == "person" or named:
         return capital
     if wants in {"count", "duration"}:
         return [numeric(token.text) for token in found]

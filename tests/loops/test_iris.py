@@ -84,6 +84,12 @@ def test_all_that_is_new_is_seen_by_the_next_check(puppy: Any, script: Any) -> N
         assert new
 
 
+def test_a_turn_is_found_once_however_many_paths_lead_to_it(puppy: Any, script: Any) -> None:
+    answer = puppy.ask(QUESTION, script([PARTIAL]))
+    found = [turn for event in events(answer.trace, Found) for turn in event.turns]
+    assert len(found) == len(set(found))
+
+
 def test_a_small_memory_stops_when_there_is_nothing_new(world: Any, script: Any) -> None:
 
     small = world([Turn("s1:1", "s1", "Mira", "Our puppy is called Juno.", datetime(2024, 3, 12))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -18,6 +19,7 @@ FRIENDS = [
     ("Tomas", "Katrin was offered a post in Rotterdam. I never went to Norway."),
     ("Mira", "I swim twice a week, and I moved to Sheffield in May 2021."),
     ("Tomas", "I started at the workshop two weeks ago."),
+    ("Katrin", "I won my fourth tournament on Sunday!"),
 ]
 
 
@@ -60,6 +62,7 @@ def test_a_future_event_is_not_dated_in_the_past(see: See) -> None:
         ("How many pieces did Tomas sell at the craft fair?", "nine"),
         ("How much did the van cost Tomas?", "£2,900"),
         ("How often does Mira swim?", "twice a week"),
+        ("How many tournaments has Katrin won?", "four"),
         ("Where was Katrin offered a post?", "Rotterdam"),
         ("Who is Mira's cello teacher?", "Mrs. Okafor"),
         ("Did Tomas go to Norway?", "No"),
@@ -101,3 +104,16 @@ def test_only_what_was_shown_is_cited(see: See) -> None:
 
 def test_nothing_shown_gives_no_answer(see: See) -> None:
     assert read(see("What is it?", [])).text is None
+
+
+def test_what_was_replaced_answers_only_questions_about_the_past(see: See) -> None:
+    lines = [("Mira", "I live in Leeds."), ("Tomas", "Nice."), ("Mira", "I live in Sheffield now.")]
+
+    def replaced(view: View) -> View:
+        old, new = view.evidence[0], view.evidence[2]
+        facts = tuple(replace(fact, replaced_by=new.facts[0].id) for fact in old.facts)
+        evidence = (replace(old, facts=facts), *view.evidence[1:])
+        return replace(view, evidence=evidence, shown=evidence)
+
+    assert read(replaced(see("Where does Mira live?", lines))).text == "Sheffield"
+    assert read(replaced(see("Where did Mira live before?", lines))).text == "Leeds"
