@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, cast
 
 _PLAIN = {"\u2019": "'", "\u2018": "'", "\u2013": "-", "\u2014": "-", "\u2011": "-", "\t": " ", "\u00a0": " "}
 _FOLD = str.maketrans(_PLAIN)
@@ -33,12 +34,28 @@ def one_of(words: Iterable[str]) -> str:
     return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
 
 
+class _WhenUsed:
+    """A pattern that is compiled at its first use: all of them at once would take half a second of every start."""
+
+    __slots__ = ("_pattern", "_source")
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._pattern: re.Pattern[str] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._pattern is None:
+            self._pattern = re.compile(self._source)
+        return getattr(self._pattern, name)
+
+
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of the grammar, in which a space is one to three blanks.
+    """Return a pattern of the grammar, in which a space is one to three blanks.
 
     Not so inside a set or a lookbehind, where it stays one.
     """
-    return re.compile(_SPACE.sub(lambda match: r"(?:[ \n]{1,3})" if match.group() == " " else match.group(), pattern))
+    source = _SPACE.sub(lambda match: r"(?:[ \n]{1,3})" if match.group() == " " else match.group(), pattern)
+    return cast("re.Pattern[str]", _WhenUsed(source))
 
 
 _MONTH_NAMES = "january february march april may june july august september october november december".split()

@@ -85,7 +85,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
 def test_no_text_is_expensive(text: str):
-    find_times("12 mai 2023", datetime(2024, 3, 12))  # the one-off import of dateparser is not the text's doing
+    # Neither the one-off import of dateparser nor the first use of a pattern is the text's doing.
+    find_times("12 mai 2023", datetime(2024, 3, 12))
+    find_times(text[:2000], datetime(2024, 3, 12))
     started = time.process_time()
     find_times(text, datetime(2024, 3, 12))
     mentions_time(text)
