@@ -34,8 +34,9 @@ def nearest_cosines(inquiry: Inquiry, near: Neighbourhood) -> Scores:
     if inquiry.direction is None:
         return np.zeros(len(near.positions))
     dots = projections(inquiry.corpus, near.places, inquiry.direction)
-    best: Scores = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
-    return best / np.sqrt(float(np.square(inquiry.direction).sum()))
+    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
+    cosines: Scores = best / np.sqrt(float(np.square(inquiry.direction).sum()))
+    return cosines
 
 
 def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray[np.float32]) -> Scores:
