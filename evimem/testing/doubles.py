@@ -40,8 +40,8 @@ class ScriptedModel:
     def stream(self, request: Complete) -> Iterator[str | Reply]:
         """Yield the next reply word by word and, last, the whole of it."""
         reply = self.complete(request)
-        for word in reply.text.split(" "):
-            yield word if reply.text.startswith(word) else f" {word}"
+        for place, word in enumerate(reply.text.split(" ")):
+            yield f" {word}" if place else word
         yield reply
 
     def as_async(self) -> AsyncScriptedModel:

@@ -1,0 +1,144 @@
+"""A memory with the real client and a real server: questions, enrichment and vectors, and what faults do to each."""
+
+import asyncio
+import contextlib
+import json
+import time
+
+import pytest
+
+import evimem
+from evimem.openai import OpenAI, OpenAIEmbedder
+from evimem.testing import FAULTS, Fault, ModelServer
+
+DEADLINE = 1.0
+GONE = ("hang", "drip_body", "reset", "html", "503", "429_later", "401", "gzip_bomb", "no_choices", "cut_json")
+VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
+DRAFT = {"steps": [], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": "last Friday"}]}
+FACT = {
+    "subject": "Mira",
+    "predicate": "got",
+    "object": "a puppy",
+    "when": "last Friday",
+    "quote": "a puppy",
+    "kind": "event",
+}
+
+
+def reply(body):
+    """Answer in each role by what its instructions ask for."""
+    system = body["messages"][0]["content"]
+    for field, said in (("tier", VERDICT), ("steps", DRAFT), ("facts", {"facts": [FACT]})):
+        if field in system.splitlines()[0]:
+            return json.dumps(said)
+    raise AssertionError(system)
+
+
+def client(server, **settings):
+    return OpenAI(
+        "small", **{"base_url": server.url, "api_key": "k", "deadline": DEADLINE, "max_retries": 0, **settings}
+    )
+
+
+def told(memory):
+    memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
+    return memory
+
+
+def test_a_question_is_answered_and_accounted_for(tmp_path):
+    with ModelServer(then=reply) as server:
+        llm = client(server, answer_model="large", prices={"small": (1.0, 2.0), "large": (10.0, 20.0)})
+        with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
+            answer = told(memory).ask("When did Mira adopt her puppy?")
+    assert (answer.text, answer.citations[0].quote) == ("8 March 2024", "last Friday")
+    assert answer.usage.requests == 2
+    assert answer.usage.input_tokens == sum(len(received.prompt.split()) for received in server.received)
+    assert [received.body["model"] for received in server.received] == ["small", "large"]
+    assert [call.cost for call in answer.trace if call.kind == "call"] == [
+        pytest.approx(c, abs=1e-2) for c in (5e-4, 5e-3)
+    ]
+
+
+def test_a_question_may_be_asked_from_an_event_loop(tmp_path):
+    async def asked(llm):
+        async with evimem.open_async(tmp_path / "m.evimem", llm=llm) as memory:
+            await memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
+            return await asyncio.gather(*(memory.ask("When did Mira adopt her puppy?") for _ in range(5)))
+
+    with ModelServer(then=reply) as server:
+        assert [answer.text for answer in asyncio.run(asked(client(server)))] == ["8 March 2024"] * 5
+
+
+def unanswered(folder, fault):
+    with ModelServer(then=Fault(fault)) as server, evimem.open(folder / "m.evimem", llm=client(server)) as memory:
+        began = time.monotonic()
+        with pytest.raises(evimem.ModelError) as caught:
+            told(memory).ask("When did Mira adopt her puppy?")
+        assert time.monotonic() - began < 2 * DEADLINE * 1.1 + 0.5  # an unreadable form is asked for without its schema
+        assert memory.turn("p").text == "We adopted a puppy last Friday."
+    partial = caught.value.partial
+    assert (partial.text, partial.abstained) == (None, False)
+
+
+def unread(folder, fault):
+    with ModelServer(then=Fault(fault)) as server, evimem.open(folder / "m.evimem", llm=client(server)) as memory:
+        told(memory)
+        began = time.monotonic()
+        with contextlib.suppress(evimem.ModelError):  # a turn's own fault is kept in the queue, not raised
+            memory.enrich()
+        assert time.monotonic() - began < 2 * DEADLINE * 1.1 + 0.5
+        health = memory.health()
+        assert {**health.pending, **health.failed}.get("extract") == 1
+        assert [hit.turn.id for hit in memory.search("puppy")] == ["p"]
+
+
+@pytest.mark.parametrize("fault", GONE)
+def test_a_fault_ends_a_question_as_an_error_and_never_as_an_abstention(tmp_path, fault):
+    unanswered(tmp_path, fault)
+
+
+@pytest.mark.parametrize("fault", GONE)
+def test_a_fault_while_reading_a_turn_loses_neither_the_turn_nor_the_work(tmp_path, fault):
+    unread(tmp_path, fault)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_in_every_phase(tmp_path, fault):
+    unanswered(tmp_path, fault)
+    (tmp_path / "other").mkdir()
+    unread(tmp_path / "other", fault)
+
+
+def test_what_a_model_found_is_there_beside_what_the_rules_found(tmp_path):
+    with ModelServer(then=reply) as server, evimem.open(tmp_path / "m.evimem", llm=client(server)) as memory:
+        told(memory)
+        memory.enrich()
+        facts = {fact.extractor: fact for fact in memory.facts(["p"])}
+    assert facts["llm"].text == "Mira got a puppy"
+    assert facts["llm"].event.start.day == 8
+    assert "rules" in facts
+
+
+def test_vectors_of_a_far_embedder_follow_what_was_kept(tmp_path):
+    with ModelServer() as server:
+        embedder = OpenAIEmbedder("words", 64, server.url, deadline=DEADLINE, max_retries=0)
+        with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
+            report = memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
+            assert "vector" in report.statuses[0].pending
+            assert server.received == []
+            assert [hit.turn.id for hit in memory.search("puppy")] == ["p"]
+            memory.enrich()
+            assert "vector" not in memory.health().pending
+
+
+@pytest.mark.parametrize("fault", ["hang", "html", "503", "reset"])
+def test_an_embedder_that_is_away_costs_no_turn_and_is_asked_again(tmp_path, fault):
+    with ModelServer(Fault(fault), Fault(fault)) as server:
+        embedder = OpenAIEmbedder("words", 64, server.url, deadline=DEADLINE, max_retries=0)
+        with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
+            memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
+            with pytest.raises(evimem.EmbedderError):
+                memory.enrich()
+            assert memory.health().pending["vector"] == 1
+            assert memory.turn("p").id == "p"
