@@ -67,8 +67,8 @@ class Connection:
 
     @property
     def usable(self) -> bool:
-        """Whether the handle is open and belongs to this process."""
-        return not self._closed and self._pid == os.getpid()
+        """Whether the handle is open, belongs to this process, and its file lies where it lay."""
+        return not self._closed and self._pid == os.getpid() and self._found() == self._place
 
     def trust(self) -> None:
         """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
@@ -112,8 +112,8 @@ class Connection:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the write lock of the file for a block that is kept whole or not at all."""
-        self._check_place()
         with self._transaction("BEGIN IMMEDIATE"):
+            self._check_place()  # under the lock, which `remove` holds too
             yield
 
     @contextmanager
@@ -144,6 +144,22 @@ class Connection:
             finally:
                 copy.close()
 
+    def remove(self) -> bool:
+        """Delete the file and its log, and close the handle; return False, and do neither, while there is another."""
+        with self._lock, self._translated:
+            db = self._handle()
+            try:
+                alone = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
+                if alone:
+                    db.execute("BEGIN EXCLUSIVE")  # whoever opens it now waits, and then finds that it is gone
+            except apsw.BusyError:
+                return False
+            if alone:
+                self._check_place()
+                self.path.unlink()
+                self.close()
+            return alone
+
     def close(self) -> None:
         """Close the handle; a second call does nothing."""
         with self._lock:
@@ -153,6 +169,7 @@ class Connection:
             self._closed = True
 
     def _open(self) -> apsw.Connection:
+        before = self._place or self._found()
         db = apsw.Connection(str(self.path), vfs=self._vfs)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
@@ -170,6 +187,7 @@ class Connection:
                 f"{str(self.path)!r} opened with journal_mode={mode!r}, synchronous={sync!r}; expected 'wal' and 2 "
                 "(network file systems cannot give it: keep the memory on a local disk)"
             )
+        self._place = before or self._found()
         self._check_place()
         return db
 
@@ -186,14 +204,19 @@ class Connection:
 
     def _check_place(self) -> None:
         """Raise StoreRolledBack where the file was deleted or exchanged: what is written now would be lost with it."""
+        found = self._found()
+        if found is None:
+            raise StoreRolledBack(f"{str(self.path)!r} was taken away while it was open; put it back")
+        if found != self._place:
+            raise StoreRolledBack(f"{str(self.path)!r} was exchanged while it was open; close it and open it anew")
+
+    def _found(self) -> tuple[int, int] | None:
+        """Return which file lies at the path, if one does."""
         try:
             found = self.path.stat()
-        except OSError as error:
-            raise StoreRolledBack(f"{str(self.path)!r} was taken away while it was open; put it back") from error
-        place = (found.st_dev, found.st_ino)
-        if self._place not in (None, place):
-            raise StoreRolledBack(f"{str(self.path)!r} was exchanged while it was open; close it and open it anew")
-        self._place = place
+        except FileNotFoundError:
+            return None
+        return (found.st_dev, found.st_ino)
 
     def _handle(self) -> apsw.Connection:
         if self._pid != os.getpid():

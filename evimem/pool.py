@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from os import PathLike
@@ -25,6 +25,9 @@ from .types import EraseReport
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
 _LEFT_TO_PARENT: list[object] = []
+
+
+_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
 
 
 @dataclass(slots=True)
@@ -85,7 +88,10 @@ class MemoryPool:
             await asyncio.shield(asyncio.to_thread(partial(self._end, lent, door)))
 
     def erase(self, user_id: str) -> EraseReport:
-        """Forget a user: overwrite what their memory holds, then remove its files. Raise StoreBusy while in use."""
+        """Forget a user: overwrite what their memory holds, then remove its files. Raise StoreBusy while in use.
+
+        Where another process has the memory open, its file stays, empty; the report says so.
+        """
         key = key_of(user_id)
         with self._guard():
             if key in self._open and self._open[key].users:
@@ -96,12 +102,11 @@ class MemoryPool:
             lent = self._borrow(key)
             try:
                 report = lent.memory.forget(everything=True)
+                removed = lent.core.store.remove()
             finally:
                 lent.users -= 1
             self._close(key)
-            for file in path.parent.glob(f"{path.name}*"):
-                file.unlink(missing_ok=True)
-        return report
+        return report if removed else replace(report, reason=report.reason or _STAYS)
 
     def close(self) -> None:
         """Close every memory. Raise StoreBusy while one is in use; a second call does nothing."""
@@ -124,6 +129,9 @@ class MemoryPool:
             if self._closed:
                 raise StoreClosed("the pool is closed; make a new one")
             lent = self._open.get(key)
+            if lent is not None and not lent.users and not lent.core.store.usable:
+                self._close(key)  # its file was erased by another process, or a borrower closed it
+                lent = None
             if lent is None:
                 self._make_room()
                 path = self._path(key)

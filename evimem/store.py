@@ -27,7 +27,7 @@ from .nearby import FROM, Nearby
 from .protocols import About, Entry, Extractor, Job, Roster
 from .quantize import pack
 from .raw import digest
-from .raw.mark import EVERY
+from .raw.mark import EVERY, mark_path
 from .terms import terms
 from .trace import Trace
 from .translate import question_of
@@ -283,6 +283,22 @@ class SqliteStore:
     def backup(self, target: Path) -> None:
         """Copy the memory into a new file; a crash leaves none that looks whole."""
         upkeep.backup(self._db, target)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file is open here, and still where it was."""
+        return self._db.usable
+
+    def remove(self) -> bool:
+        """Delete the files of an empty memory; return False, and leave them, while another handle is open."""
+        with self._writing():
+            if self._layers.raw.count():
+                raise StoreError(f"{str(self.path)!r} holds turns; forget everything before its files are deleted")
+            mark_path(self.path).unlink(missing_ok=True)  # first: a mark without its file stands for a loss
+        removed = self._db.remove()
+        if not removed:
+            save_mark(self._db)
+        return removed
 
     def close(self) -> None:
         """Close the file."""
