@@ -1,0 +1,60 @@
+"""Looking for what should be gone: every form a text or vector may take, in every byte that a memory can reach."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from evimem.quantize import pack
+from evimem.terms import terms
+
+Needles = dict[str, bytes]
+
+
+def forms(text: str) -> Needles:
+    """Return the bytes a text may be stored as, by what they are called."""
+    spelled = {
+        "as it is": text,
+        "lower case": text.lower(),
+        "NFKC": unicodedata.normalize("NFKC", text),
+        "escaped": json.dumps(text)[1:-1],
+        **{f"term {term}": term for term in terms(text)},
+    }
+    bytes_ = {name: value.encode() for name, value in spelled.items()}
+    bytes_ |= {f"UTF-16 {end}": text.encode(f"utf-16-{end}") for end in ("le", "be")}
+    return bytes_ | {"base64": base64.b64encode(text.encode())[:-4]}
+
+
+def vector_forms(vector: np.ndarray) -> Needles:
+    """Return the bytes a vector may be stored as."""
+    packed, _ = pack(vector)
+    return {"float32": vector.astype("<f4").tobytes(), "int8": packed.tobytes()}
+
+
+def hits(needles: Needles, folders: Iterable[Path]) -> list[str]:
+    """Return which needles lie where: in files, and in deleted files that this process still holds open."""
+    found = []
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    for file in (*files, *_deleted_but_open()):
+        try:
+            content = file.read_bytes()
+        except OSError:
+            continue
+        found += [
+            f"{name} in {file.name} ({content.count(needle)}x)" for name, needle in needles.items() if needle in content
+        ]
+    return found
+
+
+def _deleted_but_open() -> list[Path]:
+    handles = Path("/proc/self/fd")
+    links = (
+        {handle: os.readlink(handle) for handle in handles.iterdir() if handle.is_symlink()} if handles.is_dir() else {}
+    )
+    return [handle for handle, target in links.items() if target.endswith("(deleted)") and "evimem" in target]

@@ -1,0 +1,203 @@
+"""What was forgotten is in no byte that a memory can reach; and while a reader still holds it, forgetting says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evimem import EraseReport, Memory, MemoryPool, Turn
+from evimem.core import Core
+from evimem.embedding import StaticEmbedder
+from evimem.index.document import embedding_text
+from evimem.store import SqliteStore
+from evimem.trace import Found, Trace
+
+from .support.residue import Needles, forms, hits, vector_forms
+from .support.scale import sizes
+from .support.world import NOON, small_thresholds
+
+CANARIES = ("Zqobluvek", "Žlutýqaňkr\u0301z")  # one of plain letters, one that folding and normalizing change
+EMBEDDER = StaticEmbedder()
+SECRET = "wugwqzet"
+
+
+def opened(path: Path) -> Memory:
+    return Memory(Core(SqliteStore(path, EMBEDDER.name, EMBEDDER.dimension, busy_seconds=0.2), EMBEDDER))
+
+
+def secret(number: int) -> Turn:
+    """A turn with a canary in every field that takes one."""
+    canary = CANARIES[number % len(CANARIES)]
+    text = f"I live in {canary} now. My {canary} likes {canary}{number} and we went to {canary} last Friday."
+    return Turn(
+        f"{canary}-{number}", SECRET, f"{canary}son", text, NOON - timedelta(days=900, minutes=number),
+        caption=f"a {canary} on a beach", metadata={canary: [canary, number]},
+    )  # fmt: skip
+
+
+def plain(number: int, random: Random) -> Turn:
+    word = "".join(random.choice("bdfgklmnprst") + random.choice("aeiou") for _ in range(3))
+    text = f"I like {word} and tea number {number}. I live in {word.capitalize()} and bought a {word} yesterday."
+    return Turn(
+        f"{word}{number}", f"s{random.randint(0, 40)}", word.capitalize(), text, NOON + timedelta(minutes=number)
+    )
+
+
+def needles() -> Needles:
+    """Every form of what the secret turns hold."""
+    found = {f"{canary} {name}": form for canary in (*CANARIES, SECRET) for name, form in forms(canary).items()}
+    texts = [embedding_text(secret(number)) for number in range(2)]
+    for number, vector in enumerate(EMBEDDER.embed(texts)):
+        found |= {f"vector {number} {name}": form for name, form in vector_forms(vector).items()}
+    return found
+
+
+def filled(memory: Memory, count: int) -> list[bytes]:
+    """Fill a memory, one turn in ten a secret; return the others, as they are stored."""
+    random = Random(count)
+    turns = [secret(number) if number % 10 == 0 or number == 1 else plain(number, random) for number in range(count)]
+    for start in range(0, count, 50):
+        memory.extend(turns[start : start + 50], strict=True)
+    memory.enrich()
+    memory.keep_trace(Trace(f"Where does {CANARIES[0]}son live?", "iris", (Found(1, "anchor", (secret(0).id,)),)))
+    memory.search(CANARIES[0])
+    return others(memory)
+
+
+def others(memory: Memory) -> list[bytes]:
+    return [
+        digest
+        for (digest,) in memory._core.store._db.rows(
+            "SELECT digest FROM turn WHERE instant > 0 AND id NOT LIKE ? AND id NOT LIKE ? ORDER BY seq",
+            tuple(f"{canary}-%" for canary in CANARIES),
+        )
+    ]
+
+
+def ids(memory: Memory) -> list[str]:
+    return [turn.id for turn in memory.turns() if turn.session == SECRET]
+
+
+FORGETTING: dict[str, Callable[[Memory], EraseReport]] = {
+    "by id": lambda memory: memory.forget(turns=ids(memory)),
+    "one by one": lambda memory: [memory.forget(turns=[turn_id]) for turn_id in ids(memory)][-1],
+    "by session": lambda memory: memory.forget(session=SECRET),
+    "by time": lambda memory: memory.forget(before=NOON - timedelta(days=1)),
+    "everything": lambda memory: memory.forget(everything=True),
+}
+
+
+@pytest.fixture
+def folders(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """The folder of the memory and the one for temporary files, which are to be clean."""
+    found = [disk / "memory", disk / "tmp"]
+    for folder in found:
+        folder.mkdir()
+    monkeypatch.setenv("SQLITE_TMPDIR", str(found[1]))
+    monkeypatch.setenv("TMPDIR", str(found[1]))
+    with small_thresholds():
+        yield found
+
+
+@pytest.mark.parametrize("how", FORGETTING)
+@pytest.mark.parametrize("count", sizes(300, nightly=5_000, reduced=120))
+def test_no_byte_of_what_was_forgotten_is_left(
+    folders: list[Path], count: int, how: str, tell: Callable[[str], None]
+) -> None:
+    sought = needles()
+    with opened(folders[0] / "m.evimem") as memory:
+        kept = filled(memory, count)
+        before = hits(sought, folders)
+        assert len({hit.split(" in ")[0] for hit in before}) > len(sought) / 2, f"the scan finds too little: {before}"
+        assert FORGETTING[how](memory).status == "erased"
+        assert hits(sought, folders) == []
+        assert others(memory) == ([] if how == "everything" else kept)
+        memory.backup(folders[0] / "copy.evimem")
+        memory.export(folders[0] / "copy.jsonl")
+    assert hits(sought, folders) == []
+    tell(f"forgotten {how}: {len(sought)} forms were in {len(before)} places, 0 are left")
+
+
+def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) -> None:
+    with opened(folders[0] / "m.evimem") as memory:
+        filled(memory, 120)
+        memory._core.store._db.execute("PRAGMA secure_delete=OFF")
+        memory.forget(session=SECRET)
+        assert hits(needles(), folders) != []
+
+
+def test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_comes_to_an_end(
+    folders: list[Path],
+) -> None:
+    path = folders[0] / "m.evimem"
+    with opened(path) as memory:
+        filled(memory, 60)
+        with opened(path) as reader, reader._core.store._db.reading():
+            assert reader.turn(secret(0).id)
+            report = memory.forget(session=SECRET)
+            assert (report.status, report.turns) == ("pending", 7)
+            assert "reader" in str(report.reason)
+            assert any("forgotten" in problem for problem in memory.health().problems)
+            assert hits(needles(), folders) != []
+        memory.extend([plain(999, Random(9))])
+        assert hits(needles(), folders) == []
+        assert memory.health().status == "ok"
+
+
+def test_an_erasure_that_a_crash_interrupted_ends_at_the_next_opening(folders: list[Path]) -> None:
+    path = folders[0] / "m.evimem"
+    memory, reader = opened(path), opened(path)
+    filled(memory, 60)
+    with reader._core.store._db.reading():
+        reader.turn(secret(0).id)
+        assert memory.forget(session=SECRET).status == "pending"
+    with opened(path):  # beside the two that never got to end it
+        assert hits(needles(), folders) == []
+    memory.close()
+    reader.close()
+
+
+def test_forgetting_everything_empties_every_table(folders: list[Path]) -> None:
+    kept = {"meta", "forgotten", "sqlite_sequence"}  # which file it is; keyed digests of ids; how far numbers have come
+    with opened(folders[0] / "m.evimem") as memory:
+        filled(memory, 60)
+        memory.forget(everything=True)
+        db = memory._core.store._db
+        tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        left = {table: db.value(f"SELECT count(*) FROM {table}") for table in tables if table not in kept}
+        assert left == dict.fromkeys(left, 0)
+
+
+def test_an_id_that_was_forgotten_may_come_back_and_is_told_as_such(folders: list[Path]) -> None:
+    with opened(folders[0] / "m.evimem") as memory:
+        memory.extend([secret(0)])
+        memory.forget(turns=[secret(0).id])
+        assert [status.outcome for status in memory.extend([secret(0)]).statuses] == ["readded"]
+        assert memory.search(CANARIES[0], k=1)[0].turn.id == secret(0).id
+
+
+def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[Path]) -> None:
+    with MemoryPool(folders[0]) as pool:
+        for user in ("ana", "bo"):
+            with pool.open(user) as memory:
+                memory.extend([secret(0)] if user == "ana" else [plain(1, Random(1))])
+        assert pool.erase("ana").turns == 1
+        assert hits(needles(), folders) == []
+        with pool.open("bo") as memory:
+            assert memory.stats().turns == 1
+
+
+def test_no_error_message_quotes_what_was_said(folders: list[Path]) -> None:
+    """Messages end up in logs, which no erasure reaches."""
+    said = json.dumps(secret(0).text)
+    with opened(folders[0] / "m.evimem") as memory:
+        memory.extend([secret(0)])
+        report = memory.extend([Turn(secret(0).id, "s", "Mira", secret(1).text, NOON)])
+        assert report.refused == 1
+        assert secret(1).text not in str(report)
+    assert said not in repr(memory)
