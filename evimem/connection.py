@@ -149,7 +149,7 @@ class Connection:
         with self._lock, self._translated:
             db = self._handle()
             try:
-                alone = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
+                alone: bool = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
                 if alone:
                     db.execute("BEGIN EXCLUSIVE")  # whoever opens it now waits, and then finds that it is gone
             except apsw.BusyError:
