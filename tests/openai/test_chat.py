@@ -1,3 +1,4 @@
+import _thread
 import asyncio
 import contextlib
 import os
@@ -165,6 +166,16 @@ def test_cancelling_the_task_ends_the_request_and_sends_no_other():
     with ModelServer(Fault("hang")) as server:
         assert asyncio.run(cancelled(client(server, max_retries=5).as_async()))
         assert len(server.received) == 1
+        assert server.busy == 0
+
+
+def test_an_interrupt_ends_the_request():
+    with ModelServer(Fault("hang")) as server:
+        model = client(server, deadline=30.0)
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            model.complete(JUDGE)
+        time.sleep(0.3)
         assert server.busy == 0
 
 

@@ -71,3 +71,12 @@ def test_lines_of_a_stream_that_carry_no_text_carry_none():
 def test_a_line_that_is_no_chunk_is_a_typed_error(line):
     with pytest.raises(ModelUnavailable):
         Streamed().take(line)
+
+
+def test_a_stream_is_whole_when_it_says_that_it_ended_and_not_before():
+    streamed = Streamed()
+    streamed.take('data: {"choices": [{"delta": {"content": "hi"}}]}')
+    with pytest.raises(ModelUnavailable, match="before its end"):
+        streamed.reply(ASKED)
+    streamed.take("data: [DONE]")
+    assert streamed.reply(ASKED).text == "hi"
