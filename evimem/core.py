@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from .errors import InvalidQuery
 from .extract import RuleExtractor
 from .flow import Flow
+from .llm.mind import LLMMind
 from .loops import answer_question
 from .loops.mind import Mind
 from .owed import give_links, give_vectors
@@ -65,7 +67,8 @@ class Core:
     ) -> Flow[Answer]:
         """Return the flow of a question; `tell` hears of each event as it comes."""
         when = moment("asked_at", asked_at)
-        return answer_question(question, loop=loop, asked_at=when, budget=budget, mind=self.mind, tell=tell)
+        mind = replace(self.mind, calls=budget.calls) if isinstance(self.mind, LLMMind) else self.mind
+        return answer_question(question, loop=loop, asked_at=when, budget=budget, mind=mind, tell=tell)
 
     def owed(self) -> Iterator[Flow[int]]:
         """Yield flows, each of which does some of the work that turns are owed, until there is none."""

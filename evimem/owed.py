@@ -8,7 +8,7 @@ from .errors import EmbedderError, ModelError
 from .flow import Flow, JobKind, context, due, embed, postpone, settle
 from .index.document import embedding_text
 from .llm.enrich import MAX_EARLIER as EARLIER
-from .llm.enrich import extract_facts, setback
+from .llm.enrich import extract_facts, setback, worth_asking
 from .protocols import Entry, Job
 
 PAGE = 256  # jobs settled in one transaction
@@ -52,11 +52,14 @@ def give_facts(job: Job) -> Flow[int]:
     A turn that no reply can be read for goes to the dead letters after some attempts and holds up no other; a model
     that cannot be reached raises, and leaves the queue as it is.
     """
+    if not worth_asking(job.turn):  # a greeting, or a mere question: what the rules found is what there is
+        yield from settle("extract", [Entry(job.turn)])
+        return 1
     earlier = yield from context(job.turn.id, EARLIER, 0)
     try:
         extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1)
     except ModelError as error:
-        what = setback(error, job.attempts)
+        what = setback(error, job.attempts + 1)
         yield from postpone("extract", job.turn.id, what.reason, what.seconds)
         if what.halt:
             raise

@@ -31,7 +31,7 @@ def render(span: TimeSpan, said_at: datetime | None = None, finest: Granularity 
         return span.text
     start, end = span.start.replace(tzinfo=None), span.end.replace(tzinfo=None)
     begun = onset(span)
-    if begun is not None:
+    if begun is not None and begun != span:  # "since the beginning of April" begins in that very stretch
         return f"since {render(begun, said_at, finest)}"
     if end - start < DAY:
         return date(start) if finest == "day" else f"{date(start)}, {_hours(start, end)}"

@@ -81,3 +81,9 @@ def test_an_onset_read_by_another_convention_is_none():
     (since,) = find_times("It has rained since last Monday.", datetime(2023, 6, 14), weekday="previous_week")
     assert onset(since) is None
     assert onset(since, weekday="previous_week").start == datetime(2023, 6, 5)
+
+
+def test_an_open_span_that_begins_in_a_part_of_a_month_is_told():
+    said_at = datetime(2022, 1, 19, 20)
+    (span,) = find_times("Nothing since the beginning of April.", said_at)
+    assert "April" in render(span, said_at)
