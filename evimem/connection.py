@@ -224,9 +224,9 @@ class Connection:
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
         if self._suspect and self._depth == 0:
-            self._suspect = False
             self._db.close()
             self._db = self._open()
+            self._suspect = False  # not before: where opening fails too, the next call tries again
         return self._db
 
     @contextmanager
@@ -241,7 +241,8 @@ class Connection:
                 yield
                 self._db.execute("COMMIT")
             except BaseException as error:
-                self._suspect = isinstance(error, (apsw.IOError, apsw.CorruptError, StoreCorrupt))
+                reasons = (error, error.__cause__)
+                self._suspect = any(isinstance(one, (apsw.IOError, apsw.CorruptError, StoreCorrupt)) for one in reasons)
                 if self._db.in_transaction:
                     self._rollback()
                 raise
