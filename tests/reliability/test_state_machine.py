@@ -18,7 +18,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from evimem import Memory, MemoryPool, Turn, TurnConflict
 from evimem.index.document import document
@@ -65,9 +72,7 @@ class Pools(RuleBasedStateMachine):
         self.handles = open_files()
 
     def pool(self) -> MemoryPool:
-        return MemoryPool(
-            self.folder / "pool", capacity=2, embedder=EMBEDDER, extractor=EXTRACTOR, clock=self.clock
-        )
+        return MemoryPool(self.folder / "pool", capacity=2, embedder=EMBEDDER, extractor=EXTRACTOR, clock=self.clock)
 
     def touch_all(self) -> None:
         for user in self.models:
@@ -149,7 +154,11 @@ class Pools(RuleBasedStateMachine):
         data.draw(st.sampled_from(self.pools), label="pool").erase(user)
         self.models[user] = {}
         with self.pools[0].open(user) as memory:
-            gone = {status.id for status in memory.extend([probe(name) for name in IDS]).statuses if status.outcome == "readded"}
+            gone = {
+                status.id
+                for status in memory.extend([probe(name) for name in IDS]).statuses
+                if status.outcome == "readded"
+            }
             memory.forget(everything=True)
         assert gone in (set(), self.forgotten[user] | gone)
         self.forgotten[user] = set(IDS)

@@ -1,0 +1,101 @@
+"""A disk that fails at the n-th operation: once or from then on, as full, as broken, or by reading too little."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import apsw
+
+Kind = Literal["full", "broken", "short read"]
+
+
+@dataclass(slots=True)
+class Disk:
+    """Counts operations, and fails the one it is told to (and, if it `stays`, all that follow)."""
+
+    at: int = -1
+    kind: Kind = "broken"
+    stays: bool = False
+    count: int = 0
+    fired: bool = False
+
+    def arm(self, at: int, kind: Kind, *, stays: bool) -> None:
+        """Fail the `at`-th operation from now on."""
+        self.at, self.kind, self.stays = at, kind, stays
+        self.count, self.fired = 0, False
+
+    def disarm(self) -> None:
+        """Fail no more."""
+        self.at = -1
+
+    def meet(self, operation: str) -> bool:
+        """Count an operation; raise, or return True where a read is to come up short."""
+        number, self.count = self.count, self.count + 1
+        if self.at < 0 or number < self.at or (number > self.at and not self.stays):
+            return False
+        if self.kind == "short read":
+            self.fired = self.fired or operation == "read"
+            return operation == "read"
+        self.fired = True
+        error = apsw.FullError if self.kind == "full" else apsw.IOError
+        raise error(f"injected at operation {number}, {operation}")
+
+
+@contextmanager
+def failing() -> Iterator[tuple[str, Disk]]:
+    """Provide a VFS by name, and the disk behind it."""
+    disk = Disk()
+    vfs = _FailingVFS("failing", disk)
+    told = sys.unraisablehook
+
+    def unraisable(found: Any) -> None:  # where SQLite takes no error, apsw reports ours as one that nobody caught
+        if "injected" not in str(found.exc_value):
+            told(found)
+
+    sys.unraisablehook = unraisable
+    try:
+        yield "failing", disk
+    finally:
+        sys.unraisablehook = told
+        disk.disarm()
+        vfs.unregister()
+
+
+class _FailingVFS(apsw.VFS):
+    def __init__(self, name: str, disk: Disk) -> None:
+        super().__init__(name, base="")
+        self._disk = disk
+
+    def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
+        self._disk.meet("open")
+        return _FailingFile(self._disk, name, flags)
+
+    def xDelete(self, name: str, syncdir: bool) -> None:
+        self._disk.meet("delete")
+        super().xDelete(name, syncdir)
+
+
+class _FailingFile(apsw.VFSFile):
+    def __init__(self, disk: Disk, name: Any, flags: list[int]) -> None:
+        super().__init__("", name, flags)
+        self._disk = disk
+
+    def xRead(self, amount: int, offset: int) -> bytes:
+        short = self._disk.meet("read")
+        return super().xRead(amount, offset)[: amount // 2 if short else amount]
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        self._disk.meet("write")
+        super().xWrite(data, offset)
+
+    def xTruncate(self, size: int) -> None:
+        self._disk.meet("truncate")
+        super().xTruncate(size)
+
+    def xSync(self, flags: int) -> None:
+        self._disk.meet("sync")
+        super().xSync(flags)

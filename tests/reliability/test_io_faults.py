@@ -1,0 +1,163 @@
+"""When the disk fails at any single operation, the caller gets a typed error, and what was acknowledged stays."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evimem import DiskFull, EvimemError, Memory, StoreError
+
+from .support.faults import Disk, Kind, failing
+from .support.power import Log, cuts, logged, points
+from .support.scale import REDUCED, sizes
+from .support.work import complaint, work_log
+from .support.world import open_memory, said, small_thresholds
+
+KINDS: tuple[Kind, ...] = ("broken", "full", "short read")
+
+
+@dataclass(slots=True)
+class Promises:
+    """What was tried on a memory, and what of it was acknowledged."""
+
+    kept: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    batches: list[set[str]] = field(default_factory=list)
+    errors: list[EvimemError] = field(default_factory=list)
+
+
+def work(memory: Memory, promises: Promises) -> None:
+    """Add 15 turns in various ways, forget some; go on after errors, as a server would."""
+
+    def keep(first: int, last: int) -> None:
+        turns = [said(number) for number in range(first, last)]
+        promises.batches.append({turn.id for turn in turns})
+        memory.extend(turns, strict=True)
+        promises.kept |= promises.batches[-1]
+
+    def forget(*ids: str) -> None:
+        promises.batches.append(set(ids))
+        wanted = set(ids) & promises.kept
+        promises.kept -= wanted
+        memory.forget(turns=sorted(wanted))
+        promises.gone |= wanted
+
+    steps: list[Callable[[], object]] = [
+        lambda: keep(0, 1), lambda: keep(1, 2), lambda: keep(2, 9), lambda: forget("t1", "t4"),
+        lambda: keep(9, 10), memory.enrich, memory.rebuild, lambda: keep(10, 14),
+        lambda: memory.search("puppy", k=3), lambda: forget("t0"), lambda: keep(14, 15),
+    ]  # fmt: skip
+    for step in steps:
+        try:
+            step()
+        except EvimemError as error:
+            promises.errors.append(error)
+
+
+def broken_promise(path: Path, promises: Promises) -> str | None:
+    """Return what a memory lacks, has too much of, or has in part."""
+    with open_memory(path) as memory:
+        stored = {turn.id for turn in memory.turns()}
+        if lost := promises.kept - stored:
+            return f"acknowledged turns are missing: {sorted(lost)}"
+        if back := promises.gone & stored:
+            return f"forgotten turns are there: {sorted(back)}"
+        for batch in promises.batches:
+            left = batch - promises.gone
+            if stored & left and left - stored - promises.gone and not batch & {"t0", "t1", "t4"}:
+                return f"half of a batch is there: {sorted(stored & left)} of {sorted(left)}"
+        if problems := memory.check().problems:
+            return f"derived rows differ: {problems}"
+    return None
+
+
+def attempt(path: Path, vfs: str, disk: Disk) -> Promises:
+    """Work while the disk fails, then, once it is well again, with the same handle if there is one."""
+    promises = Promises()
+    memory = None
+    try:
+        memory = open_memory(path, vfs=vfs)
+        work(memory, promises)
+    except EvimemError as error:
+        promises.errors.append(error)
+    disk.disarm()
+    if memory is None:
+        memory = open_memory(path, vfs=vfs)
+    memory.extend([said(20)], strict=True)
+    promises.kept.add("t20")
+    memory.close()
+    return promises
+
+
+def operations(folder: Path, vfs: str, disk: Disk) -> int:
+    disk.arm(10**9, "broken", stays=False)
+    promises = attempt(folder / "clean.evimem", vfs, disk)
+    assert promises.errors == []
+    return disk.count
+
+
+def places(total: int, step: int) -> Iterator[tuple[int, Kind, bool]]:
+    """Every operation, with each kind of failure in turn, once and for good."""
+    for at in range(0, total, step):
+        kinds = KINDS if step == 1 else (KINDS[at // step % 3],)
+        yield from ((at, kind, stays) for kind in kinds for stays in (False, True))
+
+
+@pytest.mark.parametrize("step", [7] if REDUCED else [2, pytest.param(1, marks=pytest.mark.nightly)])
+def test_a_failing_disk_gives_typed_errors_and_loses_nothing(
+    disk: Path, step: int, tell: Callable[[str], None]
+) -> None:
+    fired = 0
+    with small_thresholds(), failing() as (vfs, device):
+        total = operations(disk, vfs, device)
+        for at, kind, stays in places(total, step):
+            folder = disk / "run"
+            folder.mkdir()
+            device.arm(at, kind, stays=stays)
+            promises = attempt(folder / "m.evimem", vfs, device)
+            fired += device.fired
+            case = f"operation {at} of {total}, {kind}, {'for good' if stays else 'once'}"
+            wrong = [error for error in promises.errors if not isinstance(error, StoreError)]
+            assert not wrong, f"{case}: {wrong}"
+            if kind == "full" and promises.errors and stays:
+                assert any(isinstance(error, DiskFull) for error in promises.errors), f"{case}: {promises.errors}"
+            found = broken_promise(folder / "m.evimem", promises)
+            assert found is None, f"{case}: {found}; errors {promises.errors}"
+            shutil.rmtree(folder)
+    tell(f"{fired} injected faults over {total} disk operations: 0 acknowledged turns lost, 0 raw errors")
+
+
+@pytest.mark.parametrize("count", sizes(80, nightly=500, reduced=40))
+def test_a_disk_that_fails_during_recovery_loses_nothing(
+    disk: Path, seed: int, count: int, tell: Callable[[str], None]
+) -> None:
+    random = Random(seed)
+    log = Log()
+    (disk / "work").mkdir()
+    fired = 0
+    with small_thresholds(), failing() as (failing_vfs, device):
+        with logged(log) as vfs, open_memory(disk / "work" / "m.evimem", vfs=vfs) as memory:
+            for model in work_log(memory, seed, 40):
+                log.ack(model)
+        for point, damage, files in cuts(log, points(log, count, random), seed):
+            folder = disk / "left"
+            folder.mkdir()
+            for name, content in files.items():
+                (folder / Path(name).name).write_bytes(content)
+            device.arm(random.randint(0, 40), random.choice(KINDS), stays=random.random() < 0.5)
+            with contextlib.suppress(StoreError):
+                open_memory(folder / "m.evimem", vfs=failing_vfs).close()
+            fired += device.fired
+            device.disarm()
+            promised, under_way = log.promised(point)
+            allowed = [model for model in (promised or {}, under_way) if model is not None]
+            found = complaint(folder / "m.evimem", allowed)
+            assert found is None, f"seed {seed}, point {point}, damage {damage!r}, {device}: {found}"
+            shutil.rmtree(folder)
+    tell(f"{fired} faults while recovering from {count} power cuts: 0 acknowledged turns lost")
