@@ -16,7 +16,7 @@ from .index.hnsw import HnswIndex
 from .index.nearest import best, unit_rows
 from .protocols import Neighbours, Vectors
 
-FROM = 20_000  # turns; below, comparing with every vector is as fast and always right
+FROM = 50_000  # turns; below, comparing with every vector is as fast and always right
 _PAGE = 4_096  # vectors between two reports of progress
 _SAVE_EVERY = 100_000  # vectors: what an interruption can cost
 
@@ -120,5 +120,6 @@ class Nearby:
         if corpus is None:
             raise StoreClosed("the vector index is used after its memory was closed")
         exact: Vectors = corpus.vectors[positions] * corpus.scale[positions, None]
-        unit: Vectors = exact / np.linalg.norm(exact, axis=1, keepdims=True)
+        norms = np.linalg.norm(exact, axis=1, keepdims=True)
+        unit: Vectors = exact / np.where(norms == 0, 1, norms)  # one that was forgotten meanwhile has no direction
         return unit
