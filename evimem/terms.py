@@ -6,6 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from .irregular import BASE
 from .stemming import porter
 
 # Scripts written without spaces (kana, CJK ideographs, Thai) are split into characters.
@@ -37,8 +38,9 @@ def terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """Return the stem that stands for a word and its inflections."""
+    """Return the stem that stands for a word and its inflections, irregular English ones among them."""
     bare = _bare(word)[:_LONGEST]
+    bare = BASE.get(bare, bare)
     return porter(bare) if bare.isascii() and bare.isalpha() else bare
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evimem.terms import STOP_WORDS, stem, terms, words
 
 PORTER = """
-    caresses caress  ponies poni  caress caress  cats cat  feed feed  agreed agre  plastered plaster  bled bled
+    caresses caress  ponies poni  caress caress  cats cat  feed feed  agreed agre  plastered plaster
     motoring motor  sing sing  conflated conflat  troubled troubl  sized size  hopping hop  tanned tan  falling fall
     hissing hiss  fizzed fizz  failing fail  filing file  happy happi  sky sky  relational relat  conditional condit
     rational ration  digitizer digit  radically radic  differently differ  vilely vile  predication predic
@@ -25,6 +25,15 @@ PORTER = """
 @pytest.mark.parametrize(("word", "expected"), list(zip(PORTER[::2], PORTER[1::2], strict=True)))
 def test_inflections_share_the_stem_of_the_paper(word: str, expected: str) -> None:
     assert stem(word) == expected
+
+
+@pytest.mark.parametrize("forms", ["go goes went gone", "buy bought buying", "child children", "woman women"])
+def test_irregular_forms_share_a_stem(forms: str) -> None:
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+def test_a_flower_is_no_rising() -> None:
+    assert stem("rose") != stem("rise")
 
 
 def test_stop_words_and_endings_are_no_terms() -> None:

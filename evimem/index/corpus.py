@@ -76,6 +76,7 @@ class Corpus:
         self._has_forgotten = False
         self.turns = 0  # alive
         self.words = 0  # their lengths' sum
+        self._spoken: dict[int, tuple[int, int]] = {}  # turns and words by speaker
 
     def __len__(self) -> int:
         """Return how many positions there are, dead ones included."""
@@ -145,8 +146,7 @@ class Corpus:
         self._event_end.append(NEVER)
         self.set_events(position, row.events)
         self.norms.change(position)
-        self.turns += 1
-        self.words += document.length
+        self._count(row.speaker, 1, document.length)
         return position
 
     def hole(self) -> int:
@@ -171,8 +171,10 @@ class Corpus:
             column.extend(value)
         for position, events in block.events.items():
             self.set_events(position, events)
-        self.turns = int(block.alive.sum())
-        self.words = int(block.length[block.alive].sum(dtype=np.int64))
+        turns = np.bincount(block.speaker[block.alive])
+        words = np.bincount(block.speaker[block.alive], block.length[block.alive])
+        for speaker in np.flatnonzero(turns).tolist():
+            self._count(speaker, int(turns[speaker]), int(words[speaker]))
 
     def forget(self, position: int) -> None:
         """Take a turn out of every path; its position stays, dead."""
@@ -184,8 +186,7 @@ class Corpus:
             if beside != NONE:
                 self.norms.change(int(beside))
         self.dialogue.remove(int(self.session[position]), position)
-        self.turns -= 1
-        self.words -= int(self.length[position])
+        self._count(int(self.speaker[position]), -1, -int(self.length[position]))
         self.vectors[position] = 0
         self.scale[position] = 0
         self._events.pop(position, None)
@@ -230,6 +231,17 @@ class Corpus:
     def idf(self, frequency: int) -> float:
         """Return what a term tells that so many turns have (Lucene's form: never negative)."""
         return math.log(1 + (self.turns - frequency + 0.5) / (frequency + 0.5))
+
+    def verbosity(self, speaker: int) -> float:
+        """Return how long the turns of a speaker are, in units of all turns; 1 for one who has said nothing."""
+        turns, words = self._spoken.get(speaker, (0, 0))
+        return (words / turns) / (self.words / self.turns) if words else 1.0
+
+    def _count(self, speaker: int, turns: int, words: int) -> None:
+        before = self._spoken.get(speaker, (0, 0))
+        self._spoken[speaker] = (before[0] + turns, before[1] + words)
+        self.turns += turns
+        self.words += words
 
     def _columns(self) -> tuple[Column, ...]:
         return (

@@ -16,7 +16,7 @@ from .filters import overlaps
 from .inquiry import inquire
 from .kernel import decay, distance
 from .question import Question, Ranked
-from .scoring import DAY
+from .scoring import DAY, speaker_weight
 from .weights import WEIGHTS, Weights
 
 
@@ -129,7 +129,8 @@ def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequenc
 def _priors(question: Question, corpus: Corpus, position: int, weights: Weights) -> dict[str, float]:
     parts = {"asks": -weights.asks * float(corpus.asks[position])}
     if len(question.names) == 1:
-        parts["speaker"] = weights.speaker * (int(corpus.speaker[position]) in question.names)
+        (name,) = question.names
+        parts["speaker"] = speaker_weight(name, corpus, weights) * (int(corpus.speaker[position]) == name)
     if question.times:
         parts["date"] = weights.date * _closeness(question, corpus, position, weights)
     if question.when:

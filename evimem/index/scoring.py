@@ -6,17 +6,19 @@ scored beside it, and a rebuilt memory ranks to the bit as the one it was built 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import NEVER
+from .corpus import NEVER, Corpus
 from .inquiry import Inquiry
 from .kernel import Neighbourhood, neighbourhood
 from .lexical import lexical
 from .meaning import cosines, nearest_cosines
+from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
 Scores = NDArray[np.float64]
@@ -67,12 +69,20 @@ def priors(inquiry: Inquiry, positions: NDArray[np.int32]) -> dict[str, Scores]:
     parts = {"asks": -weights.asks * corpus.asks[positions].astype(np.float64)}
     if len(question.names) == 1:
         (name,) = question.names
-        parts["speaker"] = weights.speaker * (corpus.speaker[positions] == name)
+        parts["speaker"] = speaker_weight(name, corpus, weights) * (corpus.speaker[positions] == name)
     if question.times:
         parts["date"] = weights.date * _closeness(inquiry, positions)
     if question.when:
         parts["when"] = weights.when * corpus.temporal[positions].astype(np.float64)
     return parts
+
+
+def speaker_weight(speaker: int, corpus: Corpus, weights: Weights) -> float:
+    """Return what it counts that a turn is the named speaker's: more for the laconic one of an unequal pair.
+
+    Beside an assistant's long replies, which repeat what a user said, the user's few words would come second.
+    """
+    return weights.speaker * min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
 
 
 def _closeness(inquiry: Inquiry, positions: NDArray[np.int32]) -> Scores:

@@ -17,7 +17,7 @@ class Weights:
 
     # BM25 (Robertson and Zaragoza 2009)
     k1: float = 1.0
-    b: float = 0.65
+    b: float = 0.7
     # dialogue neighbours
     spread: float = 0.3
     fade: float = 2.5
@@ -35,6 +35,7 @@ class Weights:
     meaning: float = 0.625
     asks: float = 0.15
     speaker: float = 0.06
+    laconic: float = 2.5  # times more, at most, for the one who says little in an unequal pair
     date: float = 0.15
     when: float = 0.06
     days: float = 7.0

@@ -196,3 +196,18 @@ def test_products_of_wide_vectors_are_exact() -> None:
     corpus = Corpus(1536)
     question = Question("", np.ones(1536, np.float32))
     assert float(np.abs(inquire(question, corpus, WEIGHTS).direction).max()) * 127 * 1536 < 1 << 24
+
+
+def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much() -> None:
+    even = corpus_of(Said(("tea",) * 3, speaker=at % 2, time=at) for at in range(8))
+    uneven = corpus_of(Said(("tea",) * (3 if at % 2 else 30), speaker=at % 2, time=at) for at in range(8))
+    found = [rank(Question("tea", names=frozenset({1})), corpus, 8) for corpus in (even, uneven)]
+    parts = [max(one.parts.get("speaker", 0.0) for one in ranked) for ranked in found]
+    assert parts[0] == WEIGHTS.speaker
+    assert parts[1] == pytest.approx(WEIGHTS.speaker * (16.5 / 3) ** 0.5)
+    assert rank(Question("tea", names=frozenset({0})), uneven, 1)[0].parts["speaker"] == WEIGHTS.speaker
+
+
+def test_two_names_prefer_nobody() -> None:
+    corpus = corpus_of([Said(("tea",), speaker=0), Said(("tea",), speaker=1)])
+    assert "speaker" not in rank(Question("tea", names=frozenset({0, 1})), corpus, 2)[0].parts
