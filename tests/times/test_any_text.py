@@ -88,7 +88,10 @@ def test_no_text_is_expensive(text: str):
     # Neither the one-off import of dateparser nor the first use of a pattern is the text's doing.
     find_times("12 mai 2023", datetime(2024, 3, 12))
     find_times(text[:2000], datetime(2024, 3, 12))
-    started = time.process_time()
-    find_times(text, datetime(2024, 3, 12))
-    mentions_time(text)
-    assert time.process_time() - started < 0.2  # what a hostile turn may cost; the worst here takes a quarter of it
+    taken = []
+    for _ in range(3):  # the least of three: on a busy machine even processor time varies
+        started = time.process_time()
+        find_times(text, datetime(2024, 3, 12))
+        mentions_time(text)
+        taken.append(time.process_time() - started)
+    assert min(taken) < 0.2  # what a hostile turn may cost; the worst here takes a quarter of it
