@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
 from .asked import UNIT
-from .dialogue import NONE
 from .inquiry import Inquiry
-from .kernel import around, decay
+from .kernel import around, decay, distinct
 from .meaning import projections
 from .scoring import largest
 
@@ -51,8 +50,8 @@ def candidates(inquiry: Inquiry, k: int, allowed: Mask, nearest: VectorIndex | N
     ]
     if inquiry.question.times:
         found.append(_by_date(inquiry, allowed, effort))
-    positions = np.unique(np.concatenate(found))
-    positions = positions[_allowed(positions, allowed)]
+    positions = distinct(np.concatenate(found), len(inquiry.corpus))
+    positions = positions[allowed[positions]]
     if len(positions) < k:
         others = np.setdiff1d(np.flatnonzero(allowed), positions)[: k - len(positions)]
         positions = np.union1d(positions, others.astype(np.int32))
@@ -74,13 +73,13 @@ def _by_words(inquiry: Inquiry, allowed: Mask, kept: int, effort: Effort) -> Pos
     if not read:
         return np.zeros(0, np.int32)
     touched = np.concatenate(read)
-    seeds = np.unique(touched[largest(weight_of[touched], effort.seeds)])
+    seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
     near = around(corpus, seeds, _HOPS)
     fading = [inquiry.weights.spread * decay(hop, inquiry.weights) for hop in range(1, _HOPS + 1)]
     spread = np.zeros(len(corpus) + 1, np.float32)
     np.add.at(spread, near, weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32))
-    reached = np.unique(near)
-    reached = reached[_allowed(reached, allowed)]
+    reached = distinct(near, len(corpus))
+    reached = reached[allowed[reached]]
     return reached[largest(spread[reached], kept)]
 
 
@@ -108,8 +107,3 @@ def _by_date(inquiry: Inquiry, allowed: Mask, effort: Effort) -> Positions:
         happens = (corpus.event_start < last) & (corpus.event_end > first)
         found.append(np.flatnonzero((said | happens) & allowed)[: effort.dated].astype(np.int32))
     return np.concatenate(found)
-
-
-def _allowed(positions: Positions, allowed: Mask) -> Mask:
-    mask: Mask = allowed[positions] & (positions != NONE)
-    return mask

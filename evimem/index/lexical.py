@@ -40,14 +40,12 @@ class _Counting:
         weights = inquiry.weights
         self._near = near
         self._asking = weights.asking * near.shares + weights.answering * near.answers
-        self._slots = np.zeros(len(inquiry.corpus) + 1, np.int32)  # one more: where NONE points
-        self._slots[near.places] = np.arange(1, len(near.places) + 1)
 
     def frequency(self, members: Sequence[Related]) -> Scores:
         """Return how often the turns have a term that these members stand for."""
         counts = np.zeros(len(self._near.places) + 1, np.int64)
         for member in members:
-            slots = self._slots[member.posting.positions]
+            slots = self._near.slots[member.posting.positions]
             found = member.posting.counts.astype(np.int64)
             counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))  # slot 0: of no interest
         counts = counts[1:]

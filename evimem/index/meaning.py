@@ -9,7 +9,7 @@ from .corpus import Corpus
 from .inquiry import Inquiry
 from .kernel import Neighbourhood
 
-_SLICE = 8_192  # rows turned into floats at once
+_SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
 Scores = NDArray[np.float64]
 
 
