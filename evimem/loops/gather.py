@@ -20,6 +20,15 @@ NEIGHBOURS = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What to search for: a text, only one speaker's turns where one is given, those that tell a time first."""
+
+    text: str
+    speaker: str | None = None
+    when: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Arrived:
     """What one path brought: the turns seen for the first time, best first, and their facts."""
 
@@ -36,7 +45,7 @@ class Gathering:
         self._asked_at = asked_at
         self._most = most
         self._vectors: dict[str, Any] = {}
-        self._searches: dict[tuple[str, str | None], tuple[Hit, ...]] = {}
+        self._searches: dict[Look, tuple[Hit, ...]] = {}
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, int] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
@@ -47,12 +56,11 @@ class Gathering:
         """Everything found, best first: by its best rank on any path, ties in order of arrival."""
         return tuple(sorted(self._evidence.values(), key=lambda item: self._ranks[item.turn.id]))
 
-    def search(self, text: str, k: int, *, path: str, iteration: int, speaker: str | None = None) -> Flow[Arrived]:
-        """Add the k best turns for a text; a text and speaker searched before costs nothing."""
-        key = (text, speaker)
-        if key not in self._searches:
-            self._searches[key] = yield from self._recall(text, speaker)
-        return (yield from self._keep(self._searches[key][:k], path, iteration))
+    def search(self, look: Look, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+        """Add the k best turns for a look; one that was made before costs nothing."""
+        if look not in self._searches:
+            self._searches[look] = yield from self._recall(look)
+        return (yield from self._keep(self._searches[look][:k], path, iteration))
 
     def hop(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
         """Add the best turns one edge away from the seeds."""
@@ -90,7 +98,8 @@ class Gathering:
                 self._around[turn_id] = yield from context(turn_id, NEIGHBOURS, NEIGHBOURS)
         return {turn_id: self._around[turn_id] for turn_id in wanted}
 
-    def _recall(self, text: str, speaker: str | None) -> Flow[tuple[Hit, ...]]:
+    def _recall(self, look: Look) -> Flow[tuple[Hit, ...]]:
+        text = look.text
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
         hinted = hints(text, self._roster.speakers, self._asked_at)
@@ -98,10 +107,10 @@ class Gathering:
             text,
             self._most,
             vector=self._vectors[text],
-            speaker=speaker,
+            speaker=look.speaker,
             names=hinted.names,
             times=hinted.times,
-            when=hinted.when,
+            when=look.when or hinted.when,
         )
         return (yield from recall(query))
 

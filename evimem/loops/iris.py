@@ -8,6 +8,7 @@ from ..flow import Flow, who_speaks
 from ..types import Answer, Gap
 from .calibration import sufficient
 from .finish import finish, nothing, partial
+from .gather import Look
 from .session import Check, Session
 from .strategy import compose, fresh
 from .task import Task
@@ -44,7 +45,7 @@ def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow
     budget = session.budget
     k = budget.k + budget.step * (iteration - 1)
     before = len(session.gathering.evidence)
-    yield from session.search(session.task.question, k, path="anchor", iteration=iteration)
+    yield from session.search(Look(session.task.question), k, path="anchor", iteration=iteration)
     if verdict is not None:
         yield from _refine(session, iteration, k, verdict)
     if budget.hops and (seeds := tuple(item.turn.id for item in session.gathering.evidence[: budget.k])):
@@ -62,7 +63,8 @@ def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[
         query = compose(session.analysis, verdict.gaps, session.queries, iteration)
     if query:
         speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None
-        yield from session.search(query, k, path="refined", iteration=iteration, speaker=speaker)
+        look = Look(query, speaker, when=gap.kind == "time")
+        yield from session.search(look, k, path="refined", iteration=iteration)
 
 
 def _stop(session: Session, check: Check, iteration: int) -> str | None:

@@ -15,7 +15,7 @@ from ..trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..tracker import Show, Tracker, apply, start
 from ..types import Budget, Gap, Turn
 from .calibration import calibrate
-from .gather import Arrived, Gathering
+from .gather import Arrived, Gathering, Look
 from .strategy import strategy
 from .task import Task
 from .tracking import follow
@@ -81,14 +81,15 @@ class Session:
         """Whether the time allowed for the question is used up."""
         return self.budget.seconds is not None and self.task.clock() - self._started >= self.budget.seconds
 
-    def search(self, text: str, k: int, *, path: str, iteration: int, speaker: str | None = None) -> Flow[Arrived]:
+    def search(self, look: Look, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
-        if text not in self.queries:
-            self.queries.append(text)
+        if look.text not in self.queries:
+            self.queries.append(look.text)
         how = strategy(temporal=self.analysis.temporal, iteration=iteration)
-        self.events.append(Queried(iteration, path, text, k, how))
-        arrived = yield from self.gathering.search(text, k, path=path, iteration=iteration, speaker=speaker)
-        return self.arrive(arrived, iteration)
+        how += f"; only {look.speaker}" if look.speaker else ""
+        how += "; times first" if look.when else ""
+        self.events.append(Queried(iteration, path, look.text, k, how))
+        return self.arrive((yield from self.gathering.search(look, k, path=path, iteration=iteration)), iteration)
 
     def hop(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
         """Follow edges from turns and record what they brought."""

@@ -6,6 +6,7 @@ from ..errors import ModelError
 from ..flow import Flow, who_speaks
 from ..types import Answer
 from .finish import finish, nothing, partial
+from .gather import Look
 from .session import Session
 from .task import Task
 
@@ -14,7 +15,7 @@ def single_pass(task: Task) -> Flow[Answer]:
     """Answer a question from one search."""
     session = Session(task, "single_pass", (yield from who_speaks()))
     try:
-        yield from session.search(task.question, task.budget.k, path="anchor", iteration=1)
+        yield from session.search(Look(task.question), task.budget.k, path="anchor", iteration=1)
         if not session.gathering.evidence:
             return nothing(session, 1)
         check = yield from session.check(1)

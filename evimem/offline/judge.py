@@ -29,7 +29,7 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
     signals = features(view, matches)
-    answerable = constants.answerable.probability(signals)
+    answerable = constants.probability(signals)
     sufficient = constants.sufficient.probability(signals)
     own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
     supported = _supported(view, own[:_CANDIDATES])
@@ -37,9 +37,10 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     foreign = _somebody_else(matches, signals) if doubtful else None
     if foreign is not None:
         supported.pop(f"attribution:{matches.target}", None)
-    gaps = _gaps(view, matches, supported, foreign if answerable < constants.misattributed else None)
+    certain = answerable < constants.misattributed
+    gaps = _gaps(view, matches, supported, foreign if certain else None)
     return Verdict(
-        tier=_tier(sufficient, answerable, constants),
+        tier=Tier.NONE if certain and foreign is None else _tier(sufficient, constants, doubtful=doubtful),
         confidence=sufficient,
         supported=supported,
         gaps=gaps,
@@ -49,14 +50,10 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     )
 
 
-def _tier(sufficient: float, answerable: float, constants: Constants) -> Tier:
-    if answerable < constants.unrelated:
-        return Tier.NONE
-    if answerable < constants.abstain_below:
+def _tier(sufficient: float, constants: Constants, *, doubtful: bool) -> Tier:
+    if doubtful or sufficient < constants.inferrable:
         return Tier.PARTIAL
-    if sufficient >= constants.exact:
-        return Tier.EXACT
-    return Tier.INFERRABLE if sufficient >= constants.inferrable else Tier.PARTIAL
+    return Tier.EXACT if sufficient >= constants.exact else Tier.INFERRABLE
 
 
 def _supported(view: View, own: Sequence[Match]) -> dict[str, tuple[str, ...]]:

@@ -25,7 +25,6 @@ HEARD_SHARE = 0.25
 NEAR_SHARE = 0.25
 RELATED = 0.5  # cosine from which two words count as related
 COMMON = 0.15  # what the commonest word weighs
-OUTDATED = 0.6  # what is left of the score of a statement that is not the one in force at the time asked about
 SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
 _SAYING = re.compile(
     r"\b(?:suggest|recommend|advis|advice|offer|propos|compliment|encourag|congratulat)\w*\b", re.IGNORECASE
@@ -42,7 +41,8 @@ class Match:
 
     `coverage` is the share of the question's words that it says, by rarity; `window` the same with the dialogue
     around it; `weakest` the weight of the rarest word that even that does not say; `cosine` compares meanings.
-    `own` and `other` say how far it is about the target, and about somebody else.
+    `own` and `other` say how far it is about the target, and about somebody else; `outdated` whether it states what
+    was not so at the time asked about.
     """
 
     unit: Unit
@@ -55,6 +55,7 @@ class Match:
     score: float
     own: float
     other: float
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ def _match(view: View, analysis: Analysis) -> Matches:
     around = np.maximum(said, spread.widened(said))
     window = share @ around / total
     weakest = (share[:, None] * (1 - around)).max(axis=0) if len(share) else np.zeros(len(found), np.float32)
-    score = (coverage + cosine + spread.added(coverage + cosine)) * _currency(view, found)
+    score = coverage + cosine + spread.added(coverage + cosine)
+    outdated = _outdated(view, found)
     matches = [
         Match(
             unit,
@@ -108,6 +110,7 @@ def _match(view: View, analysis: Analysis) -> Matches:
             float(weakest[index]),
             float(score[index]),
             *ownership(unit, analysis, target),
+            outdated[index],
         )
         for index, unit in enumerate(found)
     ]
@@ -197,19 +200,17 @@ def word_vector(word: str) -> Array:
     return row
 
 
-def _currency(view: View, found: Sequence[Unit]) -> Array:
-    """Return a factor a sentence: what a later fact replaced counts less, or what replaced it when the past is asked."""
+def _outdated(view: View, found: Sequence[Unit]) -> list[bool]:
+    """Say which sentences state what a later fact replaced; or what replaced it, when the past is asked about."""
     facts = {item.turn.id: item.facts for item in view.evidence}
     newer = {fact.replaced_by for said in facts.values() for fact in said if fact.replaced_by}
     past = view.analysis.past
 
     def outdated(unit: Unit) -> bool:
         inside = [f for f in facts.get(unit.turn.id, ()) if f.span[0] < unit.span[1] and unit.span[0] < f.span[1]]
-        return any(f.id in newer if past else f.replaced_by is not None for f in inside if not unit.caption)
+        return any(f.id in newer if past else f.replaced_by is not None for f in inside)
 
-    if not newer:
-        return np.ones(len(found), np.float32)
-    return np.array([OUTDATED if outdated(unit) else 1.0 for unit in found], np.float32)
+    return [bool(newer) and not unit.caption and outdated(unit) for unit in found]
 
 
 class _Spread:

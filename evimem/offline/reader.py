@@ -12,7 +12,7 @@ from . import numbers, polarity
 from .confidence import SHIPPED, Constants
 from .dates import Dated, dated
 from .match import Match, Matches, match, strength
-from .spans import answers, head
+from .spans import SENTENCES, answers, head
 
 _SEVERAL = re.compile(
     r"\b(?:what|which)\s+(?:other|some|all|(?:kinds?|types?|sorts?)\s+of)\b|\b(?:what|which|who)\s+(?:are|were)\b"
@@ -35,11 +35,17 @@ _SO_FAR = re.compile(r"\bhow\s+(?:long|many\s+\w+)\s+(?:has|have)\b", re.IGNOREC
 def read(view: View, constants: Constants = SHIPPED) -> Draft:
     """Answer from the shown evidence, or say that no sentence of it bears on the question."""
     matches = match(view)
-    found = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))[:12]
+    found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     draft = _by_form(view, matches, found)
     return draft or _words(view, matches, found, constants)
+
+
+def candidates(matches: Matches) -> list[Match]:
+    """Return the shown sentences that may hold the answer, best first: what is in force, where anything is."""
+    found = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))
+    return ([m for m in found if not m.outdated] or found)[:SENTENCES]
 
 
 def _by_form(view: View, matches: Matches, found: list[Match]) -> Draft | None:
@@ -102,8 +108,7 @@ def _between(view: View, events: tuple[str, str]) -> Draft | None:
     found: list[Dated] = []
     for event in events:
         matches = match(view, event)
-        ranked = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))[:12]
-        found += dated(matches, ranked)[:1]
+        found += dated(matches, candidates(matches))[:1]
     if len(found) < 2:
         return None
     text = numbers.between(found[0].time, found[1].time, view.analysis.question)

@@ -71,7 +71,7 @@ _NOT_LAST = STOP_WORDS - {
     "myself",
     "himself",
 }
-SENTENCES = 10  # looked into for an answer
+SENTENCES = 12  # looked into for an answer
 LONGEST = 12  # words of an answer
 LOOSE = 2.5  # words an answer has on average
 

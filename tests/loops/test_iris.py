@@ -138,6 +138,12 @@ def test_an_attribution_gap_searches_the_asked_persons_turns_only(puppy: Any, sc
     assert "Tomas" in {effect.query.speaker for effect in puppy.of(Recall)}
 
 
+def test_a_time_gap_prefers_turns_that_tell_a_time(puppy: Any, script: Any) -> None:
+    gap = Gap("time", "puppy called", "no date")
+    puppy.ask(QUESTION, script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
+    assert [effect.query.when for effect in puppy.of(Recall)] == [False, True, True]
+
+
 def test_counts_are_of_this_question_only_and_of_distinct_facts(puppy: Any, script: Any) -> None:
     first, second = script([PARTIAL]), script([PARTIAL])
     puppy.ask(QUESTION, first)
