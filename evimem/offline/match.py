@@ -25,6 +25,7 @@ HEARD_SHARE = 0.25
 NEAR_SHARE = 0.25
 RELATED = 0.5  # cosine from which two words count as related
 COMMON = 0.15  # what the commonest word weighs
+MOST_OF_A_TURN = 40  # sentences
 SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
 _SAYING = re.compile(
     r"\b(?:suggest|recommend|advis|advice|offer|propos|compliment|encourag|congratulat)\w*\b", re.IGNORECASE
@@ -260,7 +261,17 @@ def _all_units(view: View) -> list[Unit]:
             turns.setdefault(turn.id, turn)
             if turn.id not in spoken or turn.id == item.turn.id:
                 spoken[turn.id] = addressee(turn, dialogue)
-    return [unit for turn in turns.values() for unit in _units(view, turn, spoken.get(turn.id))]
+    asked = {stem(word) for word in view.analysis.keywords}
+    return [unit for turn in turns.values() for unit in _telling(_units(view, turn, spoken.get(turn.id)), asked)]
+
+
+def _telling(found: Sequence[Unit], asked: set[str]) -> Sequence[Unit]:
+    """Return the sentences of a turn; of a long one those that say most of the question's words, and the first."""
+    if len(found) <= MOST_OF_A_TURN:
+        return found
+    said = [sum(stem(word) in asked for word in unit.words) for unit in found]
+    best = sorted(range(len(found)), key=lambda place: -said[place])[:MOST_OF_A_TURN]
+    return [found[place] for place in sorted(best)]
 
 
 def _units(view: View, turn: Turn, to: str | None) -> tuple[Unit, ...]:

@@ -47,6 +47,7 @@ _PAST = re.compile(
     r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then|(?:live|work|be|do)\s+before)\b",
     re.IGNORECASE,
 )
+_MOST = 2_000  # characters of a question that are analysed
 _MEASURE = re.compile(r"\bhow\s+(?:long|many|much|often|old|far|big)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|\bi['\u2019](?:m|ve|d|ll)\b", re.IGNORECASE)
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
@@ -70,6 +71,7 @@ _EMPTY = frozenset(
 
 def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -> Analysis:
     """Return what a question asks, given who speaks in the memory and what day it is."""
+    question = question[:_MOST]
     hinted = hints(question, speakers, asked_at)
     wants = form(question)
     entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))

@@ -16,7 +16,10 @@ from ..types import Turn
 
 _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|yourselves|u|ur)\b", re.IGNORECASE)
-_MAX_UNITS = 40  # sentences of one turn that are looked at; a long message has more, a turn that matters seldom
+# What of one turn is looked at: a message of a megabyte must not take longer than a long letter.
+_MOST_TEXT = 20_000  # characters
+_MOST_UNITS = 200
+_LONGEST = 600  # characters of a sentence
 
 # How far a sentence is about its speaker and about whom it is said to, by the persons it uses.
 ASKED_OF_YOU = (0.0, 1.0)
@@ -42,7 +45,8 @@ class Unit:
 
 def units(turn: Turn, addressee: str | None) -> tuple[Unit, ...]:
     """Return the sentences of a turn and its caption, each with its owners."""
-    found = [_unit(turn, span, addressee) for span in sentences(turn.text)[:_MAX_UNITS]]
+    places = sentences(turn.text[:_MOST_TEXT])[:_MOST_UNITS]
+    found = [_unit(turn, (start, min(end, start + _LONGEST)), addressee) for start, end in places]
     if turn.caption:
         said = content(turn.caption)
         about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})

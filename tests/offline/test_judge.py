@@ -82,3 +82,9 @@ def test_every_signal_that_a_model_reads_is_measured(see: See) -> None:
     assert {*SHIPPED.answerable.weights, *SHIPPED.sufficient.weights} <= set(signals)
     assert len({*SHIPPED.answerable.weights, *SHIPPED.sufficient.weights}) <= 20
     assert len(SHIPPED.word.weights) <= 20
+
+
+def test_the_telling_sentence_of_a_long_message_is_found(see: See) -> None:
+    chatter = " ".join(f"The weather was grey on day {day}." for day in range(60))
+    verdict = judge(see("What is Mira allergic to?", [("Mira", f"{chatter} I'm allergic to shellfish. {chatter}")]))
+    assert verdict.signals["window"] == 1.0

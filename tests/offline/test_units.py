@@ -55,3 +55,9 @@ def test_somebody_who_talks_alone_talks_to_nobody() -> None:
     diary = [said("Mira", "Dear diary.", 1), said("Mira", "It rained.", 2)]
     assert addressee(diary[1], diary) is None
     assert dict(units(diary[1], None)[0].about).keys() == {"Mira"}
+
+
+def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
+    found = units(said("Mira", "I adopted a puppy and then some more " * 30_000), "Tomas")
+    assert sum(len(unit.text) for unit in found) <= 20_000
+    assert len(units(said("Mira", "I ran. " * 5_000), "Tomas")) == 200
