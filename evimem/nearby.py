@@ -120,6 +120,7 @@ class Nearby:
         if corpus is None:
             raise StoreClosed("the vector index is used after its memory was closed")
         exact: Vectors = corpus.vectors[positions] * corpus.scale[positions, None]
-        norms = np.linalg.norm(exact, axis=1, keepdims=True)
-        unit: Vectors = exact / np.where(norms == 0, 1, norms)  # one that was forgotten meanwhile has no direction
+        norms = np.linalg.norm(exact, axis=1, keepdims=True).astype(np.float32)
+        norms[norms == 0] = 1  # one that was forgotten meanwhile has no direction
+        unit: Vectors = exact / norms
         return unit
