@@ -32,9 +32,7 @@ class Said:
 
 
 def row(said: Said) -> Row:
-    counts = {
-        word: packed(said.told.count(word), said.asked.count(word)) for word in sorted({*said.told, *said.asked})
-    }
+    counts = {word: packed(said.told.count(word), said.asked.count(word)) for word in sorted({*said.told, *said.asked})}
     length = len(said.told) + len(said.asked)
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)
@@ -85,4 +83,3 @@ questions = st.builds(
     session=st.none() | st.integers(0, 2),
     exclude=st.frozensets(st.integers(0, 24), max_size=3),
 )
-

@@ -6,14 +6,22 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import apsw
 
-from evimem import companions
-from evimem.connection import Connection
+from evimem import AddReport, MemoryPool, StoreError, TurnStatus, companions, connection, erase, pool, store, upkeep
+from evimem.connection import Connection, bindable
+from evimem.edges import EdgeGraph
+from evimem.index.replacing import Replacing
+from evimem.index.segments import Segments
+from evimem.layers import Layers
+from evimem.nearby import Nearby
+from evimem.raw import digest
 from evimem.store import SqliteStore
 
 
@@ -37,10 +45,11 @@ def start() -> None:
 
 
 def noticed_by(gate: str, says: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Register a sabotage under its function's name."""
+    """Register a sabotage under its function's name and that of the gate."""
 
     def register(commit: Callable[[], None]) -> Callable[[], None]:
-        SABOTAGES[commit.__name__] = Sabotage(commit, gate, says)
+        file = gate.partition("::")[0].removeprefix("test_").removesuffix(".py")
+        SABOTAGES[f"{commit.__name__}:{file}"] = Sabotage(commit, gate, says)
         return commit
 
     return register
@@ -57,6 +66,7 @@ def _opened_with(change: Callable[[apsw.Connection], object]) -> None:
     Connection._open = opened  # type: ignore[method-assign]
 
 
+KILLS = "test_kills.py::test_no_acknowledged_turn_is_lost_to_a_kill"
 POWER = "test_power_loss.py::test_no_acknowledged_turn_is_lost_to_a_power_cut"
 
 
@@ -70,6 +80,7 @@ def synchronous_is_off() -> None:
     _opened_with(lambda db: db.execute("PRAGMA synchronous=OFF"))
 
 
+@noticed_by(KILLS, says="acknowledged turns differ")
 @noticed_by(POWER, says="acknowledged turns differ")
 def acknowledged_before_commit() -> None:
     @contextmanager
@@ -96,14 +107,6 @@ def acknowledged_before_commit() -> None:
 
     Connection._transaction = lazily  # type: ignore[method-assign, assignment]
     Connection.checkpoint = checkpoint  # type: ignore[method-assign]
-
-
-KILLS = "test_kills.py::test_no_acknowledged_turn_is_lost_to_a_kill"
-
-
-@noticed_by(KILLS, says="acknowledged turns differ")
-def acknowledged_to_a_client_before_commit() -> None:
-    acknowledged_before_commit()
 
 
 ROLLBACK = "test_rollback.py"
@@ -157,3 +160,220 @@ def transactions_begin_deferred() -> None:
 @noticed_by(PROCESSES, says="StoreBusy")
 def nobody_waits_for_a_lock() -> None:
     SqliteStore.__init__.__kwdefaults__["busy_seconds"] = 0.0
+
+
+ERASURE = "test_erasure.py::test_no_byte_of_what_was_forgotten_is_left"
+
+
+@noticed_by(ERASURE, says="m.evimem")
+def deletion_is_not_secure() -> None:
+    _opened_with(lambda db: db.execute("PRAGMA secure_delete=OFF"))
+
+
+@noticed_by(ERASURE, says="evimem")
+def traces_outlive_what_they_cite() -> None:
+    erase._drop_traces = lambda layers, seqs: None  # type: ignore[assignment]
+
+
+@noticed_by(ERASURE, says="ann")
+def the_vector_index_outlives_its_vectors() -> None:
+    Nearby.drop = lambda self: None  # type: ignore[method-assign]
+
+
+@noticed_by(ERASURE, says="wal")
+def the_log_is_not_emptied() -> None:
+    Connection.checkpoint = lambda self, *, wait=True: True  # type: ignore[method-assign]
+
+
+@noticed_by(ERASURE, says="vector")
+def sealed_vectors_of_the_forgotten_stay() -> None:
+    honest = Connection.patch
+
+    def patch(self: Connection, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
+        if column != "vectors":
+            honest(self, table, column, rowid, offset, data)
+
+    Connection.patch = patch  # type: ignore[method-assign]
+
+
+@noticed_by(
+    "test_erasure.py::test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_comes_to_an_end",
+    says="assert",
+)
+def nobody_comes_back_to_a_pending_erasure() -> None:
+    SqliteStore._committed = lambda self: None  # type: ignore[method-assign]
+
+
+DERIVED = "test_derived.py::test_after_forgetting_every_row_is_what_it_would_be_without_the_turns"
+
+
+@noticed_by(DERIVED, says="edge")
+def links_of_the_forgotten_are_not_redrawn() -> None:
+    EdgeGraph._linked = lambda self, row: []  # type: ignore[method-assign]
+
+
+@noticed_by(DERIVED, says="replaced_by")
+def what_the_forgotten_replaced_stays_replaced() -> None:
+    Replacing.leave = lambda self, left: None  # type: ignore[method-assign]
+
+
+@noticed_by(DERIVED, says="index")
+def sealed_dates_of_the_forgotten_stay() -> None:
+    Segments._change_events = lambda self, number, changes: None  # type: ignore[method-assign]
+
+
+@noticed_by("test_derived.py::test_whatever_derived_is_lost_is_noticed_and_derived_again", says="saw nothing wrong")
+def the_doctor_sees_nothing() -> None:
+    upkeep.problems = lambda layers, extractor: iter(())  # type: ignore[assignment]
+
+
+MACHINE = "test_state_machine.py"
+ISOLATION = "test_isolation.py::test_no_call_lets_out_what_another_user_said"
+
+
+@noticed_by(ISOLATION, says="let out")
+@noticed_by(MACHINE, says="assert")
+def the_pool_lends_whatever_is_open() -> None:
+    honest = MemoryPool._borrow
+
+    def borrow(self: MemoryPool, key: str) -> Any:
+        lent = honest(self, key)
+        if len(self._open) < self._capacity:
+            return lent
+        lent.users -= 1
+        other = next(iter(self._open.values()))
+        other.users += 1
+        return other
+
+    MemoryPool._borrow = borrow  # type: ignore[method-assign]
+
+
+@noticed_by(ISOLATION, says="let out|belongs to another user")
+@noticed_by(MACHINE, says="assert|belongs to another user")
+def the_pool_opens_under_the_id_it_evicted() -> None:
+    evict = MemoryPool._close
+
+    def close(self: MemoryPool, key: str) -> None:
+        SqliteStore._check_identity = lambda self, *what: None  # type: ignore[method-assign]
+        MemoryPool._path = lambda self, wanted: self._root / key[:2] / f"{key}.evimem"  # type: ignore[method-assign]
+        evict(self, key)
+
+    MemoryPool._close = close  # type: ignore[method-assign]
+
+
+@noticed_by(ISOLATION, says="let out|fewer turns|Error|StoreClosed")
+@noticed_by(MACHINE, says="assert|Error|StoreClosed")
+def all_memories_share_one_cache() -> None:
+    honest = SqliteStore._current
+    shared: list[Any] = []
+
+    def current(self: SqliteStore) -> Any:
+        if not shared:
+            shared.append(honest(self))
+        return shared[0]
+
+    SqliteStore._current = current  # type: ignore[method-assign]
+
+
+@noticed_by(ISOLATION, says="let out")
+@noticed_by(MACHINE, says="assert")
+def user_ids_that_look_alike_are_one() -> None:
+    honest = pool.key_of
+    pool.key_of = lambda user_id: honest(unicodedata.normalize("NFC", user_id).casefold())  # type: ignore[assignment]
+
+
+@noticed_by(MACHINE, says="assert|Error")
+def postings_of_the_forgotten_stay() -> None:
+    Segments._shorten = lambda self, term, number, leaving: None  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="no vector, and none is owed")
+def work_is_struck_out_before_it_is_done() -> None:
+    Segments.set_vector = lambda self, seq, packed: None  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="DID NOT RAISE|assert")
+def a_conflict_overwrites() -> None:
+    honest = SqliteStore._write_one
+
+    def write(self: SqliteStore, entry: Any) -> Any:
+        values = (bindable(entry.turn.text), digest(entry.turn), entry.turn.id)
+        self._db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
+        return honest(self, entry)
+
+    SqliteStore._write_one = write  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="Error|assert")
+def other_handles_do_not_hear_of_a_rewrite() -> None:
+    honest = Layers.count_commit
+    Layers.count_commit = lambda self, **_: honest(self)  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="assert")
+def filters_come_after_the_best_k() -> None:
+    honest = store.rank
+
+    def rank(question: Any, corpus: Any, k: int, **options: Any) -> Any:
+        found = honest(replace(question, session=None, speaker=None), corpus, k, **options)
+        session, speaker = question.session, question.speaker
+        return [
+            one for one in found
+            if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
+        ]  # fmt: skip
+
+    store.rank = rank
+
+
+@noticed_by(MACHINE, says="assert|linked otherwise")
+def forgetting_misses_links() -> None:
+    EdgeGraph._linked = lambda self, row: []  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="assert")
+def opening_again_starts_anew() -> None:
+    honest = SqliteStore.__init__
+    opened: dict[Any, int] = {}
+
+    def init(self: SqliteStore, path: Any, *rest: Any, **options: Any) -> None:
+        opened[path] = opened.get(path, 0) + 1
+        if opened[path] % 4 == 0:
+            for file in path.parent.glob(f"{path.name}*"):
+                file.unlink()
+        honest(self, path, *rest, **options)
+
+    init.__kwdefaults__ = honest.__kwdefaults__
+    SqliteStore.__init__ = init  # type: ignore[method-assign]
+
+
+FAULTS = "test_io_faults.py::test_a_failing_disk_gives_typed_errors_and_loses_nothing"
+
+
+@noticed_by(FAULTS, says="apsw|IOError|FullError")
+def errors_of_sqlite_escape() -> None:
+    connection._typed = lambda error, path: error  # type: ignore[assignment, return-value]
+
+
+@noticed_by(FAULTS, says="Error")
+def a_handle_is_never_opened_again() -> None:
+    honest = Connection._open
+
+    def once(self: Connection) -> apsw.Connection:
+        if hasattr(self, "_db"):
+            raise apsw.IOError("the handle is gone")
+        return honest(self)
+
+    Connection._open = once  # type: ignore[method-assign]
+
+
+@noticed_by(FAULTS, says="acknowledged turns are missing|half of a batch|UnknownTurn")
+def a_failed_commit_is_taken_for_done() -> None:
+    honest = SqliteStore.write
+
+    def write(self: SqliteStore, entries: Any, *, strict: bool = False) -> Any:
+        try:
+            return honest(self, entries, strict=strict)
+        except StoreError:
+            return AddReport.of([TurnStatus(entry.turn.id, "added") for entry in entries], 0)
+
+    SqliteStore.write = write  # type: ignore[method-assign]

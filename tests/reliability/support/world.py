@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import evimem.edges.vectors
 import evimem.index.replacing
 import evimem.store
 from evimem import Fact, Memory, Turn
@@ -78,6 +79,7 @@ def small_thresholds() -> Iterator[None]:
     with (
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
         patch.object(evimem.index.replacing, "REACH", 2),
+        patch.object(evimem.edges.vectors, "PER_FACT", 2),
         patch.object(evimem.store, "EVERY", 5),
         patch.object(evimem.store, "LINK_NOW", 40),
     ):
