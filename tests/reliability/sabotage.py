@@ -100,10 +100,10 @@ def acknowledged_before_commit() -> None:
 
     emptied = Connection.checkpoint
 
-    def checkpoint(self: Connection) -> bool:
+    def checkpoint(self: Connection, *, wait: bool = True) -> bool:
         if self._db.in_transaction:
             self._db.execute("COMMIT")
-        return emptied(self)
+        return emptied(self, wait=wait)
 
     Connection._transaction = lazily  # type: ignore[method-assign, assignment]
     Connection.checkpoint = checkpoint  # type: ignore[method-assign]
