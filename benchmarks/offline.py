@@ -41,7 +41,7 @@ SUFFICIENT = {
 }  # fmt: skip
 FORM = ("length", "listed", "timed", "guess")
 FALSE_ABSTENTION = 0.10
-PRECISION = 0.96  # a little above what is wanted on conversations that chose nothing
+PRECISION = 0.97  # a little above what is wanted on conversations that chose nothing
 FOREIGN = 60  # questions of other conversations, a conversation
 FOREIGN_WEIGHT = 0.1
 OWN = "friends", "assistant"

@@ -45,7 +45,7 @@ def dated(matches: Matches, found: Sequence[Match]) -> list[Dated]:
         Dated(
             located.time,
             m,
-            _trimmed(m, located),
+            (located.start, located.end),
             strengths[id(m)] / top + _bonus(matches, m, located, best_turn),
         )
         for m in found[:_SENTENCES]
@@ -68,12 +68,6 @@ def day_of(moment: datetime) -> TimeSpan:
 def _located(m: Match) -> list[Located]:
     start, end = m.unit.span
     return [located for located in locate_times(m.unit.turn.text, m.unit.turn.time) if start <= located.start < end]
-
-
-def _trimmed(m: Match, located: Located) -> tuple[int, int]:
-    """Return where the words of time stand, without the mark that ends the sentence."""
-    said = m.unit.turn.text[located.start : located.end]
-    return located.start, located.start + len(said.rstrip(".,;:!? "))
 
 
 def _bonus(matches: Matches, m: Match, located: Located, best_turn: str) -> float:

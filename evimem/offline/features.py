@@ -39,11 +39,14 @@ def features(view: View, matches: Matches) -> dict[str, float]:
 def attribution(view: View, matches: Matches) -> dict[str, float]:
     """Return how much better the sentences about the target match than those about others.
 
-    `gap` averages over the best few, `gap_best` compares the best two; `facts_own` and `facts_other` are the share
-    of the question's words in the best fact about the target, and about another speaker.
+    `gap` averages over the best few, `gap_best` compares the best two; both weigh only what the question itself
+    found at first, for later searches look for the target and would tip the scale. `facts_own` and `facts_other` are
+    the share of the question's words in the best fact about the target, and about another speaker.
     """
-    own = [m.score * m.own for m in matches.ranked]
-    other = [m.score * m.other for m in matches.ranked]
+    first = _found_first(view)
+    weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
+    own = [m.score * m.own for m in weighed]
+    other = [m.score * m.other for m in weighed]
     facts = _facts(view, matches)
     return {
         "gap": _top(own) - _top(other),
@@ -80,6 +83,13 @@ def form(matches: Matches) -> dict[str, float]:
         "timed": float(analysis.wants == "time"),
         "guess": float(analysis.wants in {"yes_no", "choice"}),
     }
+
+
+def _found_first(view: View) -> frozenset[str]:
+    """Return the turns of the first iteration, with the dialogue around them."""
+    found = [item.turn.id for item in view.evidence if item.iteration == 1]
+    around = (turn.id for turn_id in found for turn in view.context.get(turn_id, ()))
+    return frozenset(found).union(around)
 
 
 def _facts(view: View, matches: Matches) -> tuple[float, float]:

@@ -25,6 +25,7 @@ DURATION = re.compile(
     re.IGNORECASE,
 )
 COUNT = re.compile(
+    r"(?!\bone\b(?:\s+(?:of|that|who|is|was|day|more|another|thing)\b|[.,!?;]|$))"
     rf"(?<![\w$\u00a3\u20ac:.,/-])(?:{_NUMBER}(?:\s*(?:%|percent\b))?|once|twice|(?:a\s+)?(?:few|couple|dozen)|several)"
     r"(?![\w:]|/\d)",
     re.IGNORECASE,
@@ -32,6 +33,10 @@ COUNT = re.compile(
 MONEY = re.compile(
     r"[$\u00a3\u20ac]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
     rf"|\b{_NUMBER}\s+(?:pounds|dollars|euros|bucks|quid|pence|cents)\b",
+    re.IGNORECASE,
+)
+PRICED = re.compile(
+    r"\b(?:how\s+much|what)\b.*\b(?:cost|costs|pay|paid|price|priced|spend|spent|charged?|budget)\b(?!\s+attention)",
     re.IGNORECASE,
 )
 OFTEN = re.compile(

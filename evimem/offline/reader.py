@@ -53,9 +53,9 @@ def _by_form(view: View, matches: Matches, found: list[Match]) -> Draft | None:
     if wants == "time":
         return _time(matches, found)
     if wants == "duration":
-        return _duration(view, matches, found)
-    if wants == "count":
-        return _count(matches, found)
+        return _duration(view, matches, found) or _sentence(found, "no length is stated; this is the closest")
+    if wants == "count" or numbers.PRICED.search(matches.analysis.question):
+        return _count(matches, found) or _sentence(found, "no number is stated; this is the closest")
     if wants == "choice":
         return _stand(polarity.choice(matches, found) or polarity.stand(matches, found))
     if wants == "yes_no":
@@ -121,17 +121,25 @@ def _between(view: View, events: tuple[str, str]) -> Draft | None:
 def _count(matches: Matches, found: list[Match]) -> Draft | None:
     question = matches.analysis.question.lower()
     if "how often" in question:
-        forms: tuple[re.Pattern[str], ...] = (numbers.OFTEN,)
-    elif "how much" in question:
-        forms = (numbers.MONEY, numbers.COUNT)
-    else:
-        forms = (numbers.COUNT,)
-    said = next((phrases for form in forms if (phrases := numbers.stated(matches, found, form))), [])
+        return _phrase(matches, found, numbers.OFTEN)
+    if numbers.PRICED.search(question):
+        return _phrase(matches, found, numbers.MONEY)
+    said = numbers.stated(matches, found, numbers.COUNT)
     ranks = numbers.stated(matches, found, numbers.ORDINAL) if "how many" in question else []
     if ranks and (not said or ranks[0].strength > said[0].strength):
         last = max(ranks, key=lambda phrase: numbers.ordinal(phrase.text))
         return Draft(numbers.in_words(numbers.ordinal(last.text)), (cite(last.match, last.span),))
     return Draft(said[0].text, (cite(said[0].match, said[0].span),)) if said else None
+
+
+def _phrase(matches: Matches, found: list[Match], form: re.Pattern[str]) -> Draft | None:
+    said = numbers.stated(matches, found, form, within=0.35)
+    return Draft(said[0].text, (cite(said[0].match, said[0].span),)) if said else None
+
+
+def _sentence(found: list[Match], reason: str) -> Draft:
+    """Quote the best sentence where no short answer has the form that was asked for."""
+    return Draft(found[0].unit.text, (cite(found[0], found[0].unit.span),), reason=reason)
 
 
 def _stand(found: polarity.Stand | None) -> Draft | None:
@@ -142,7 +150,7 @@ def _words(view: View, matches: Matches, found: list[Match], constants: Constant
     facts: Mapping[str, Sequence[Fact]] = {item.turn.id: item.facts for item in view.shown}
     spans = answers(matches, found, facts, constants.word, _ITEMS if several(view.analysis) else 1)
     if not spans:
-        return Draft(found[0].unit.text, (cite(found[0], found[0].unit.span),))
+        return _sentence(found, "no part of it stands out; this is the closest")
     text = ", ".join(span.text for span in spans)
     return Draft(text, tuple(cite(span.match, (span.start, span.end)) for span in spans))
 

@@ -40,9 +40,6 @@ _SPOKEN: tuple[tuple[Wants, str], ...] = (
     ),
 )
 _FORMS = tuple((wants, re.compile(pattern, re.IGNORECASE)) for wants, pattern in _SPOKEN)
-_ORDER = re.compile(
-    r"\b(?:before|after|first|last|latest|earliest|most\s+recent(?:ly)?|recent(?:ly)?)\b", re.IGNORECASE
-)
 _PAST = re.compile(
     r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then|(?:live|work|be|do)\s+before)\b",
     re.IGNORECASE,
@@ -95,11 +92,6 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
 def form(question: str) -> Wants:
     """Return the form of answer that a question asks for."""
     return next((wants for wants, pattern in _FORMS if pattern.search(question)), "thing")
-
-
-def ordered(question: str) -> bool:
-    """Whether a question asks for what came first, last, before or after."""
-    return _ORDER.search(question) is not None
 
 
 def _requirements(

@@ -258,7 +258,10 @@ def _objects(
 
 def _typed(wants: Wants, plain: Sequence[str], found: Sequence[Word], capital: Any, *, named: bool) -> Any:
     """Return how far each word has the form of answer that is asked for."""
-    if wants == "person" or named:
+    if wants == "person":
+        led = np.array([bool(_PLACE_BEFORE & set(plain[max(0, i - 2) : i])) for i in range(len(plain))])
+        return capital & ~led
+    if named:
         return capital
     if wants in {"count", "duration"}:
         return [numeric(token.text) for token in found]

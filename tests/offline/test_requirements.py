@@ -68,6 +68,7 @@ def test_other_names_are_entities_too_and_question_words_are_not() -> None:
 def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that() -> None:
     assert ask("What is my plant nursery called?", "user", "assistant").asked == ("user",)
     assert ask("What is the nursery called?", "user", "assistant").asked == ()
+    assert ask("What did we name our nursery?", "user", "assistant").asked == ("user",)
 
 
 def test_nothing_is_assumed_about_the_number_of_speakers() -> None:
@@ -77,6 +78,11 @@ def test_nothing_is_assumed_about_the_number_of_speakers() -> None:
 
 def test_keywords_carry_the_property_and_no_names() -> None:
     assert ask("What colour is Tomas's old van?").keywords == ("colour", "old", "van")
+    assert ask("How old is Mira's van?").keywords == ("van",)
+
+
+def test_a_question_of_any_length_is_analysed_in_bounded_time() -> None:
+    assert len(ask("puppy" + " and a kitten" * 100_000).question) == 2_000
 
 
 def test_requirements_have_ids_of_their_own_and_name_what_is_missing() -> None:
