@@ -40,11 +40,16 @@ def nearest_cosines(inquiry: Inquiry, near: Neighbourhood) -> Scores:
 
 
 def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray[np.float32]) -> Scores:
-    """Return the products of turns' vectors with a direction of whole numbers: below 2 ** 24, exact in any order."""
+    """Return the products of turns' vectors with a direction of whole numbers: below 2 ** 24, exact in any order.
+
+    Positions are ascending and distinct.
+    """
     dots = np.empty(len(positions))
+    everything = len(positions) == len(corpus)  # then the rows lie as they are wanted
     for start in range(0, len(positions), _SLICE):
-        rows = corpus.vectors.take(positions[start : start + _SLICE], axis=0, mode="wrap")
-        dots[start : start + _SLICE] = rows.astype(np.float32) @ direction
+        some = slice(start, start + _SLICE)
+        rows = corpus.vectors[some] if everything else corpus.vectors.take(positions[some], axis=0, mode="wrap")
+        dots[some] = rows.astype(np.float32) @ direction
     return dots * corpus.scale[positions].astype(np.float64)
 
 

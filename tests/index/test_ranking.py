@@ -17,6 +17,7 @@ from evimem.index.inquiry import inquire
 from evimem.index.question import Question, Ranked
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS
+from evimem.protocols import Neighbours
 
 from .corpora import Said, corpora, corpus_of, direction, questions, row
 
@@ -132,6 +133,28 @@ def test_equal_turns_come_in_order_of_arrival() -> None:
     assert [one.position for one in rank(Question("tea"), corpus, 4)] == [0, 1, 2, 3]
 
 
+def test_many_equal_turns_come_in_order_of_arrival() -> None:
+    corpus = corpus_of(Said(("tea",) * (1 + at % 3 % 2), session=at) for at in range(300))
+    found = [one.position for one in rank(Question("tea"), corpus, 300)]
+    assert found == sorted(found, key=lambda at: (at % 3 != 1, at))
+
+
+def test_a_neighbour_that_comes_later_changes_what_was_remembered() -> None:
+    corpus = corpus_of([Said((), seed=1, time=1)])
+    question = Question("", direction(2))
+    before = rank(question, corpus, 1)
+    corpus.append(row(Said((), seed=2, speaker=1, time=2)))
+    assert {one.position: one.score for one in rank(question, corpus, 2)}[0] != before[0].score
+    assert rank(question, corpus, 2) == rank_all(question, corpus, 2)
+
+
+def test_other_weights_do_not_find_what_was_remembered_under_these() -> None:
+    corpus = corpus_of(Said((), seed=at, speaker=at % 2, time=at) for at in range(4))
+    question, wide = Question("", direction(2)), replace(WEIGHTS, spread=0.9)
+    rank(question, corpus, 4)
+    assert rank(question, corpus, 4, wide) == rank_all(question, corpus, 4, wide)
+
+
 def test_an_empty_corpus_has_no_hits() -> None:
     assert rank(Question("tea", direction(0)), Corpus(8), 5) == []
 
@@ -184,6 +207,58 @@ def test_a_date_in_the_question_prefers_and_never_excludes() -> None:
     found = rank(Question("tea", times=((200 * day, 201 * day),)), corpus, 4)
     assert found[0].position == 2
     assert len(found) == 4
+
+
+def test_a_date_in_the_question_prefers_what_happens_then_as_well() -> None:
+    day = 86_400_000_000
+    corpus = corpus_of(
+        Said(("tea",), time=900 * day, session=n, events=((n * 100 * day, n * 100 * day + day),)) for n in range(4)
+    )
+    assert rank(Question("tea", times=((200 * day, 201 * day),)), corpus, 4)[0].position == 2
+
+
+class Fixed:
+    """A vector index that always finds the same, and keeps what it was asked for."""
+
+    def __init__(self, *positions: int) -> None:
+        self._positions = positions
+        self.wanted = 0
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def add(self, positions: object, vectors: object) -> None: ...
+
+    def search(self, vector: object, k: int, exclude: object = ()) -> Neighbours:
+        self.wanted = k
+        return Neighbours(np.array(self._positions[:k], np.int64), np.zeros(len(self._positions[:k]), np.float32))
+
+
+def test_what_only_the_vector_index_finds_is_a_candidate_with_what_stands_around_it() -> None:
+    corpus = corpus_of(Said((), seed=0, session=at // 10, speaker=at % 2, time=at) for at in range(300))
+    found = rank(Question("", direction(1)), corpus, 9, nearest=Fixed(204), effort=Effort(whole=0, final=9))
+    assert {one.position for one in found} <= set(range(200, 210))
+
+
+def test_a_position_that_the_corpus_does_not_have_yet_is_passed_over() -> None:
+    corpus = corpus_of(Said((), seed=0, session=at) for at in range(5))
+    assert len(rank(Question("", direction(1)), corpus, 3, nearest=Fixed(99, 2), effort=CANDIDATES)) == 3
+
+
+def test_the_fewer_turns_a_filter_lets_through_the_more_the_index_is_asked_for() -> None:
+    corpus = corpus_of(Said((), seed=0, session=at, speaker=at % 10) for at in range(1000))
+    question, index = Question("", direction(1), speaker=3), Fixed(*range(1000))
+    rank(question, corpus, 3, nearest=index, effort=Effort(whole=0, nearest=2, compared=100))
+    assert index.wanted == 0  # few enough to compare with each
+    rank(question, corpus, 3, nearest=index, effort=Effort(whole=0, nearest=2, compared=99))
+    assert index.wanted > 2
+
+
+def test_a_date_alone_makes_a_candidate() -> None:
+    day = 86_400_000_000
+    corpus = corpus_of(Said((), seed=None, session=at, time=at * day) for at in range(1000))
+    found = rank(Question("", times=((700 * day, 701 * day),)), corpus, 3, effort=Effort(whole=0))
+    assert found[0].position == 700
 
 
 def test_scores_do_not_depend_on_the_length_of_the_vectors() -> None:
