@@ -18,7 +18,7 @@ from .owed import give_links, give_vectors
 from .portable import read_export, write_export
 from .protocols import AsyncEmbedder, Embedder, Extractor, Job
 from .remember import Remembering
-from .search import Filters, search
+from .search import Filters, check_clock, search
 from .store import SqliteStore
 from .trace import Event
 from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Turn
@@ -98,7 +98,9 @@ class Core:
             )
         if turns is not None:
             return self.store.forget(turns)
-        return self.store.forget_where(session=session, before=moment("before", before))
+        bound = moment("before", before)
+        check_clock("before", bound, self.store.roster().last)
+        return self.store.forget_where(session=session, before=bound)
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
         """Switch the memory to another embedder; every vector is owed again."""

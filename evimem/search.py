@@ -30,7 +30,8 @@ def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {k!r}; expected a whole number from 1 on")
     roster = yield from who_speaks()
-    _check_clock(filters, roster.last)
+    check_clock("before", filters.before, roster.last)
+    check_clock("after", filters.after, roster.last)
     hinted = hints(text, roster.speakers, asked_at or roster.last)
     query = Query(
         text,
@@ -48,10 +49,8 @@ def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None
     return (yield from recall(replace(query, vector=vectors[0])))
 
 
-def _check_clock(filters: Filters, last: datetime | None) -> None:
-    for name, bound in (("before", filters.before), ("after", filters.after)):
-        if bound is not None and last is not None and (bound.tzinfo is None) != (last.tzinfo is None):
-            kept = "naive" if last.tzinfo is None else "aware"
-            raise InvalidQuery(
-                f"{name} is {bound.isoformat()!r} but this memory holds {kept} times; give it the same kind"
-            )
+def check_clock(name: str, bound: datetime | None, last: datetime | None) -> None:
+    """Raise InvalidQuery for a bound that cannot be compared with the times of a memory."""
+    if bound is not None and last is not None and (bound.tzinfo is None) != (last.tzinfo is None):
+        kept = "naive" if last.tzinfo is None else "aware"
+        raise InvalidQuery(f"{name} is {bound.isoformat()!r} but this memory holds {kept} times; give it the same kind")

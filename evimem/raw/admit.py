@@ -35,7 +35,7 @@ class Admission:
             speaker=speaker,
             time=time,
             role=_role(turn.role, speaker),
-            metadata=_metadata(turn.metadata),
+            metadata=_metadata(turn),
         )
         return replace(whole, id=_name("id", turn.id) if turn.id else self._digest_id(whole))
 
@@ -63,7 +63,7 @@ def _time(turn: Turn) -> datetime:
     if isinstance(given, datetime):
         return given
     raise InvalidTurn(
-        f"turn {turn.id or turn.text[:40]!r} has time {given!r}; expected a datetime or an ISO 8601 string such as "
+        f"turn {turn.id!r} of {turn.speaker!r} has time {given!r}; expected a datetime or an ISO 8601 string such as "
         "'2024-03-12T18:20', the moment when it was said"
     )
 
@@ -103,11 +103,11 @@ def _role(role: str | None, speaker: str) -> str:
     return role
 
 
-def _metadata(metadata: Any) -> dict[str, Any]:
+def _metadata(turn: Turn) -> dict[str, Any]:
     try:
-        kept = orjson.loads(orjson.dumps(dict(metadata or {}), option=orjson.OPT_SORT_KEYS))
+        kept = orjson.loads(orjson.dumps(dict(turn.metadata or {}), option=orjson.OPT_SORT_KEYS))
     except (TypeError, ValueError) as error:
         raise InvalidTurn(
-            f"metadata is {metadata!r}; expected a mapping of strings to JSON values ({error})"
+            f"metadata of turn {turn.id!r} cannot be kept ({error}); expected a mapping of strings to JSON values"
         ) from error
     return dict(kept)

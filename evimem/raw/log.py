@@ -78,12 +78,12 @@ class RawLog:
 
     def digest_of(self, turn_id: str) -> bytes | None:
         """Return the stored digest of an id, or None for an unknown one."""
-        found: bytes | None = self._db.value("SELECT digest FROM turn WHERE id = ?", (turn_id,))
+        found: bytes | None = self._db.value("SELECT digest FROM turn WHERE id = ?", (bindable(turn_id),))
         return found
 
     def find(self, turn_id: str) -> int | None:
         """Return the sequence number of an id, or None for an unknown one."""
-        found: int | None = self._db.value("SELECT seq FROM turn WHERE id = ?", (turn_id,))
+        found: int | None = self._db.value("SELECT seq FROM turn WHERE id = ?", (bindable(turn_id),))
         return found
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
@@ -103,7 +103,7 @@ class RawLog:
 
     def ord(self, table: str, name: str) -> int | None:
         """Return the number of a session or speaker, or None for an unknown one."""
-        found: int | None = self._db.value(f"SELECT ord FROM {_NAMED[table]} WHERE name = ?", (name,))
+        found: int | None = self._db.value(f"SELECT ord FROM {_NAMED[table]} WHERE name = ?", (bindable(name),))
         return found
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
@@ -144,7 +144,7 @@ class RawLog:
         args: list[Any] = []
         if session is not None:
             clauses.append("session = (SELECT ord FROM session WHERE name = ?)")
-            args.append(session)
+            args.append(bindable(session))
         if before is not None:
             clauses.append("instant < ?")
             args.append(instant(before))
