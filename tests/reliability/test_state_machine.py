@@ -50,7 +50,7 @@ Model = dict[str, Turn]
 
 
 class Pools(RuleBasedStateMachine):
-    """Users' memories beside dicts of what they must hold. Hypothesis chooses the rules; a number stands for the rest."""
+    """Users' memories beside dicts of what they must hold. Hypothesis picks the rules; a number stands for the rest."""
 
     def __init__(self) -> None:
         super().__init__()

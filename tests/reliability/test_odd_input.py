@@ -1,0 +1,175 @@
+"""Whatever text is given, as a turn, a query, an id or a filter, it is kept verbatim, found, or refused by name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evimem import EvimemError, InvalidQuery, InvalidTurn, Memory, Turn, UnknownTurn
+from evimem.raw.admit import MAX_NAME, MAX_TEXT
+
+from .support.scale import sizes
+from .support.tables import differences, dump
+from .support.world import NOON, open_memory, small_thresholds
+
+PIECES = (
+    "'", '"', "`", ";", "--", "/*", "*/", "%", "_", "\\", "\x00", "\n", "\r\n", "\t", "(", ")" * 9, "NEAR(a b)", "a*",
+    "-a", "a:b", "^a", "AND", "OR NOT", "' OR '1'='1", "'; DROP TABLE turn; --", "${x}", "{0}", "%s", "?1", ":id", "@a",
+    "$a", "\ud800", "\udfff", "\ud83d\ude00", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "e\u0301", "\u0130",
+    "ß",
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467", "🇵🇹", "العربية", "שלום", "日本語", "ไทย", "\u0000\u0001", "\x7f", "\x85", "\u2028", "A" * 300, "../..",
+    "C:\\nul",
+)  # fmt: skip
+
+
+def odd(random: Random, most: int = 5) -> str:
+    """Return a text that something has choked on somewhere."""
+    parts = [
+        random.choice(PIECES)
+        if random.random() < 0.7
+        else chr(random.randrange(sys.maxunicode + 1)) * random.randint(1, 3)
+        for _ in range(random.randint(1, most))
+    ]
+    return random.choice(("", " ")).join(parts)
+
+
+def kept(memory: Memory, count: int) -> None:
+    times = [NOON + timedelta(minutes=number) for number in range(count)]
+    memory.extend([Turn(f"t{number}", "s", "Mira", f"I like tea {number}.", time) for number, time in enumerate(times)])
+
+
+def odd_turn(random: Random, number: int) -> Turn:
+    speaker, caption = random.choice(("Mira", "Žofie", "美羅")), random.choice((None, odd(random)))
+    note = odd(random).encode("utf-8", "replace").decode()
+    time = NOON + timedelta(minutes=number)
+    return Turn(f"{number}", "s", speaker, f"{odd(random)} zq{number}", time, caption, "user", {"note": note})
+
+
+def in_a_list(call: Callable[[list[str]], object], name: str) -> object:
+    return call([name])
+
+
+@pytest.mark.parametrize("count", sizes(2_000, nightly=50_000, reduced=300))
+def test_an_odd_text_is_kept_verbatim_and_found(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
+    random = Random(seed)
+    with small_thresholds(), open_memory(disk / "m.evimem") as memory:
+        for start in range(0, count, 100):
+            turns = [odd_turn(random, number) for number in range(start, start + 100)]
+            assert memory.extend(turns).added == len(turns)
+            assert [memory.turn(turn.id) for turn in turns] == turns
+            sample = random.choice(turns)
+            found = [hit.turn for hit in memory.search(f"zq{sample.id}", k=1)]
+            assert found == [sample], f"seed {seed}: {sample.text!r} was not found by its last word"
+        assert memory.check().problems == ()
+    tell(f"{count} odd texts kept verbatim and found")
+
+
+@pytest.mark.parametrize("count", sizes(1_500, nightly=100_000, reduced=300))
+def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
+    disk: Path, seed: int, count: int, tell: Callable[[str], None]
+) -> None:
+    random = Random(seed)
+    with small_thresholds(), open_memory(disk / "m.evimem") as memory:
+        kept(memory, 40)
+        before = dump(memory)
+        there = {turn.id for turn in memory.turns()}
+        for number in range(count):
+            text, case = odd(random), f"seed {seed}, call {number}"
+            if text.strip():
+                hits = memory.search(text, k=5)
+                assert len(hits) == 5, f"{case}: {text!r} found {len(hits)} turns of 40"
+            assert memory.search("tea", session=text) == [], f"{case}: {text!r} is not a session"
+            assert memory.search("tea", speaker=text) == [], f"{case}: {text!r} is not a speaker"
+            assert len(memory.search("tea", k=3, exclude=[text])) == 3
+            assert memory.forget(session=text).turns == 0
+            of_one = (memory.turn, memory.context, memory.neighbours)
+            of_many = (memory.facts, memory.forget)
+            for call in (*of_one, *(partial(in_a_list, call) for call in of_many)):
+                with pytest.raises(UnknownTurn):
+                    call(text)
+            if number % 50 == 0 and text.strip():
+                memory.ask(text)
+        assert {turn.id for turn in memory.turns()} == there
+        assert differences(dump(memory), before) == []
+    tell(f"{count} odd texts as query, session, speaker, id and exclusion: 0 errors of SQLite, 0 rows changed")
+
+
+@pytest.mark.parametrize("what", ["id", "session", "speaker"])
+def test_an_odd_name_is_kept_verbatim_or_refused(disk: Path, seed: int, what: str) -> None:
+    random = Random(f"{seed}/{what}")
+    with open_memory(disk / "m.evimem") as memory:
+        for number in range(300):
+            name = f"{odd(random, most=2)}{number}"
+            fields = {"id": f"t{number}", "session": "s", "speaker": "Mira"} | {what: name}
+            turn = Turn(**fields, text="Hello there.", time=NOON + timedelta(minutes=number), role="user")
+            (status,) = memory.extend([turn]).statuses
+            if len(name) > MAX_NAME or any("\ud800" <= one <= "\udfff" for one in name):
+                assert status.outcome == "refused"
+                assert what in str(status.reason)
+            else:
+                assert memory.turn(turn.id) == turn
+
+
+REFUSED: dict[str, Callable[[Memory], object]] = {
+    "a text of more than a mebibyte": lambda m: m.add("Mira", "é" * (MAX_TEXT // 2 + 1), time=NOON),
+    "no text": lambda m: m.add("Mira", "", time=NOON),
+    "no speaker": lambda m: m.add("", "Hello.", time=NOON),
+    "a speaker that is a number": lambda m: m.add(7, "Hello.", time=NOON),  # type: ignore[arg-type]
+    "a text that is bytes": lambda m: m.add("Mira", b"Hello.", time=NOON),  # type: ignore[arg-type]
+    "no time": lambda m: m.add("Mira", "Hello.", time=None),  # type: ignore[arg-type]
+    "a time that is none": lambda m: m.add("Mira", "Hello.", time="yesterday"),
+    "an aware time among naive ones": lambda m: m.add("Mira", "Hello.", time="2024-03-12T12:00:00Z"),
+    "an id of a thousand characters": lambda m: m.add("Mira", "Hello.", time=NOON, id="x" * 1000),
+    "a role that is none": lambda m: m.add("Mira", "Hello.", time=NOON, role="admin"),
+    "metadata that is not JSON": lambda m: m.add("Mira", "Hello.", time=NOON, metadata={"a": object()}),
+    "metadata with a surrogate": lambda m: m.add("Mira", "Hello.", time=NOON, metadata={"a": "\ud800"}),
+    "metadata with a huge number": lambda m: m.add("Mira", "Hello.", time=NOON, metadata={"a": 2**70}),
+    "metadata with deep lists": lambda m: m.add("Mira", "Hello.", time=NOON, metadata={"a": deep(2_000)}),
+    "an empty query": lambda m: m.search("  "),
+    "a query that is a number": lambda m: m.search(7),  # type: ignore[arg-type]
+    "k of zero": lambda m: m.search("tea", k=0),
+    "k that is a text": lambda m: m.search("tea", k="5"),  # type: ignore[arg-type]
+    "an exclusion that is one text": lambda m: m.search("tea", exclude="t1"),
+    "an aware bound among naive times": lambda m: m.search("tea", before="2024-01-01T00:00:00Z"),
+    "a bound that is no time": lambda m: m.search("tea", after="soon"),
+    "an empty question": lambda m: m.ask(""),
+    "a loop that is none": lambda m: m.ask("What?", loop="circle"),
+    "forgetting nothing": lambda m: m.forget(),
+    "forgetting one text": lambda m: m.forget(turns="t1"),
+    "forgetting by an aware time": lambda m: m.forget(before="2024-01-01T00:00:00Z"),
+    "a trace that is not there": lambda m: m.trace(99),
+    "an unknown turn": lambda m: m.turn("nobody"),
+}
+
+
+def deep(levels: int) -> list[object]:
+    nested: list[object] = []
+    for _ in range(levels):
+        nested = [nested]
+    return nested
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_has_no_meaning_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
+    with open_memory(disk / "m.evimem") as memory:
+        kept(memory, 5)
+        before = dump(memory)
+        with pytest.raises((InvalidTurn, InvalidQuery, UnknownTurn)) as caught:
+            REFUSED[case](memory)
+        assert isinstance(caught.value, EvimemError)
+        assert differences(dump(memory), before) == []
+        memory.add("Mira", "And on it goes.", time=NOON)
+
+
+def test_a_bad_turn_among_good_ones_is_reported_and_the_others_are_kept(disk: Path) -> None:
+    with open_memory(disk / "m.evimem") as memory:
+        speakers = {"a": "Mira", "b": "", "c": "Mira"}
+        report = memory.extend([Turn(name, "s", speaker, "Hello.", NOON) for name, speaker in speakers.items()])
+        assert [status.outcome for status in report.statuses] == ["added", "refused", "added"]
+        assert memory.stats().turns == 2
