@@ -12,6 +12,8 @@ import pytest
 
 from .sabotage import SABOTAGES
 
+# Forty runs of pytest, one after the other: too long for every run while two cores are shared with other work.
+pytestmark = pytest.mark.nightly
 HERE = Path(__file__).parent
 
 
