@@ -24,9 +24,10 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection
     _check_ours(path)
     db = Connection(path, vfs=vfs, busy_seconds=busy_seconds)
     try:
-        if mark is not None:
-            _check(db, mark)
-        migrate(db)
+        with db.decoding():
+            if mark is not None:
+                _check(db, mark)
+            migrate(db)
     except BaseException:
         db.close()
         raise

@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 
 from .errors import (
+    UNREADABLE,
     DiskFull,
     NotAMemory,
     StoreBusy,
@@ -72,37 +73,37 @@ class Connection:
 
     def trust(self) -> None:
         """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             self._trusted = True
             self._handle().config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
         """Return every row of a query."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             return self._handle().execute(sql, args).fetchall()
 
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             row = self._handle().execute(sql, args).fetchone()
             return None if row is None else row[0]
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
         """Run one statement; return the rowid of the last insert."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             db = self._handle()
             db.execute(sql, args)
             return db.last_insert_rowid()
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             self._handle().executemany(sql, rows)
 
     def patch(self, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
         """Overwrite some bytes of a BLOB in place."""
         with (
-            self._lock,
+            self._mine(),
             self._translated,
             self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
         ):
@@ -112,19 +113,29 @@ class Connection:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the write lock of the file for a block that is kept whole or not at all."""
-        with self._transaction("BEGIN IMMEDIATE"):
+        with self.decoding(), self._transaction("BEGIN IMMEDIATE"):
             self._check_place()  # under the lock, which `remove` holds too
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """See one state of the file throughout a block."""
-        with self._transaction("BEGIN"):
+        with self.decoding(), self._transaction("BEGIN"):
             yield
+
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """Let what cannot be read as it was written be StoreCorrupt, whatever its reader stumbled over."""
+        try:
+            yield
+        except UnicodeError:
+            raise StoreCorrupt(self._unreadable("text that is not UTF-8")) from None  # the cause would quote the text
+        except UNREADABLE as error:
+            raise StoreCorrupt(self._unreadable(f"what raised {type(error).__name__} when it was read")) from error
 
     def checkpoint(self, *, wait: bool = True) -> bool:
         """Move the log into the file and empty it; return False while another reader still needs it."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             kept, self._busy = self._busy, self._busy if wait else 0.0
             try:
                 busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
@@ -134,7 +145,7 @@ class Connection:
 
     def backup_to(self, target: Path) -> None:
         """Copy a consistent state into a new file."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             copy = apsw.Connection(str(target))
             try:
                 with copy.backup("main", self._handle(), "main") as job:
@@ -146,7 +157,7 @@ class Connection:
 
     def remove(self) -> bool:
         """Delete the file and its log, and close the handle; return False, and do neither, while there is another."""
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             db = self._handle()
             try:
                 alone: bool = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
@@ -162,8 +173,10 @@ class Connection:
 
     def close(self) -> None:
         """Close the handle; a second call does nothing."""
+        if self._pid != os.getpid():
+            return  # it is the parent's to close
         with self._lock:
-            if not self._closed and self._pid == os.getpid():
+            if not self._closed:
                 with self._translated:
                     self._db.close()
             self._closed = True
@@ -218,9 +231,16 @@ class Connection:
             return None
         return (found.st_dev, found.st_ino)
 
-    def _handle(self) -> apsw.Connection:
+    def _unreadable(self, what: str) -> str:
+        return f"{str(self.path)!r} holds {what}; run `evimem doctor`, or restore a backup"
+
+    def _mine(self) -> threading.RLock:
+        """Return the lock; in a child of a fork, where nobody would ever give it back, say so instead."""
         if self._pid != os.getpid():
             raise StoreClosed(f"{str(self.path)!r} was opened before a fork; open it again in the child process")
+        return self._lock
+
+    def _handle(self) -> apsw.Connection:
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
         if self._suspect and self._depth == 0:
@@ -231,7 +251,7 @@ class Connection:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._lock, self._translated:
+        with self._mine(), self._translated:
             if self._depth:  # one state throughout: an inner block joins the outer one
                 yield
                 return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
-from .errors import StoreCorrupt
+from .errors import UNREADABLE, StoreCorrupt
 from .index.document import document
 from .layers import Layers
 from .types import EraseReport
@@ -93,7 +93,7 @@ class Erasure:
         for seq in seqs:
             try:
                 self._layers.raw.read([seq])
-            except StoreCorrupt:
+            except (*UNREADABLE, StoreCorrupt):
                 altered.add(seq)
         return altered
 

@@ -27,7 +27,11 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
+
+# What reading a damaged row as it was written stumbles over; told to the caller as StoreCorrupt.
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
 
 
 class EvimemError(Exception):

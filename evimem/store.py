@@ -59,17 +59,18 @@ class SqliteStore:
     ) -> None:
         self.path = path
         self._db = open_checked(path, vfs, busy_seconds)
-        kept = self._db.value("SELECT value FROM meta WHERE key = 'segment'")
-        self._layers = Layers.over(self._db, dimension, int(kept or segment), clock)
         self._nearby = Nearby(path, index_from)
         self._corpus: Corpus | None = None
         self._epoch = -1
         self._linked: tuple[str | None, ...] = ()
         self._unmarked = 0
         try:
-            self._check_identity(embedder, dimension, owner)
-            self._erased = finished(self._layers, wait=False)
-            save_mark(self._db)
+            with self._db.decoding():
+                kept = self._db.value("SELECT value FROM meta WHERE key = 'segment'")
+                self._layers = Layers.over(self._db, dimension, int(kept or segment), clock)
+                self._check_identity(embedder, dimension, owner)
+                self._erased = finished(self._layers, wait=False)
+                save_mark(self._db)
         except BaseException:
             self._db.close()
             raise
@@ -260,14 +261,16 @@ class SqliteStore:
 
     def turns(self) -> Iterator[Turn]:
         """Yield every turn in order of arrival."""
-        for page in self._layers.raw.pages():
-            yield from (turn for _, turn in page)
+        with self._db.decoding():
+            for page in self._layers.raw.pages():
+                yield from (turn for _, turn in page)
 
     def pairs(self) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
         """Yield every turn with its facts, in order of arrival."""
-        for page in self._layers.raw.pages():
-            facts = self._layers.facts.of_turns([seq for seq, _ in page])
-            yield from ((turn, tuple(facts[seq])) for seq, turn in page)
+        with self._db.decoding():
+            for page in self._layers.raw.pages():
+                facts = self._layers.facts.of_turns([seq for seq, _ in page])
+                yield from ((turn, tuple(facts[seq])) for seq, turn in page)
 
     def keep_trace(self, trace: Trace) -> int:
         """Store a trace; return its number."""
@@ -278,7 +281,8 @@ class SqliteStore:
 
     def trace(self, number: int | None) -> Trace:
         """Return a stored trace, the newest without a number. Raise InvalidQuery."""
-        return upkeep.trace(self._layers, number)
+        with self._db.reading():
+            return upkeep.trace(self._layers, number)
 
     def backup(self, target: Path) -> None:
         """Copy the memory into a new file; a crash leaves none that looks whole."""
@@ -372,14 +376,7 @@ class SqliteStore:
         return Origin(store, layers.meta("embedder") or "", layers.segments.dimension)
 
     def _naming(self, entity: str) -> list[int]:
-        corpus = self._current()
-        postings = [corpus.posting(term).positions for term in dict.fromkeys(terms(entity))]
-        if not postings:
-            return []
-        shared = postings[0]
-        for positions in postings[1:]:
-            shared = np.intersect1d(shared, positions, assume_unique=True)
-        return [int(position) + 1 for position in shared]
+        return [position + 1 for position in self._current().holding(terms(entity))]
 
     def _erasing(self, act: Callable[[Erasure], None]) -> EraseReport:
         erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""))

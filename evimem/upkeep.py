@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .connection import Connection
 from .edges import threshold
-from .errors import InvalidQuery, StoreCorrupt, StoreError
+from .errors import UNREADABLE, InvalidQuery, StoreCorrupt, StoreError, UnknownTurn
 from .extract import fact_id
 from .files import sync_folder
 from .index.segments import Stored, sealed, stored
@@ -35,6 +35,8 @@ def rebuild(layers: Layers, extractor: Extractor) -> None:
     """
     db, high = layers.db, layers.raw.high_water()
     layers.edges.clear()  # first: its rows hold on to facts that may go
+    layers.facts.drop_unreadable()
+    layers.raw.retime(layers.raw.wrongly_timed())
     for table in ("cue", "keyword"):
         db.execute(f"DELETE FROM {table}")
     for page in layers.raw.pages():
@@ -50,7 +52,10 @@ def rebuild(layers: Layers, extractor: Extractor) -> None:
 
 def derive_segment(layers: Layers, number: int) -> None:
     """Derive the documents, columns and postings of a segment from its turns."""
-    vectors = layers.segments.vectors(number)
+    try:
+        vectors = layers.segments.vectors(number)
+    except UNREADABLE:
+        vectors = {}  # they are owed again
     rows: dict[int, Stored] = {}
     owed = []
     for seq, turn, facts in _segment(layers, number):
@@ -84,6 +89,15 @@ def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
     yield from (f"turn {turn_id!r} is not what was stored: restore a backup, or forget it" for turn_id in altered)
     if altered:
         return  # what follows from an altered turn cannot be told
+    if late := layers.raw.wrongly_timed():
+        yield f"{len(late)} turn(s) do not stand where their time puts them"
+    try:
+        yield from _derived_problems(layers, extractor)
+    except (*UNREADABLE, StoreCorrupt) as error:
+        yield f"derived rows cannot be read ({type(error).__name__})"
+
+
+def _derived_problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
     high = layers.raw.high_water()
     for number in range(-(-high // layers.segments.size)):
         yield from _segment_problems(layers, extractor, number)
@@ -199,7 +213,7 @@ def _altered(layers: Layers) -> Iterator[str]:
         for turn_id in page:
             try:
                 layers.raw.read(layers.raw.seqs([turn_id]))
-            except StoreCorrupt:
+            except (*UNREADABLE, StoreCorrupt, UnknownTurn):
                 yield turn_id
 
 

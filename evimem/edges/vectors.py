@@ -55,7 +55,8 @@ class Known:
         """Yield what each of these facts is similar to (cosine >= least) in other turns; ties go to the older row."""
         for start in range(0, len(positions), _BLOCK):
             block = list(positions[start : start + _BLOCK])
-            cosines = self.matrix @ self.matrix[block].T
+            with np.errstate(all="ignore"):  # scales may be damaged; `_exact` decides
+                cosines = self.matrix @ self.matrix[block].T
             for column, position in enumerate(block):
                 yield self._near(position, cosines[:, column], least)
 

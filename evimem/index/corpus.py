@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -227,6 +227,14 @@ class Corpus:
             return found
         living = self.alive[found.positions]
         return found if living.all() else found.keep(living)
+
+    def holding(self, terms: Iterable[str]) -> list[int]:
+        """Return the positions of the living turns that have all of these terms, in order; none for no term."""
+        postings = sorted((self.posting(term).positions for term in set(terms)), key=len)
+        shared = postings[0] if postings else NOWHERE.positions
+        for positions in postings[1:]:
+            shared = np.intersect1d(shared, positions, assume_unique=True)
+        return [int(position) for position in shared]
 
     def idf(self, frequency: int) -> float:
         """Return what a term tells that so many turns have (Lucene's form: never negative)."""

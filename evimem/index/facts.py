@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from ..connection import Connection, bindable, unbound
+from ..errors import UNREADABLE
 from ..extract import topic_of
 from ..types import Fact, Granularity, TimeSpan
 from .replacing import Place, Replacing
@@ -90,6 +91,15 @@ class FactTable:
         self._replacing.leave(places)
         self.insert(seq, said, [fact for fact_id, fact in wanted.items() if fact_id not in same])
         return kept.keys() != wanted.keys() or len(same) != len(wanted)
+
+    def drop_unreadable(self) -> None:
+        """Delete facts of which not even the columns can be read."""
+        for (row,) in self._db.rows("SELECT row FROM fact"):
+            try:
+                for found in self._db.rows(f"SELECT {FACT_COLUMNS} WHERE fact.row = ?", (row,)):
+                    read_fact(found[1:])
+            except UNREADABLE:
+                self._db.execute("DELETE FROM fact WHERE row = ?", (row,))
 
     def settle(self) -> None:
         """Decide for every fact again what replaced it."""

@@ -20,6 +20,8 @@ _COLUMNS = (
     "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
     "JOIN speaker ON speaker.ord = turn.speaker"
 )
+# SQLite reads an indexed id off its index; the row itself tells whether the index is right.
+_FIND = "SELECT named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE named.id = ?"
 _PAGE = 2000
 _NAMED = {"session": "session", "speaker": "speaker"}  # the tables that give names a number
 
@@ -64,6 +66,16 @@ class RawLog:
         """Return the numbers of a stored turn's session and speaker."""
         return Place(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
 
+    def wrongly_timed(self) -> list[tuple[int, int]]:
+        """Return the turns that do not stand at the instant of their time, and where they should."""
+        times = self._db.rows("SELECT seq, time, instant FROM turn ORDER BY seq")
+        right = ((seq, instant(datetime.fromisoformat(time)), kept) for seq, time, kept in times)
+        return [(seq, found) for seq, found, kept in right if found != kept]
+
+    def retime(self, places: Sequence[tuple[int, int]]) -> None:
+        """Put turns at the instant of their time."""
+        self._db.executemany("UPDATE turn SET instant = ? WHERE seq = ?", [(at, seq) for seq, at in places])
+
     def check_clock(self, turn: Turn) -> None:
         """Raise InvalidTurn where a naive time would stand beside aware ones, or the other way round."""
         kind = "aware" if turn.time.tzinfo else "naive"
@@ -83,8 +95,16 @@ class RawLog:
 
     def find(self, turn_id: str) -> int | None:
         """Return the sequence number of an id, or None for an unknown one."""
-        found: int | None = self._db.value("SELECT seq FROM turn WHERE id = ?", (bindable(turn_id),))
-        return found
+        given: object = turn_id
+        if not isinstance(given, str):
+            return None  # nothing has such an id
+        found = self._db.rows(_FIND, (bindable(turn_id),))
+        if not found:
+            return None
+        seq, stored = found[0]
+        if stored != turn_id:
+            raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
+        return int(seq)
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of these sequence numbers."""

@@ -1,0 +1,201 @@
+"""A damaged file opens right, says what is wrong, or is refused: never an altered turn, a crash, or a raw error."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from evimem import EvimemError, StoreCorrupt, Turn
+
+from .support.children import Send, start
+from .support.damage import Damage, flips, headers, pages, truncations
+from .support.scale import bound, sizes
+from .support.world import open_memory, said, small_thresholds
+
+TURNS = 63
+WINDOW = 5  # commits between two marks under small thresholds: what is lost inside that window cannot be noticed
+GIGABYTE = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """A memory's files, closed or crashed, and what must be read from them."""
+
+    folder: Path
+    truth: list[Turn]
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "m.evimem"
+
+
+def made(folder: Path, *, crash: bool) -> Kit:
+    """Make a memory of 63 turns, some forgotten; in its log alone if it is to have crashed."""
+    folder.mkdir()
+    kit = Kit(folder, [])
+
+    def work(send: Send) -> None:
+        memory = open_memory(kit.path)
+        if crash:
+            memory._core.store._db.execute("PRAGMA wal_autocheckpoint=0")
+        for number in range(TURNS):
+            memory.extend([said(number)])
+        if not crash:
+            memory.forget(turns=["t5", "t31"])
+            memory.enrich()
+        send(list(memory.turns()))
+        if crash:
+            os._exit(0)
+        memory.close()
+
+    child = start(work)
+    kit.truth.extend(next(child.messages()))
+    child.wait()
+    return kit
+
+
+def verdict(kit: Kit, *, log: bool) -> str:
+    """Open the files as they are now and use them; say how that went. `log`: the newest turns may be missing."""
+    try:
+        with open_memory(kit.path, busy_seconds=0.2) as memory:
+            served: list[Turn] = []
+            refused = 0
+            for turn in kit.truth:
+                try:
+                    served.append(memory.turn(turn.id))
+                except StoreCorrupt:
+                    refused += 1
+                except EvimemError:
+                    break
+            if served != [turn for turn in kit.truth if turn in served]:
+                return "SILENT: an altered turn was served"
+            memory.search("puppy harbour", k=5)
+            memory.ask("What does Mira say?")
+            problems = memory.check().problems
+            if not problems and served != kit.truth[: len(served)]:
+                return "SILENT: turns are missing in the middle"
+            missing = len(kit.truth) - len(served)
+            if not problems and missing:
+                return "in the window" if log and missing <= WINDOW else f"SILENT: {missing} turns are missing"
+            return "named" if problems or refused else "right"
+    except EvimemError:
+        return "refused"
+
+
+def verdicts(kit: Kit, file: str, damages: Sequence[Damage], *, log: bool) -> Iterator[tuple[Damage, str]]:
+    """Yield each damage with how it went, in children that may crash or use up what they are given."""
+    pristine = {path.name: path.read_bytes() for path in kit.folder.iterdir()}
+    waiting = list(damages)
+    while waiting:
+        child = start(lambda send: look_at(kit, file, pristine, waiting, send, log=log), limits())
+        done = 0
+        for outcome in child.messages():
+            if not isinstance(outcome, str):
+                break
+            yield waiting[done], outcome
+            done += 1
+        code = child.wait()
+        if done < len(waiting):
+            yield waiting[done], f"CRASH: the child ended with {code}"
+            done += 1
+        del waiting[:done]
+
+
+def look_at(
+    kit: Kit, file: str, pristine: dict[str, bytes], damages: Sequence[Damage], send: Send, *, log: bool
+) -> None:
+    for damage in damages:
+        shutil.rmtree(kit.folder)
+        kit.folder.mkdir()
+        for name, content in pristine.items():
+            (kit.folder / name).write_bytes(damage.apply(content) if name == file else content)
+        try:
+            outcome = verdict(kit, log=log)
+        except Exception as error:  # noqa: BLE001 - the gate is about what may escape
+            outcome = f"RAW: {type(error).__name__}: {error}"
+        grown = [
+            path.name
+            for path in kit.folder.iterdir()
+            if path.stat().st_size > 2 * len(pristine.get(path.name, b"")) + GIGABYTE // 1000
+        ]
+        send(f"GROWN: {grown}" if grown else outcome)
+
+
+def limits() -> dict[int, int]:
+    with Path("/proc/self/statm").open() as file:
+        size = int(file.read().split()[0]) * resource.getpagesize()
+    return {resource.RLIMIT_AS: size + GIGABYTE, resource.RLIMIT_CPU: 600}
+
+
+def check(
+    kit: Kit, file: str, damages: Sequence[Damage], tell: Callable[[str], None], *, log: bool = False
+) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    with small_thresholds():
+        for damage, outcome in verdicts(kit, file, damages, log=log):
+            counts[outcome] += 1
+            assert outcome in ("right", "named", "refused", "in the window"), f"{file}, {damage.name}: {outcome}"
+    tell(f"{len(damages)} damages to {file}: {dict(counts)}, 0 altered turns served, {bound(len(damages))}")
+    return counts
+
+
+@pytest.fixture
+def closed(disk: Path) -> Kit:
+    with small_thresholds():
+        return made(disk / "closed", crash=False)
+
+
+@pytest.fixture
+def crashed(disk: Path) -> Kit:
+    with small_thresholds():
+        return made(disk / "crashed", crash=True)
+
+
+@pytest.mark.parametrize("count", sizes(500, nightly=5_000, reduced=120))
+def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tell: Callable[[str], None]) -> None:
+    size = closed.path.stat().st_size
+    random = Random(seed)
+    counts = check(
+        closed, "m.evimem", [*flips(size, count, random), *flips(size, count // 10, random, below=200)], tell
+    )
+    assert counts["named"] > 0, "no flip was noticed: the check is blind"
+
+
+def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(
+    closed: Kit, seed: int, tell: Callable[[str], None]
+) -> None:
+    size = closed.path.stat().st_size
+    random = Random(seed)
+    check(closed, "m.evimem", [*truncations(size, random), *pages(size, 25, random), *headers(size)], tell)
+
+
+@pytest.mark.parametrize("count", sizes(150, nightly=2_000, reduced=40))
+def test_a_damaged_log_loses_nothing_that_was_marked(
+    crashed: Kit, seed: int, count: int, tell: Callable[[str], None]
+) -> None:
+    size = crashed.path.with_name("m.evimem-wal").stat().st_size
+    random = Random(seed)
+    cuts = random.sample(list(truncations(size, random)), count // 2)
+    check(crashed, "m.evimem-wal", [*flips(size, count, random), *cuts, *headers(size)], tell, log=True)
+
+
+@pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
+def test_a_damaged_companion_is_done_without(closed: Kit, seed: int, file: str, tell: Callable[[str], None]) -> None:
+    size = (closed.folder / file).stat().st_size
+    random = Random(seed)
+    damages = [
+        *headers(size),
+        *flips(size, 60, random),
+        *truncations(size, random),
+        Damage("emptied", lambda data: b""),
+    ]
+    counts = check(closed, file, damages, tell)
+    assert counts["right"] == len(damages)
