@@ -67,6 +67,15 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class Contexts:
+    """Ask the store for the turns around each of several (`Store.contexts`)."""
+
+    turn_ids: tuple[str, ...]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Ask the store for the facts of turns (`Store.facts`)."""
 
@@ -128,7 +137,19 @@ class Postpone:
 
 
 StoreEffect: TypeAlias = (
-    Recall | Expand | Read | Context | Facts | AboutEntity | WhoSpeaks | Known | Write | Due | Settle | Postpone
+    Recall
+    | Expand
+    | Read
+    | Context
+    | Contexts
+    | Facts
+    | AboutEntity
+    | WhoSpeaks
+    | Known
+    | Write
+    | Due
+    | Settle
+    | Postpone
 )
 Effect: TypeAlias = Complete | Embed | StoreEffect
 Flow: TypeAlias = Generator[Effect, Any, T]
@@ -167,6 +188,12 @@ def read(turn_ids: Sequence[str]) -> Flow[tuple[Turn, ...]]:
 def context(turn_id: str, before: int, after: int) -> Flow[tuple[Turn, ...]]:
     """Return the turns around one."""
     turns: tuple[Turn, ...] = yield Context(turn_id, before, after)
+    return turns
+
+
+def contexts(turn_ids: Sequence[str], before: int, after: int) -> Flow[tuple[tuple[Turn, ...], ...]]:
+    """Return, for each of these turns, those around it and itself."""
+    turns: tuple[tuple[Turn, ...], ...] = yield Contexts(tuple(turn_ids), before, after)
     return turns
 
 
@@ -258,6 +285,7 @@ _SERVICES: dict[type[Any], Callable[[Store, Any], Any]] = {
     Expand: lambda store, e: store.expand(e.turn_ids, e.limit),
     Read: lambda store, e: store.read(e.turn_ids),
     Context: lambda store, e: store.context(e.turn_id, e.before, e.after),
+    Contexts: lambda store, e: store.contexts(e.turn_ids, e.before, e.after),
     Facts: lambda store, e: store.facts(e.turn_ids),
     AboutEntity: lambda store, e: store.about(e.entity, e.limit),
     WhoSpeaks: lambda store, e: store.roster(),

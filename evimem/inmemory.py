@@ -110,6 +110,10 @@ class MemoryStore:
         at = dialogue.index(turn)
         return tuple(dialogue[max(0, at - before) : at + after + 1])
 
+    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
+        """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
+        return tuple(self.context(turn_id, before, after) for turn_id in turn_ids)
+
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these turns."""
         self.read(turn_ids)

@@ -205,6 +205,10 @@ class Store(Protocol):
         """Return the turns around one, in dialogue order, it included."""
         ...
 
+    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
+        """Return what `context` does for each of these turns, in the order asked."""
+        ...
+
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these turns, in the order of the turns and of their spans."""
         ...

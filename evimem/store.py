@@ -144,9 +144,12 @@ class SqliteStore:
 
     def context(self, turn_id: str, before: int, after: int) -> tuple[Turn, ...]:
         """Return the turns around one, in dialogue order. Raise UnknownTurn."""
-        raw = self._layers.raw
+        return self.contexts([turn_id], before, after)[0]
+
+    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
+        """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         with self._db.reading():
-            return tuple(raw.read(raw.around(raw.seqs([turn_id])[0], before, after)))
+            return tuple(self._layers.raw.contexts(turn_ids, before, after))
 
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these turns. Raise UnknownTurn."""

@@ -115,7 +115,7 @@ def test_turns_without_ids_are_told_apart_by_occurrence(store: Store) -> None:
 
 
 def test_an_unknown_id_is_named(store: Store) -> None:
-    for call in (lambda: store.read(["nope"]), lambda: store.context("nope", 1, 1), lambda: store.forget(["nope"])):
+    for call in (lambda: store.read(["nope"]), lambda: store.contexts(["nope"], 1, 1), lambda: store.forget(["nope"])):
         with pytest.raises(UnknownTurn, match="'nope'"):
             call()
 
@@ -154,6 +154,8 @@ def test_dialogue_order_is_time_then_arrival(store: Store) -> None:
     keep(store, [DIALOGUE[1]])
     assert [turn.id for turn in store.context("b", 1, 1)] == ["a", "b", "c"]
     assert [turn.id for turn in store.context("a", 5, 1)] == ["a", "b"]
+    asked = store.contexts(["c", "a", "c"], 1, 1)
+    assert asked == tuple(store.context(name, 1, 1) for name in ("c", "a", "c"))
 
 
 def test_facts_lie_in_their_turns(store: Store) -> None:

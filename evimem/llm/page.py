@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from ..evidence import Evidence, View
 from ..times import render
@@ -43,8 +44,11 @@ def page(view: View, *, by_time: bool = False) -> Page:
     shown: Sequence[Evidence] = view.shown
     if by_time:
         shown = sorted(shown, key=lambda item: item.turn.time)
-    bodies = [said(item.turn) + _facts(item) for item in shown]
-    heads = [_head(number, item, view.iteration) for number, item in enumerate(shown, 1)]
+    bodies = [_once(view, "body", item.turn, partial(_body, item)) for item in shown]
+    heads = [
+        _head(number, _once(view, "who", item.turn, partial(_who, item.turn)), item, view.iteration)
+        for number, item in enumerate(shown, 1)
+    ]
     left = PAGE_CHARACTERS - sum(len(head) + len(body) + FRAME for head, body in zip(heads, bodies, strict=True))
     beside = _Beside(view, {item.turn.id for item in shown}, min(AROUND_CHARACTERS, left))
     items = [
@@ -101,7 +105,7 @@ class _Beside:
         at = next((i for i, other in enumerate(around) if other.id == turn.id), len(around)) + step
         if not (0 <= at < len(around)) or around[at].id in self._told:
             return ""
-        line = f"{attribute(around[at].speaker)}: {data(around[at].text)[:AROUND_LINE]}".replace("\n", " ")
+        line = _once(self._view, "line", around[at], partial(_line, around[at]))
         if len(line) + FRAME > self._left:
             return ""
         self._left -= len(line) + FRAME
@@ -109,10 +113,26 @@ class _Beside:
         return f"({'before' if step < 0 else 'after'}: {line})\n"
 
 
-def _head(number: int, item: Evidence, iteration: int) -> str:
+def _once(view: View, part: str, turn: Turn, make: Callable[[], str]) -> str:
+    """Return a part of a turn's item, made at the first check that shows it."""
+    key = (part, turn.id)
+    if key not in view.memo:
+        view.memo[key] = make()
+    return str(view.memo[key])
+
+
+def _line(turn: Turn) -> str:
+    return f"{attribute(turn.speaker)}: {data(turn.text)[:AROUND_LINE]}".replace("\n", " ")
+
+
+def _head(number: int, who: str, item: Evidence, iteration: int) -> str:
     new = ", new" if item.iteration == iteration and iteration > 1 else ""
-    return f"<item e{number}, {attribute(item.turn.speaker)}, {moment(item.turn.time)}{new}>"
+    return f"<item e{number}, {who}{new}>"
 
 
-def _facts(item: Evidence) -> str:
-    return "".join(f"\n* {fact_line(fact, item.turn)}" for fact in item.facts)
+def _who(turn: Turn) -> str:
+    return f"{attribute(turn.speaker)}, {moment(turn.time)}"
+
+
+def _body(item: Evidence) -> str:
+    return said(item.turn) + "".join(f"\n* {fact_line(fact, item.turn)}" for fact in item.facts)

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from ..evidence import EntityCount, Evidence
-from ..flow import Flow, about, context, embed, expand, facts_of, read, recall
+from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..naming import is_about
 from ..protocols import Roster
 from ..question import hints
 from ..types import Hit, Query, Turn
 from .calibration import most_needed, needed
+from .window import tokens
 
 ENTITY_FACTS = 8
 NEIGHBOURS = 1
@@ -50,6 +51,7 @@ class Gathering:
         self._ranks: dict[str, int] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
         self._totals: dict[str, int] = {}
+        self._costs: dict[str, int] = {}
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -93,10 +95,17 @@ class Gathering:
     def around(self, turn_ids: Iterable[str]) -> Flow[dict[str, tuple[Turn, ...]]]:
         """Return the dialogue around turns, each asked for once."""
         wanted = tuple(turn_ids)
-        for turn_id in wanted:
-            if turn_id not in self._around:
-                self._around[turn_id] = yield from context(turn_id, NEIGHBOURS, NEIGHBOURS)
+        unknown = [turn_id for turn_id in wanted if turn_id not in self._around]
+        if unknown:
+            found = yield from contexts(unknown, NEIGHBOURS, NEIGHBOURS)
+            self._around.update(zip(unknown, found, strict=True))
         return {turn_id: self._around[turn_id] for turn_id in wanted}
+
+    def cost(self, item: Evidence) -> int:
+        """Return what a turn costs in a view, counted once."""
+        if item.turn.id not in self._costs:
+            self._costs[item.turn.id] = tokens(item)
+        return self._costs[item.turn.id]
 
     def _recall(self, look: Look) -> Flow[tuple[Hit, ...]]:
         text = look.text

@@ -136,7 +136,7 @@ class Session:
         counts = yield from self.gathering.counts(self.analysis.entities, self.budget.delta)
         witnesses = {witness for found in self.tracker.supported.values() for witness in found}
         evidence = self.gathering.evidence
-        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses)
+        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.gathering.cost)
         around = yield from self.gathering.around(item.turn.id for item in shown)
         return View(
             analysis=self.analysis,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..embedding import count_tokens
 from ..evidence import Evidence
@@ -21,14 +21,19 @@ def tokens(evidence: Evidence) -> int:
 
 
 def select(
-    evidence: Sequence[Evidence], budget: int, *, iteration: int, witnesses: Collection[str] = ()
+    evidence: Sequence[Evidence],
+    budget: int,
+    *,
+    iteration: int,
+    witnesses: Collection[str] = (),
+    cost: Callable[[Evidence], int] = tokens,
 ) -> tuple[Evidence, ...]:
     """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
 
     A share of the budget is kept for what edges brought, for turns without facts and for the best of what was seen
     before, so that none is crowded out by the many; a share that one leaves free goes to the others.
     """
-    costs = {item.turn.id: tokens(item) for item in evidence}
+    costs = {item.turn.id: cost(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))
     shares: tuple[tuple[float, Iterable[Evidence]], ...] = (
         (EDGE_SHARE, (item for item in ordered if item.path.startswith("edge:"))),

@@ -158,6 +158,13 @@ class RawLog:
         )
         return [row[0] for row in reversed(earlier)] + [seq] + [row[0] for row in later]
 
+    def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> list[tuple[Turn, ...]]:
+        """Return the turns around each of these, in dialogue order, it included. Raise UnknownTurn."""
+        around = [self.around(seq, before, after) for seq in self.seqs(turn_ids)]
+        seqs = sorted({seq for some in around for seq in some})
+        turns = dict(zip(seqs, self.read(seqs), strict=True))
+        return [tuple(turns[seq] for seq in some) for some in around]
+
     def select(self, session: str | None = None, before: datetime | None = None) -> list[int]:
         """Return the sequence numbers of a session, of what was said before a time, or of both conditions."""
         clauses: list[str] = ["1"]

@@ -10,7 +10,7 @@ import pytest
 
 from evimem.errors import InvalidQuery, ModelTimeout
 from evimem.evidence import Draft, Verdict
-from evimem.flow import AboutEntity, Embed, Recall, run
+from evimem.flow import AboutEntity, Contexts, Embed, Recall, run
 from evimem.loops import LOOPS, answer_question
 from evimem.loops.task import Task
 from evimem.trace import Acted, Found, GapsChanged, Judged, Queried, Stopped, Trace
@@ -73,6 +73,14 @@ def test_a_query_is_embedded_once_and_searched_once(puppy: Any, script: Any) -> 
     puppy.ask(QUESTION, script([PARTIAL]))
     texts = [text for effect in puppy.of(Embed) for text in effect.texts]
     assert len(texts) == len(set(texts)) == len(puppy.of(Recall))
+
+
+def test_the_dialogue_around_a_turn_is_read_once_and_all_of_a_check_together(puppy: Any, script: Any) -> None:
+    mind = script([PARTIAL])
+    puppy.ask(QUESTION, mind)
+    read = [turn_id for effect in puppy.of(Contexts) for turn_id in effect.turn_ids]
+    assert len(read) == len(set(read)) == len({item.turn.id for view in mind.views for item in view.shown})
+    assert len(puppy.of(Contexts)) == 3
 
 
 def test_all_that_is_new_is_seen_by_the_next_check(puppy: Any, script: Any) -> None:
