@@ -24,7 +24,6 @@ _FACTS = (
     "FROM fact JOIN turn USING (seq)"
 )
 _ORDER = "(fact.instant, fact.seq, fact.span_start, fact.row)"
-_NEWEST = "fact.instant DESC, fact.seq DESC, fact.span_start DESC, fact.row DESC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,28 +108,21 @@ class Replacing:
             self._set(place.row, winner)
 
     def _winner(self, place: Place, fact: Fact) -> str | None:
-        where = f"fact.owner = ? AND topic IN (?, ?) AND {_ORDER} > (?, ?, ?, ?)"
-        rivals = _rivals(place.topic)
-        later = [] if place.topic == ENDING else self._facts(where, (place.owner, *rivals, *place.order), REACH)
+        near, args = _near(place, place.topic, ">")
+        later = [] if place.topic == ENDING else self._facts(f"fact.row IN ({near})", args)
         return next((newer.id for _, newer in later if replaces(newer, fact)), None)
 
     def _before(self, place: Place, topic: str, *, standing: bool = False) -> list[tuple[Place, Fact]]:
         """Return those for which this place is within reach, the nearest first; of `standing` only what may change."""
-        where = f"owner = ? AND topic IN (?, ?) AND {_ORDER} < (?, ?, ?, ?)"
-        args = (place.owner, *_rivals(topic), *place.order)
-        if standing:
-            near = f"SELECT row FROM fact WHERE {where} ORDER BY {_NEWEST} LIMIT {REACH}"
-            where = f"fact.row IN ({near}) AND replaced_by IS NULL AND topic <> '{ENDING}'"
-        return self._facts(where, args, REACH, newest=True)
+        near, args = _near(place, topic, "<")
+        may_change = f" AND replaced_by IS NULL AND topic <> '{ENDING}'" if standing else ""
+        return self._facts(f"fact.row IN ({near}){may_change}", args, newest=True)
 
     def _after(self, place: Place, topic: str) -> list[Any]:
         """Return the orders of what those before this place can still reach."""
-        sql = (
-            "SELECT instant, seq, span_start, row FROM fact "
-            f"WHERE owner = ? AND topic IN (?, ?) AND {_ORDER} > (?, ?, ?, ?) "
-            f"ORDER BY instant, seq, span_start, row LIMIT {REACH}"
-        )
-        return self._db.rows(sql, (place.owner, *_rivals(topic), *place.order))
+        near, args = _near(place, topic, ">")
+        sql = "SELECT instant, seq, span_start, row FROM fact "
+        return self._db.rows(f"{sql} WHERE row IN ({near}) ORDER BY instant, seq, span_start, row", args)
 
     def _is_pushed_out(self, older: Fact, place: Place, seen: Sequence[Any]) -> bool:
         """Say whether a fact that came between has put what replaced an older one out of its reach."""
@@ -141,8 +133,10 @@ class Replacing:
 
     def _is_long(self, place: Place, topic: str, left: int) -> bool:
         """Say whether a topic had more facts than its first one could reach."""
-        sql = f"SELECT 1 FROM fact WHERE owner = ? AND topic IN (?, ?) LIMIT {REACH + 1}"
-        return len(self._db.rows(sql, (place.owner, *_rivals(topic)))) + left > REACH
+        topics = _rivals(topic)
+        marks = ", ".join("?" * len(topics))
+        sql = f"SELECT 1 FROM fact WHERE owner = ? AND topic IN ({marks}) LIMIT {REACH + 1}"
+        return len(self._db.rows(sql, (place.owner, *topics))) + left > REACH
 
     def _comes_first(self, place: Place, older: Fact) -> bool:
         """Say whether the new fact stands before what has replaced the older one so far."""
@@ -158,12 +152,10 @@ class Replacing:
         sql = "SELECT 1 FROM fact WHERE owner = ? AND topic = ? LIMIT 1"
         return [topic for topic in sorted(ENDABLE) if self._db.value(sql, (place.owner, topic))]
 
-    def _facts(
-        self, where: str, args: Sequence[Any], limit: int = -1, *, newest: bool = False
-    ) -> list[tuple[Place, Fact]]:
+    def _facts(self, where: str, args: Sequence[Any], *, newest: bool = False) -> list[tuple[Place, Fact]]:
         way = "DESC" if newest else "ASC"
         order = f"fact.instant {way}, fact.seq {way}, fact.span_start {way}, fact.row {way}"
-        rows = self._db.rows(f"SELECT {_FACTS} WHERE {where} ORDER BY {order} LIMIT {limit}", args)
+        rows = self._db.rows(f"SELECT {_FACTS} WHERE {where} ORDER BY {order}", args)
         return [
             (Place(owner, topic, instant, seq, start, row), self._read(rest))
             for seq, start, row, instant, owner, topic, *rest in rows
@@ -173,6 +165,22 @@ class Replacing:
         self._db.execute("UPDATE fact SET replaced_by = ? WHERE row = ?", (winner, row))
 
 
-def _rivals(topic: str) -> tuple[str, str]:
+def _near(place: Place, topic: str, side: str) -> tuple[str, tuple[Any, ...]]:
+    """Return a query, and its values, for the rows that stand next to a place, at most `REACH` before (<) or after (>).
+
+    One part a topic: only then does SQLite walk the index in order and stop, however long the topic is.
+    """
+    way = "DESC" if side == "<" else "ASC"
+    order = f"instant {way}, seq {way}, span_start {way}, row {way} LIMIT {REACH}"
+    part = (
+        f"SELECT * FROM (SELECT row, instant, seq, span_start FROM fact WHERE owner = ? AND topic = ? "
+        f"AND (instant, seq, span_start, row) {side} (?, ?, ?, ?) ORDER BY {order})"
+    )
+    topics = _rivals(topic)
+    args = tuple(value for rival in topics for value in (place.owner, rival, *place.order))
+    return f"SELECT row FROM ({' UNION ALL '.join([part] * len(topics))}) ORDER BY {order}", args
+
+
+def _rivals(topic: str) -> tuple[str, ...]:
     """Return the topics whose facts may replace one of this topic."""
-    return (topic, ENDING if topic in ENDABLE else topic)
+    return (topic, ENDING) if topic in ENDABLE else (topic,)
