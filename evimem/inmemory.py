@@ -16,6 +16,7 @@ from .index.corpus import Corpus, Row
 from .index.document import document
 from .index.exhaustive import rank_all
 from .index.question import Question, microseconds
+from .index.weights import BM25, WEIGHTS
 from .layers import events
 from .naming import is_about
 from .protocols import About, Entry, Job, Roster, Vectors
@@ -68,7 +69,7 @@ class MemoryStore:
         question = self._question(query, kept)
         if question is None:
             return ()
-        found = rank_all(question, self._corpus(kept), query.k)
+        found = rank_all(question, self._corpus(kept), query.k, question.weights)
         return tuple(
             Hit(
                 kept[one.position].turn,
@@ -236,6 +237,7 @@ class MemoryStore:
         def winner(fact: Fact) -> str | None:
             topic = topic_of(fact)
             if topic is None or topic.name == ENDING:
+            BM25 if query.bare else WEIGHTS,
                 return None
             rivals = (topic, topic._replace(name=ENDING))
             later = order[order.index(fact) + 1 :]

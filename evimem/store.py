@@ -115,7 +115,7 @@ class SqliteStore:
             question = question_of(query, layers.raw, layers.segments.dimension)
             if question is None:
                 return ()
-            found = rank(question, corpus, query.k, nearest=self._nearby.nearest(corpus, self._origin()))
+            found = rank(question, corpus, query.k, question.weights, self._nearby.nearest(corpus, self._origin()))
             seqs = [one.position + 1 for one in found]
             around = sorted({position + 1 for one in found for position in one.neighbours})
             turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(around)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .errors import DimensionMismatch
 from .index.question import Question, microseconds
+from .index.weights import BM25, WEIGHTS
 from .raw import RawLog
 from .types import Query
 
@@ -27,4 +28,5 @@ def question_of(query: Query, raw: RawLog, dimension: int) -> Question | None:
         speaker,
         session,
         frozenset(seq - 1 for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
+        BM25 if query.bare else WEIGHTS,
     )

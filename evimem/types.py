@@ -7,7 +7,7 @@ Query -> Hit -> Verdict -> Event -> Answer   asking
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -117,7 +117,8 @@ class Query:
     """What to look for. Filters are hard and applied inside the search; hints are soft priors that never exclude.
 
     `before` and `after` are half-open: after <= t < before. `names` are speakers of this memory that the question
-    names, `times` the intervals it mentions, `when` whether it asks for a time.
+    names, `times` the intervals it mentions, `when` whether it asks for a time. `bare` ranks by BM25 over the words
+    of each turn alone, and by nothing else.
     """
 
     text: str
@@ -131,6 +132,7 @@ class Query:
     names: tuple[str, ...] = ()
     times: tuple[TimeSpan, ...] = ()
     when: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,9 @@ class Usage:
     seconds: float = 0.0
 
 
+Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges"]
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """How hard to look before abstaining, and which statement of the papers to follow.
@@ -190,6 +195,17 @@ class Budget:
     evidence shown to a model. `abstain_below` is a probability; None takes the shipped default of the mode.
     `delta` is the number of facts an entity needs (E7), or "paper" for the literal rule; `abstain` is
     "calibrated" or "paper" (E11); `calls` is "joint" or "separate" (the papers' pattern).
+
+    `without` names parts to leave out, to measure what each is worth; `evimem.loops.VARIANTS` holds the combinations
+    of EviMem's ablations:
+    sufficiency  nothing is judged; what was found is answered from at once
+    tiers        evidence is exact or not enough: nothing is inferred, reasoned about in steps, or hedged
+    temporal     questions about time are judged, refined and worded as any other
+    entities     no count of facts about an entity lowers a tier
+    anchor       after the first search only the refined query is searched for
+    abstention   something is answered, whatever the evidence, unless there is none or no words for it
+    index        turns alone, by BM25: no facts, no vectors, no words of other turns
+    edges        no edge is followed, as with hops=0
     """
 
     iterations: int = 3
@@ -202,6 +218,7 @@ class Budget:
     delta: int | Literal["paper"] = 2
     abstain: Literal["calibrated", "paper"] = "calibrated"
     calls: Literal["joint", "separate"] = "joint"
+    without: Collection[Ablation] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

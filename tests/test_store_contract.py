@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from rank_bm25 import BM25Okapi
 
 from evimem import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.core import Core
 from evimem.embedding import StaticEmbedder, checked
 from evimem.examples import load_example
 from evimem.flow import Effect, Embed, Flow, run, serve
+from evimem.index.weights import BM25
 from evimem.inmemory import MemoryStore
 from evimem.protocols import Store
 from evimem.raw import Admission
 from evimem.remember import Remembering
 from evimem.search import Filters, search
 from evimem.store import SqliteStore
-from evimem.types import AddReport, Hit, Turn
+from evimem.terms import terms
+from evimem.types import AddReport, Hit, Query, Turn
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)
@@ -226,3 +230,36 @@ def test_both_stores_find_the_same(tmp_path: Path) -> None:
         seeds = [turn_id for turn_id, *_ in first[:5]]
         one, two = ([(h.turn.id, h.path, round(h.score, 4)) for h in s.expand(seeds, 12)] for s in stores)
         assert one == two
+
+
+def test_a_setting_is_kept_replaced_and_taken_away(store: Store) -> None:
+    assert store.setting("calibration") is None
+    store.keep_setting("calibration", "one")
+    store.keep_setting("calibration too", "other")
+    store.keep_setting("calibration", "two")
+    assert (store.setting("calibration"), store.setting("calibration too")) == ("two", "other")
+    store.keep_setting("calibration", None)
+    assert (store.setting("calibration"), store.setting("calibration too")) == (None, "other")
+
+
+def test_settings_outlive_a_turn_but_not_the_last_one(store: Store) -> None:
+    keep(store, DIALOGUE)
+    store.keep_setting("calibration", "one")
+    store.forget(["a"])
+    assert store.setting("calibration") == "one"
+    store.forget(["b", "c", "d"])
+    assert store.setting("calibration") is None
+
+
+@pytest.mark.parametrize("word", ["harbour", "kite", "salt"])
+def test_a_bare_query_ranks_by_bm25_over_single_turns(store: Store, word: str) -> None:
+    chance = random.Random(5)
+    common = ["harbour", "kite", "salt", "bread", "violin", "ferry", "lantern"]
+    texts = [" ".join(chance.choice(common) for _ in range(chance.randrange(4, 30))) + "." for _ in range(40)]
+    keep(store, [Turn(f"t{n}", "s", "Mira", text, NOON + timedelta(minutes=n)) for n, text in enumerate(texts)])
+    reference = BM25Okapi([terms(f"Mira {text}") for text in texts], k1=BM25.k1, b=BM25.b)
+    reference.idf = dict.fromkeys(reference.idf, 1.0)  # one word: what it weighs changes no order
+    scores = reference.get_scores(terms(word))
+    expected = sorted(range(40), key=lambda n: (-round(scores[n], 9), n))[:10]
+    found = store.recall(Query(word, 10, vector=EMBEDDER.embed([word])[0], names=("Mira",), bare=True))
+    assert [hit.turn.id for hit in found] == [f"t{n}" for n in expected]

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 from numpy.typing import NDArray
 
+from .weights import WEIGHTS, Weights
+
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1)
 _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -18,7 +20,8 @@ _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class Question:
     """What to look for. `before`, `after`, `speaker`, `session` and `exclude` are hard filters; the rest are priors.
 
-    Times are microseconds (see `microseconds`), speakers and sessions the ordinals of the corpus, `exclude` positions.
+    Times are microseconds (see `microseconds`), speakers and sessions the ordinals of the corpus, `exclude` positions;
+    `weights` are what the parts of a score count.
     """
 
     text: str
@@ -31,6 +34,7 @@ class Question:
     speaker: int | None = None
     session: int | None = None
     exclude: frozenset[int] = frozenset()
+    weights: Weights = WEIGHTS
 
 
 @dataclass(frozen=True, slots=True)

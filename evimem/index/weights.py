@@ -42,3 +42,15 @@ class Weights:
 
 
 WEIGHTS = Weights()
+BM25 = Weights(
+    spread=0.0,
+    asking=1.0,
+    answering=0.0,
+    echo=0.0,
+    related=0.0,
+    meaning=0.0,
+    asks=0.0,
+    speaker=0.0,
+    date=0.0,
+    when=0.0,
+)

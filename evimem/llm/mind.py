@@ -10,7 +10,7 @@ from typing import Literal
 from ..evidence import Draft, Manner, Verdict, View
 from ..flow import Complete, Flow
 from ..reply import read
-from ..types import Tier
+from ..types import Budget, Tier
 from . import fields, schemas
 from .asking import Ledger, ask
 from .draft import MAX_STEPS, read_draft
@@ -39,14 +39,19 @@ class LLMMind:
     """Judges and answers by asking a model.
 
     `calls` "joint" takes one request a check and one for the answer; "separate" is the papers' pattern: entities,
-    sufficiency, refinement, chain and answer apart (E14). `probability` maps the model's confidence to a calibrated
-    probability.
+    sufficiency, refinement, chain and answer apart (E14); no chain is asked for without `chains`. `probability` maps
+    the model's confidence to a calibrated probability.
     """
 
     calls: Literal["joint", "separate"] = "joint"
     name: str = "llm"
     abstain_below: float = ABSTAIN_BELOW
     probability: Callable[[float], float] = as_it_is
+    chains: bool = True
+
+    def within(self, budget: Budget) -> LLMMind:
+        """Return the mind that does what a budget says of its requests."""
+        return replace(self, calls=budget.calls, chains="tiers" not in budget.without)
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on what is shown."""
@@ -64,7 +69,7 @@ class LLMMind:
         ledger = Ledger(view.iteration)
         shown = page(view, by_time=True)
         chain: tuple[str, ...] = ()
-        if self.calls == "separate" and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}:
+        if self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}:
             chain = yield from _chain(view, shown, ledger)
         draft = yield from ask(answering(view, verdict, manner, shown, chain), partial(_draft, shown=shown), ledger)
         return replace(draft, steps=draft.steps or chain, calls=ledger.calls)

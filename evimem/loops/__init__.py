@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
+from typing import get_args
 
 from ..errors import InvalidQuery
 from ..flow import Flow
 from ..offline.mind import OfflineMind
 from ..trace import Event
-from ..types import Answer, Budget
+from ..types import Ablation, Answer, Budget
 from .iris import iris
 from .mind import Mind
 from .single_pass import single_pass
 from .task import Task
+from .variants import VARIANTS as VARIANTS
 
 LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType({"iris": iris, "single_pass": single_pass})
 
@@ -43,6 +45,9 @@ def _check_budget(budget: Budget) -> None:
         value = getattr(budget, name)
         if not isinstance(value, int) or value < least:
             raise InvalidQuery(f"budget.{name} is {value!r}; expected a whole number from {least} on")
+    unknown = set(budget.without) - set(get_args(Ablation))
+    if unknown or isinstance(budget.without, str):
+        raise InvalidQuery(f"budget.without is {budget.without!r}; expected some of {', '.join(get_args(Ablation))}")
     below = budget.abstain_below
     if below is not None and not 0 <= below <= 1:
         raise InvalidQuery(f"budget.abstain_below is {below!r}; expected a probability between 0 and 1")

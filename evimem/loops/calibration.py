@@ -6,7 +6,7 @@ Constants are EviMem's (E7-E9, E11, E13); where DESIGN departs from the paper, `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..evidence import EntityCount, Manner, Verdict
 from ..types import Budget, Gap, Tier
@@ -21,6 +21,8 @@ DIRECT_AT = 0.75
 PAPER_DELTA = 2
 PAPER_ABSTAIN_BELOW = 0.30
 PAPER_ABSTAIN_FACTS = 3
+PAPER_ABSTAIN_CHECKS = 2
+NOTHING_RELEVANT = "nothing in the memory bears on the question"
 APPROXIMATE_COST = 0.15
 APPROXIMATE_FLOOR = 0.30
 
@@ -54,6 +56,11 @@ def calibrate(verdict: Verdict, *, temporal: bool, entities: Mapping[str, Entity
     return Calibrated(Tier.PARTIAL, min(confidence, cap), tuple(_too_little(name, count) for name, count in short))
 
 
+def single_level(verdict: Verdict) -> Verdict:
+    """Return a verdict that knows exact evidence from too little, and nothing between: what tiers are worth."""
+    return replace(verdict, tier=Tier.PARTIAL) if verdict.tier is Tier.INFERRABLE else verdict
+
+
 def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     """Whether a calibrated verdict ends the search (E9); PARTIAL never does."""
     if tier is Tier.EXACT:
@@ -61,16 +68,18 @@ def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     return tier is Tier.INFERRABLE and confidence >= STOP_AT
 
 
-def abstention(verdict: Verdict, *, facts: int, budget: Budget, below: float) -> str | None:
+def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, below: float) -> str | None:
     """Return why the loop abstains after its last check, or None when it answers.
 
-    `verdict` is the calibrated one, `facts` the number of facts found, `below` the mind's own threshold.
+    `verdict` is the calibrated one, `facts` the number of facts found, `checks` how often evidence was judged,
+    `below` the mind's own threshold.
     """
-    if verdict.tier is Tier.NONE:
-        return verdict.reason or "nothing in the memory bears on the question"
+    if "abstention" in budget.without:
+        return None
     if budget.abstain == "paper":
-        weak = verdict.confidence < PAPER_ABSTAIN_BELOW and facts < PAPER_ABSTAIN_FACTS
-        return "the evidence is too thin" if weak else None
+        return _paper_abstention(verdict, facts, checks, budget.iterations)
+    if verdict.tier is Tier.NONE:
+        return verdict.reason or NOTHING_RELEVANT
     for gap in verdict.gaps:
         if gap.kind == "attribution":
             return gap.text
@@ -92,6 +101,14 @@ def manner(tier: Tier, confidence: float, *, temporal: bool) -> Manner:
 def approximate(confidence: float) -> float:
     """Return the confidence of an answer that is worded as approximate (E13)."""
     return max(APPROXIMATE_FLOOR, confidence - APPROXIMATE_COST)
+
+
+def _paper_abstention(verdict: Verdict, facts: int, checks: int, iterations: int) -> str | None:
+    """Return why EviMem would abstain (E11): no tier after two checks or more, or thin evidence at the last one."""
+    if verdict.tier is Tier.NONE and checks >= PAPER_ABSTAIN_CHECKS:
+        return verdict.reason or NOTHING_RELEVANT
+    thin = verdict.confidence < PAPER_ABSTAIN_BELOW and facts < PAPER_ABSTAIN_FACTS
+    return "the evidence is too thin" if thin and checks >= iterations else None
 
 
 def _temporal(tier: Tier, confidence: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..evidence import EntityCount, Evidence
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
-from ..naming import is_about
+from ..naming import is_about, names
 from ..protocols import Roster
 from ..question import hints
 from ..types import Hit, Query, Turn
@@ -39,9 +39,13 @@ class Arrived:
 
 
 class Gathering:
-    """The evidence of one question, and the searches already made for it."""
+    """The evidence of one question, and the searches already made for it.
 
-    def __init__(self, roster: Roster, asked_at: datetime | None, most: int) -> None:
+    Unless it is `indexed`, turns are all there is: found by BM25, with no facts, and counted as facts are.
+    """
+
+    def __init__(self, roster: Roster, asked_at: datetime | None, most: int, *, indexed: bool = True) -> None:
+        self._indexed = indexed
         self._roster = roster
         self._asked_at = asked_at
         self._most = most
@@ -85,7 +89,7 @@ class Gathering:
         """
         counts: dict[str, EntityCount] = {}
         for entity in entities:
-            found = len(_facts_about(entity, self._evidence.values()))
+            found = self._found_about(entity)
             if entity not in self._totals and found < most_needed(delta):
                 self._totals[entity] = (yield from about(entity, 1)).total
             total = max(found, self._totals.get(entity, 0))
@@ -107,8 +111,17 @@ class Gathering:
             self._costs[item.turn.id] = tokens(item)
         return self._costs[item.turn.id]
 
+    def _found_about(self, entity: str) -> int:
+        """Return how many facts about an entity were found, or turns that name it where there are no facts."""
+        evidence = self._evidence.values()
+        if not self._indexed:
+            return sum(names(f"{item.turn.speaker}: {item.turn.text}", entity) for item in evidence)
+        return len({fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity)})
+
     def _recall(self, look: Look) -> Flow[tuple[Hit, ...]]:
         text = look.text
+        if not self._indexed:
+            return (yield from recall(Query(text, self._most, speaker=look.speaker, bare=True)))
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
         hinted = hints(text, self._roster.speakers, self._asked_at)
@@ -125,7 +138,7 @@ class Gathering:
 
     def _keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Flow[Arrived]:
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
-        facts = yield from _facts_by_turn([hit.turn.id for hit in new])
+        facts = (yield from _facts_by_turn([hit.turn.id for hit in new])) if self._indexed else {}
         for hit in new:
             found = facts.get(hit.turn.id, ())
             reached = hit.path if path == "edge" else path
@@ -149,7 +162,3 @@ def _facts_by_turn(turn_ids: Sequence[str]) -> Flow[dict[str, tuple[Any, ...]]]:
         for fact in (yield from facts_of(turn_ids)):
             found[fact.turn_id] = (*found.get(fact.turn_id, ()), fact)
     return found
-
-
-def _facts_about(entity: str, evidence: Iterable[Evidence]) -> frozenset[str]:
-    return frozenset(fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity))

@@ -45,10 +45,12 @@ def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow
     budget = session.budget
     k = budget.k + budget.step * (iteration - 1)
     before = len(session.gathering.evidence)
-    yield from session.search(Look(session.task.question), k, path="anchor", iteration=iteration)
+    if verdict is None or session.has("anchor"):
+        yield from session.search(Look(session.task.question), k, path="anchor", iteration=iteration)
     if verdict is not None:
         yield from _refine(session, iteration, k, verdict)
-    if budget.hops and (seeds := tuple(item.turn.id for item in session.gathering.evidence[: budget.k])):
+    seeds = tuple(item.turn.id for item in session.gathering.evidence[: budget.k])
+    if seeds and budget.hops and session.has("edges"):
         yield from session.hop(seeds, k // 2, iteration)
     return len(session.gathering.evidence) - before
 
@@ -56,7 +58,7 @@ def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow
 def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[None]:
     """Search for what is missing: the worst gap chooses the path, the mind or the gap the words."""
     gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
-    if gap.kind == "entity":
+    if gap.kind == "entity" and session.has("index"):
         yield from session.know(gap.about, iteration)
     query = verdict.query
     if not fresh(query, session.queries):

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from ..errors import ModelError
-from ..evidence import Verdict, View
+from ..evidence import Analysis, Verdict, View
 from ..flow import Flow
 from ..offline.requirements import analyse
 from ..protocols import Roster
 from ..trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..tracker import Show, Tracker, apply, start
-from ..types import Budget, Gap, Turn
-from .calibration import calibrate
+from ..types import Ablation, Budget, Gap, Tier, Turn
+from .calibration import calibrate, single_level
 from .gather import Arrived, Gathering, Look
 from .strategy import strategy
 from .task import Task
@@ -22,6 +22,7 @@ from .tracking import follow
 from .window import select
 
 T = TypeVar("T")
+UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,11 @@ class Session:
         self.loop = loop
         self.roster = roster
         self.asked_at = task.asked_at or roster.last
-        self.analysis = analyse(task.question, roster.speakers, self.asked_at)
-        self.gathering = Gathering(roster, self.asked_at, budget.k + budget.step * max(0, budget.iterations - 1))
+        self.analysis = self._analysis()
+        most = budget.k + budget.step * max(0, budget.iterations - 1)
+        self.gathering = Gathering(roster, self.asked_at, most, indexed=self.has("index"))
         self.tracker: Tracker = start(self.analysis.requirements)
+        self.checks = 0
         self.queries: list[str] = []
         self.events: list[Event] = Record(task.tell)
         self.events.append(_analysed(self))
@@ -80,6 +83,10 @@ class Session:
     def late(self) -> bool:
         """Whether the time allowed for the question is used up."""
         return self.budget.seconds is not None and self.task.clock() - self._started >= self.budget.seconds
+
+    def has(self, part: Ablation) -> bool:
+        """Whether a part is in use, which the budget may leave out."""
+        return part not in self.budget.without
 
     def search(self, look: Look, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
@@ -109,7 +116,10 @@ class Session:
         """Show the evidence to the mind, then track and calibrate what it says."""
         view = yield from self._view(iteration)
         self._show(view)
-        verdict = yield from self.consult(self.task.mind.judge(view), iteration)
+        verdict = UNJUDGED
+        if self.has("sufficiency"):
+            verdict = yield from self.consult(self.task.mind.judge(view), iteration)
+        self.checks += 1
         self.events.extend(verdict.calls)
         if verdict.signals:
             signals = {name: round(value, 6) for name, value in verdict.signals.items()}
@@ -132,8 +142,13 @@ class Session:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
 
+    def _analysis(self) -> Analysis:
+        found = analyse(self.task.question, self.roster.speakers, self.asked_at)
+        return found if self.has("temporal") else replace(found, temporal=False)
+
     def _view(self, iteration: int) -> Flow[View]:
-        counts = yield from self.gathering.counts(self.analysis.entities, self.budget.delta)
+        entities = self.analysis.entities if self.has("entities") else ()
+        counts = yield from self.gathering.counts(entities, self.budget.delta)
         witnesses = {witness for found in self.tracker.supported.values() for witness in found}
         evidence = self.gathering.evidence
         shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.gathering.cost)
@@ -163,13 +178,14 @@ class Session:
         self.events.append(Acted(view.iteration, "show", detail={"turns": turns, "left_out": left_out}))
 
     def _calibrated(self, view: View, verdict: Verdict) -> Verdict:
-        clamped = calibrate(verdict, temporal=self.analysis.temporal, entities=view.entities)
+        leveled = verdict if self.has("tiers") else single_level(verdict)
+        clamped = calibrate(leveled, temporal=self.analysis.temporal, entities=view.entities)
         found = {name: count.found for name, count in view.entities.items()}
         probability = clamped.confidence if verdict.probability is None else verdict.probability
         self.events.append(
             Judged(
                 view.iteration,
-                self.task.mind.name,
+                self.task.mind.name if self.has("sufficiency") else "nobody",
                 verdict.tier,
                 verdict.confidence,
                 clamped.tier,
@@ -193,7 +209,7 @@ def _analysed(session: Session) -> Acted:
         "entities": list(analysis.entities),
         "wants": analysis.wants,
         "temporal": analysis.temporal,
-        "budget": asdict(session.budget),
+        "budget": {**asdict(session.budget), "without": sorted(session.budget.without)},
         "requirements": [asdict(requirement) for requirement in analysis.requirements],
     }
     return Acted(0, "analyse", detail=detail)

@@ -73,7 +73,8 @@ def test_only_exact_and_inferrable_stop(tier: Tier, confidence: float, temporal:
 
 
 def abstains(verdict: Verdict, facts: int = 9, **budget: object) -> bool:
-    return abstention(verdict, facts=facts, budget=Budget(**budget), below=0.5) is not None  # type: ignore[arg-type]
+    checks = budget.pop("checks", 3)
+    return abstention(verdict, facts=facts, checks=checks, budget=Budget(**budget), below=0.5) is not None  # type: ignore[arg-type]
 
 
 def test_it_abstains_where_nothing_is_relevant() -> None:
@@ -83,7 +84,7 @@ def test_it_abstains_where_nothing_is_relevant() -> None:
 def test_it_abstains_while_the_evidence_is_about_somebody_else() -> None:
     gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
     verdict = Verdict(Tier.EXACT, 0.9, probability=0.99, gaps=(gap,))
-    assert abstention(verdict, facts=9, budget=Budget(), below=0.5) == gap.text
+    assert abstention(verdict, facts=9, checks=3, budget=Budget(), below=0.5) == gap.text
 
 
 def test_it_abstains_below_the_minds_probability_or_the_budgets() -> None:
@@ -96,6 +97,17 @@ def test_the_papers_rule_abstains_on_thin_evidence_only() -> None:
     thin = Verdict(Tier.PARTIAL, 0.29, probability=0.01)
     assert abstains(thin, facts=2, abstain="paper")
     assert not abstains(thin, facts=3, abstain="paper")
+    assert not abstains(thin, facts=2, abstain="paper", checks=2)
+
+
+def test_the_papers_rule_wants_two_checks_without_a_tier() -> None:
+    none = Verdict(Tier.NONE, 0.9)
+    assert abstains(none, abstain="paper", checks=2)
+    assert not abstains(none, abstain="paper", checks=1)
+
+
+def test_without_abstention_something_is_answered_whatever_the_evidence() -> None:
+    assert not abstains(Verdict(Tier.NONE, 0.0, probability=0.0), without={"abstention"})
 
 
 @pytest.mark.parametrize(

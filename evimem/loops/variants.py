@@ -1,0 +1,31 @@
+"""EviMem's ablations by name: each row of its two tables as a budget, the paper's statements taken to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ..types import Ablation, Budget
+
+FULL = Budget(delta="paper", abstain="paper", calls="separate")
+_LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
+
+
+def _full_but(*parts: Ablation, iterations: int = FULL.iterations) -> Budget:
+    return replace(FULL, without=frozenset(parts), iterations=iterations)
+
+
+VARIANTS: Mapping[str, Budget] = MappingProxyType(
+    {
+        # Table 2, each with one group more than the one before
+        "single-pass": _full_but(*_LAST, "temporal", "tiers", "sufficiency", iterations=1),
+        "basic-loop": _full_but(*_LAST, "temporal", "tiers"),
+        "tiered-sufficiency": _full_but(*_LAST, "temporal"),
+        "temporal-adaptation": _full_but(*_LAST),
+        "full": FULL,  # the last row of Table 3 too
+        # Table 3
+        "raw-only": _full_but("index", "edges"),
+        "index-layer": _full_but("edges"),
+    }
+)

@@ -1,0 +1,123 @@
+"""The ablations: what each switch leaves out, by the one behaviour that differs, and the rows of EviMem's tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from evimem.errors import InvalidQuery
+from evimem.evidence import Verdict
+from evimem.flow import Facts, Recall, run
+from evimem.loops import LOOPS, VARIANTS, answer_question
+from evimem.loops.task import Task
+from evimem.trace import Found, Judged, Queried, Trace
+from evimem.types import Answer, Budget, Gap, Tier
+
+QUESTION = "What is Mira's puppy called?"
+WHEN = "When did Mira adopt her puppy?"
+PARTIAL = Verdict(Tier.PARTIAL, 0.4, probability=0.9, query="Juno the puppy")
+
+
+def events(trace: Trace, kind: type[Any]) -> list[Any]:
+    return [event for event in trace.events if isinstance(event, kind)]
+
+
+def asked(world: Any, mind: Any, *without: str, question: str = QUESTION, **budget: Any) -> Answer:
+    world.effects.clear()
+    return world.ask(question, mind, without=frozenset(without), **budget)  # type: ignore[no-any-return]
+
+
+def test_without_sufficiency_nothing_is_judged_and_the_answer_is_direct(puppy: Any, script: Any) -> None:
+    mind = script([PARTIAL])
+    answer = asked(puppy, mind, "sufficiency", "tiers", iterations=1)
+    assert (mind.views, mind.manners, answer.text) == ([], ["direct"], "Juno")
+    assert [judged.judge for judged in events(answer.trace, Judged)] == ["nobody"]
+
+
+def test_without_tiers_what_can_be_inferred_is_not_enough(puppy: Any, script: Any, verdict: Any) -> None:
+    with_tiers, without = script([verdict(Tier.INFERRABLE, 0.72)]), script([verdict(Tier.INFERRABLE, 0.72)])
+    assert asked(puppy, with_tiers).tier is Tier.INFERRABLE
+    assert asked(puppy, without, "tiers").tier is Tier.PARTIAL
+    assert (len(with_tiers.views), len(without.views)) == (1, 3)
+    assert (with_tiers.manners, without.manners) == (["inferred"], ["direct"])
+
+
+def test_without_temporal_a_question_about_time_is_judged_as_any_other(puppy: Any, script: Any, verdict: Any) -> None:
+    for without, confidence, manner in (((), 0.85, "precise"), (("temporal",), 0.72, "direct")):
+        mind = script([verdict(Tier.EXACT, 0.72)])
+        trace = asked(puppy, mind, *without, question=WHEN).trace
+        assert events(trace, Judged)[0].final_confidence == confidence
+        assert mind.manners == [manner]
+        assert ("dates" in events(trace, Queried)[0].strategy) is not without
+
+
+def test_without_entities_too_few_facts_lower_no_tier(puppy: Any, script: Any, verdict: Any) -> None:
+    question = "What did Mira give Bartholomew?"
+    assert asked(puppy, script([verdict(Tier.EXACT, 0.99)]), question=question).tier is Tier.PARTIAL
+    mind = script([verdict(Tier.EXACT, 0.99)])
+    assert asked(puppy, mind, "entities", question=question).tier is Tier.EXACT
+    assert mind.views[0].entities == {}
+
+
+def test_without_an_anchor_the_question_is_searched_for_once(puppy: Any, script: Any) -> None:
+    def paths(*without: str) -> list[tuple[int, str]]:
+        mind = script([replace(PARTIAL, query="a trip to Norway"), replace(PARTIAL, query="the wet oak")])
+        trace = asked(puppy, mind, *without).trace
+        return [(event.iteration, event.path) for event in events(trace, Queried)]
+
+    assert paths().count((2, "anchor")) == 1
+    assert paths("anchor") == [(1, "anchor"), (2, "refined"), (3, "refined")]
+
+
+def test_without_abstention_even_a_doubtful_answer_is_given(puppy: Any, script: Any) -> None:
+    doubtful = Verdict(Tier.NONE, 0.1, probability=0.01)
+    assert asked(puppy, script([doubtful])).abstained
+    answer = asked(puppy, script([doubtful]), "abstention")
+    assert (answer.text, answer.abstained, answer.tier) == ("Juno", False, Tier.NONE)
+
+
+def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(puppy: Any, script: Any) -> None:
+    mind = script([Verdict(Tier.PARTIAL, 0.4, gaps=(Gap("entity", "Mira", "too little"),))])
+    asked(puppy, mind, "index", "edges")
+    assert all(effect.query.bare and effect.query.vector is None for effect in puppy.of(Recall))
+    assert puppy.of(Facts) == []
+    assert all(item.facts == () for view in mind.views for item in view.evidence)
+    assert mind.views[0].entities["Mira"].found > 2  # turns that name her, where there are no facts to count
+
+
+def test_without_edges_none_is_followed(puppy: Any, script: Any) -> None:
+    assert any(found.path == "edge" for found in events(asked(puppy, script([PARTIAL])).trace, Found))
+    trace = asked(puppy, script([PARTIAL]), "edges").trace
+    assert puppy.hops == 0
+    assert not any(found.path == "edge" for found in events(trace, Found))
+
+
+@pytest.mark.parametrize("wrong", [{"everything"}, "tiers"])
+def test_an_unknown_part_is_refused_with_the_known_ones(wrong: Any) -> None:
+    with pytest.raises(InvalidQuery, match="sufficiency, tiers, temporal"):
+        next(answer_question(QUESTION, budget=Budget(without=wrong)))
+
+
+def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() -> None:
+    iris = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
+    lacemem = ("raw-only", "index-layer", "full")
+    assert set(VARIANTS) == {*iris, *lacemem}
+    for names in (iris, lacemem):
+        left_out = [frozenset(VARIANTS[name].without) for name in names]
+        assert all(more > less for more, less in pairwise(left_out))
+        assert left_out[-1] == frozenset()
+    assert {replace(budget, without=(), iterations=3) for budget in VARIANTS.values()} == {
+        Budget(delta="paper", abstain="paper", calls="separate", without=())
+    }
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_answers(puppy: Any, script: Any, verdict: Any, name: str) -> None:
+    mind = script([verdict(Tier.INFERRABLE, 0.8)])
+    answer = run(LOOPS["iris"](Task(QUESTION, mind, budget=VARIANTS[name])), puppy.perform)
+    assert answer.text == "Juno"
+    assert len(mind.views) == {"single-pass": 0, "basic-loop": 3}.get(name, 1)
+    assert Trace.from_json(answer.trace.to_json()) == answer.trace
