@@ -13,6 +13,7 @@ import evimem
 
 from ..loaders.locomo import LocomoQuestion, LocomoSample
 from ..memory import Memory
+from ..types import Budget
 from .f1 import official_f1
 
 DEPTH = 20  # turns of the ranking that is scored
@@ -63,6 +64,7 @@ def run_locomo(
     *,
     llm: Any = None,
     loop: str = "iris",
+    budget: Budget = Budget(),
     limit: int | None = None,
     progress: Progress = lambda count: None,
 ) -> Run:
@@ -73,7 +75,7 @@ def run_locomo(
         for number, sample in enumerate(samples):
             with evimem.open(Path(folder) / f"{number}.evimem", llm=llm) as memory:
                 ingested.append(_ingest(memory, sample))
-                for one in _ask_all(memory, sample, loop, limit):
+                for one in _ask_all(memory, sample, loop, budget, limit):
                     asked.append(one)
                     progress(1)
     return Run(tuple(ingested), tuple(asked))
@@ -85,16 +87,16 @@ def _ingest(memory: Memory, sample: LocomoSample) -> Ingested:
     return Ingested(sample.id, report.added, report.facts, time.perf_counter() - started)
 
 
-def _ask_all(memory: Memory, sample: LocomoSample, loop: str, limit: int | None) -> Iterator[Asked]:
+def _ask_all(memory: Memory, sample: LocomoSample, loop: str, budget: Budget, limit: int | None) -> Iterator[Asked]:
     for number, question in enumerate(sample.questions[:limit], start=1):
-        yield _ask(memory, sample.id, number, question, loop)
+        yield _ask(memory, sample.id, number, question, loop, budget)
 
 
-def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str) -> Asked:
+def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str, budget: Budget) -> Asked:
     started = time.perf_counter()
     hits = memory.search(question.text, DEPTH)
     searched = time.perf_counter()
-    answer = memory.ask(question.text, loop)
+    answer = memory.ask(question.text, loop, budget=budget)
     ended = time.perf_counter()
     return Asked(
         sample=sample,

@@ -9,6 +9,7 @@ from typing import Literal
 
 from ..evidence import Draft, Manner, Verdict, View
 from ..flow import Complete, Flow
+from ..loops.calibration import calibrate, single_level, sufficient
 from ..reply import read
 from ..types import Budget, Tier
 from . import fields, schemas
@@ -60,7 +61,7 @@ class LLMMind:
         names = (yield from _names(view, ledger)) if self.calls == "separate" else ()
         verdict = yield from ask(judging(view, shown, names), partial(_verdict, view=view, shown=shown), ledger)
         if self.calls == "separate":
-            query = yield from _refined(view, verdict, ledger)
+            query = "" if self._ends(view, verdict) else (yield from _refined(view, verdict, ledger))
             verdict = replace(verdict, query=query)
         return replace(verdict, probability=self.probability(verdict.confidence), calls=ledger.calls)
 
@@ -73,6 +74,13 @@ class LLMMind:
             chain = yield from _chain(view, shown, ledger)
         draft = yield from ask(answering(view, verdict, manner, shown, chain), partial(_draft, shown=shown), ledger)
         return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
+
+    def _ends(self, view: View, verdict: Verdict) -> bool:
+        """Say whether the loop will look no further after this check: no request is spent on a query then."""
+        leveled = verdict if self.chains else single_level(verdict)
+        temporal = view.analysis.temporal
+        final = calibrate(leveled, temporal=temporal, entities=view.entities)
+        return view.iteration >= view.iterations or sufficient(final.tier, final.confidence, temporal=temporal)
 
 
 def judging(view: View, shown: Page, names: Sequence[str] = ()) -> Complete:
@@ -150,7 +158,7 @@ def _names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
 def _refined(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     """Ask for the next query when something is missing and there will be a next search."""
     missing = [gap.text for gap in verdict.gaps] or [verdict.reason]
-    if verdict.tier is Tier.EXACT or view.iteration >= view.iterations or not any(missing):
+    if not any(missing):
         return ""
     asked = request(
         "judge",

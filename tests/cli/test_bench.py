@@ -40,3 +40,10 @@ def test_bench_refuses_a_limit_that_leaves_nothing(cli, locomo):
 def test_offline_and_a_model_exclude_each_other(cli, locomo):
     ran = cli("bench", "locomo", locomo, "--offline", "--llm", "--model", "x")
     assert (ran.code, "exclude each other" in ran.err) == (Exit.USAGE, True)
+
+
+def test_bench_runs_a_row_of_the_ablations_by_its_name(cli, locomo):
+    ran = cli("bench", "locomo", locomo, "--offline", "--limit", 1, "--variant", "raw-only", "--json")
+    assert (ran.code, ran.data["variant"]) == (Exit.OK, "raw-only")
+    wrong = cli("bench", "locomo", locomo, "--variant", "nothing")
+    assert (wrong.code, "basic-loop" in wrong.err) == (Exit.USAGE, True)

@@ -8,10 +8,7 @@ import pytest
 
 import evimem
 from evimem import Tier
-from evimem.flow import Complete, run
-from evimem.llm.mind import LLMMind
-from evimem.loops import LOOPS
-from evimem.loops.task import Task
+from evimem.loops import VARIANTS
 from evimem.testing import ScriptedModel
 from evimem.trace import Called, Trace
 
@@ -233,10 +230,14 @@ def test_both_doors_ask_the_same(tmp_path):
 
 def separately(memory, replies, question=QUESTION, iterations=3):
     """Ask with the papers' pattern of calls."""
+    return by_variant(memory, replies, evimem.Budget(iterations=iterations, calls="separate"), question)
+
+
+def by_variant(memory, replies, budget, question=QUESTION):
+    """Ask with a budget."""
     model = ScriptedModel(replies)
-    task = Task(question, LLMMind(calls="separate"), budget=evimem.Budget(iterations=iterations))
-    perform = lambda effect: model.complete(effect) if isinstance(effect, Complete) else memory._perform(effect)  # noqa: E731
-    return run(LOOPS["iris"](task), perform), model.requests
+    with evimem.open(memory.stats().path, llm=model) as asked:
+        return asked.ask(question, budget=budget), model.requests
 
 
 @pytest.fixture
@@ -293,6 +294,33 @@ def test_e12_a_chain_is_asked_for_when_the_evidence_is_not_exact_and_given_to_th
     assert all(step in requests[-1].prompt for step in steps)
     _, requests = separately(walks, [verdict(), draft("a heron")], "What did Mira see by the mill?")
     assert kinds(requests) == ["sufficiency", "answer"]
+
+
+LOW = verdict("inferrable", 0.72, gaps=[gap("attribute", "which bird")])
+CHAIN = json.dumps({"type": "multi_hop", "steps": ["a", "b"], "used": ["e1"]})
+REFINED = ['{"query": "mill heron"}', '{"query": "salt bread"}']
+
+
+@pytest.mark.parametrize(
+    ("variant", "replies", "asked"),
+    [
+        ("single-pass", [draft("a heron")], "answer"),
+        (
+            "basic-loop",
+            [LOW, REFINED[0], LOW, REFINED[1], LOW, draft("a heron")],
+            "sufficiency refine sufficiency refine sufficiency answer",
+        ),
+        ("tiered-sufficiency", [LOW, CHAIN, draft("a heron")], "sufficiency chain answer"),
+        ("full", [LOW, CHAIN, draft("a heron")], "sufficiency chain answer"),
+        ("raw-only", [LOW, CHAIN, draft("a heron")], "sufficiency chain answer"),
+        ("index-layer", [LOW, CHAIN, draft("a heron")], "sufficiency chain answer"),
+    ],
+)
+def test_each_variant_makes_the_papers_requests(walks, variant, replies, asked):
+    answer, requests = by_variant(walks, replies, VARIANTS[variant], "What did Mira see by the mill?")
+    assert " ".join(kinds(requests)) == asked
+    assert answer.text == "a heron"
+    assert ("\n* " in requests[-1].prompt) is (variant != "raw-only")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from ...bench.locomo import run_locomo
 from ...bench.summary import summarize
 from ...errors import InvalidQuery
 from ...loaders.locomo import known_file, read_locomo
+from ...loops import VARIANTS
+from ...types import Budget
 from ..exit_codes import Exit
 from ..opening import add_model, model
 from ..screen import Screen
@@ -26,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--offline", action="store_true", help="without a model, as is the default; excludes --llm")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first questions of each conversation")
     parser.add_argument("--loop", default="iris", metavar="NAME", help="how to look for evidence (iris)")
+    parser.add_argument(
+        "--variant",
+        choices=tuple(VARIANTS),
+        metavar="NAME",
+        help=f"a row of EviMem's ablations: {', '.join(VARIANTS)}",
+    )
     add_model(parser)
 
 
@@ -44,7 +52,16 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     if not total:
         raise InvalidQuery(f"{str(options.file)!r} with --limit {options.limit} leaves no question to ask")
     with screen.progress("asking", "questions", total) as progress:
-        result = run_locomo(samples, llm=model(options), loop=options.loop, limit=options.limit, progress=progress)
+        result = run_locomo(
+            samples,
+            llm=model(options),
+            loop=options.loop,
+            budget=VARIANTS.get(options.variant, Budget()),
+            limit=options.limit,
+            progress=progress,
+        )
     summary = summarize(result)
-    screen.show(summary_page(summary), {"file": which, "loop": options.loop, **asdict(summary)})
+    screen.show(
+        summary_page(summary), {"file": which, "loop": options.loop, "variant": options.variant, **asdict(summary)}
+    )
     return Exit.OK
