@@ -61,9 +61,9 @@ class Connection:
         self._trusted = False
         self._place: tuple[int, int] | None = None
         self._pid = os.getpid()
-        self._translated = _Translation(path)
+        self._mine = _Mine(self._lock, path)
         _check_runtime()
-        with self._translated:
+        with self._mine:
             self._db = self._open()
 
     @property
@@ -73,38 +73,37 @@ class Connection:
 
     def trust(self) -> None:
         """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
-        with self._mine(), self._translated:
+        with self._mine:
             self._trusted = True
             self._handle().config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
         """Return every row of a query."""
-        with self._mine(), self._translated:
+        with self._mine:
             return self._handle().execute(sql, args).fetchall()
 
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with self._mine(), self._translated:
+        with self._mine:
             row = self._handle().execute(sql, args).fetchone()
             return None if row is None else row[0]
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
         """Run one statement; return the rowid of the last insert."""
-        with self._mine(), self._translated:
+        with self._mine:
             db = self._handle()
             db.execute(sql, args)
             return db.last_insert_rowid()
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
-        with self._mine(), self._translated:
+        with self._mine:
             self._handle().executemany(sql, rows)
 
     def patch(self, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
         """Overwrite some bytes of a BLOB in place."""
         with (
-            self._mine(),
-            self._translated,
+            self._mine,
             self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
         ):
             blob.seek(offset)
@@ -135,7 +134,7 @@ class Connection:
 
     def checkpoint(self, *, wait: bool = True) -> bool:
         """Move the log into the file and empty it; return False while another reader still needs it."""
-        with self._mine(), self._translated:
+        with self._mine:
             kept, self._busy = self._busy, self._busy if wait else 0.0
             try:
                 busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
@@ -145,7 +144,7 @@ class Connection:
 
     def backup_to(self, target: Path) -> None:
         """Copy a consistent state into a new file."""
-        with self._mine(), self._translated:
+        with self._mine:
             copy = apsw.Connection(str(target))
             try:
                 with copy.backup("main", self._handle(), "main") as job:
@@ -157,7 +156,7 @@ class Connection:
 
     def remove(self) -> bool:
         """Delete the file and its log, and close the handle; return False, and do neither, while there is another."""
-        with self._mine(), self._translated:
+        with self._mine:
             db = self._handle()
             try:
                 alone: bool = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
@@ -177,7 +176,7 @@ class Connection:
             return  # it is the parent's to close
         with self._lock:
             if not self._closed:
-                with self._translated:
+                with self._mine:
                     self._db.close()
             self._closed = True
 
@@ -234,12 +233,6 @@ class Connection:
     def _unreadable(self, what: str) -> str:
         return f"{str(self.path)!r} holds {what}; run `evimem doctor`, or restore a backup"
 
-    def _mine(self) -> threading.RLock:
-        """Return the lock; in a child of a fork, where nobody would ever give it back, say so instead."""
-        if self._pid != os.getpid():
-            raise StoreClosed(f"{str(self.path)!r} was opened before a fork; open it again in the child process")
-        return self._lock
-
     def _handle(self) -> apsw.Connection:
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
@@ -251,7 +244,7 @@ class Connection:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with self._mine(), self._translated:
+        with self._mine:
             if self._depth:  # one state throughout: an inner block joins the outer one
                 yield
                 return
@@ -299,20 +292,29 @@ def _check_runtime() -> None:
         )
 
 
-class _Translation:
-    """Turns SQLite's errors into evimem's, with the path and what to do. A class, because it wraps every statement."""
+class _Mine:
+    """Holds the lock of a handle, and turns SQLite's errors into evimem's, with the path and what to do.
 
-    __slots__ = ("_path",)
+    In a child of a fork, where nobody would ever give the lock back, it says so instead. A class, and one, because it
+    wraps every statement.
+    """
 
-    def __init__(self, path: Path) -> None:
+    __slots__ = ("_acquire", "_path", "_pid", "_release")
+
+    def __init__(self, lock: threading.RLock, path: Path) -> None:
+        self._acquire, self._release = lock.acquire, lock.release
         self._path = str(path)
+        self._pid = os.getpid()
 
     def __enter__(self) -> None:
-        return None
+        if self._pid != os.getpid():
+            raise StoreClosed(f"{self._path!r} was opened before a fork; open it again in the child process")
+        self._acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._release()
         if isinstance(error, apsw.Error):
             raise _typed(error, self._path) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..types import Fact
@@ -105,6 +106,7 @@ def is_ending(said: Sense) -> bool:
     return said.verb in ENDING_VERBS or (said.verb == "move" and said.particle in ("out", "away", "from"))
 
 
+@lru_cache(maxsize=1 << 14)
 def words_of(text: str) -> frozenset[str]:
     """Return the words that tell one thing from another, without case, articles and "new"."""
     words = (word.casefold().removesuffix("'s").removesuffix("\u2019s") for word in _WORD.findall(text))

@@ -51,19 +51,22 @@ class Replacing:
 
     def arrive(self, place: Place, fact: Fact) -> None:
         """Let a new fact replace what was said before it, and be replaced by what was said after it."""
+        is_newest = True
         for topic in self._topics(place):
             after = self._after(place, topic)
             if not after:  # as when turns come in as they are said: only what still stands can change
                 self._replace_standing(place, topic, fact)
                 continue
+            is_newest = False
             for back, (other, older) in enumerate(self._before(place, topic)):
                 if other.topic == ENDING:
                     continue
                 if replaces(fact, older) and self._comes_first(place, older):
                     self._set(other.row, fact.id)
-                elif after and self._is_pushed_out(older, place, after[: REACH - back - 1]):
+                elif self._is_pushed_out(older, place, after[: REACH - back - 1]):
                     self._set(other.row, None)
-        self._look_ahead(place, fact)
+        if not is_newest:
+            self._look_ahead(place, fact)
 
     def _replace_standing(self, place: Place, topic: str, fact: Fact) -> None:
         for other, older in self._before(place, topic, standing=True):
