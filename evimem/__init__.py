@@ -1,6 +1,7 @@
 """A memory for chatbots that keeps every turn, dates every fact, and knows when it does not know."""
 
 from .async_memory import AsyncMemory
+from .calibration import Calibration, Labelled
 from .embedding import CallableEmbedder, StaticEmbedder
 from .errors import (
     DimensionMismatch,
@@ -24,6 +25,7 @@ from .errors import (
     StoreError,
     StoreReadOnly,
     StoreRolledBack,
+    TraceMismatch,
     TurnConflict,
     UnknownTurn,
 )
@@ -31,6 +33,7 @@ from .memory import Memory
 from .openai import OpenAI, OpenAIEmbedder
 from .opening import open, open_async
 from .pool import MemoryPool
+from .replay import replay
 from .times import find_times
 from .trace import Trace
 from .types import (
@@ -59,6 +62,7 @@ __all__ = [
     "Answer",
     "AsyncMemory",
     "Budget",
+    "Calibration",
     "CallableEmbedder",
     "Citation",
     "DimensionMismatch",
@@ -75,6 +79,7 @@ __all__ = [
     "ImportFailed",
     "InvalidQuery",
     "InvalidTurn",
+    "Labelled",
     "Memory",
     "MemoryPool",
     "MissingExtra",
@@ -98,6 +103,7 @@ __all__ = [
     "Tier",
     "TimeSpan",
     "Trace",
+    "TraceMismatch",
     "Turn",
     "TurnConflict",
     "TurnStatus",
@@ -107,4 +113,5 @@ __all__ = [
     "find_times",
     "open",
     "open_async",
+    "replay",
 ]

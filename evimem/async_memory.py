@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
+from .calibration import Calibration, Labelled
+from .calibration.fit import FALSE_ABSTENTION, Wanted
 from .core import Core, Moment, filters
 from .embedding import checked, checked_rows, failure
 from .errors import EvimemError
@@ -134,6 +136,23 @@ class AsyncMemory:
             if progress:
                 progress(len(jobs))
         return done
+
+    async def calibrate(
+        self,
+        questions: Iterable[Labelled],
+        *,
+        false_abstention: float = FALSE_ABSTENTION,
+        precision: float | None = None,
+        keep: bool = True,
+        progress: Progress | None = None,
+    ) -> Calibration:
+        """Fit this memory's probabilities to labelled questions, and use them from then on."""
+        wanted = Wanted(false_abstention, precision)
+        return await self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
+
+    async def calibration(self) -> Calibration | None:
+        """Return the calibration that is in force, if any."""
+        return await self._away(self._core.calibration)
 
     async def rebuild(self) -> None:
         """Derive everything again from the turns."""

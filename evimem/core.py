@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
+from .calibration import Calibration, Labelled
+from .calibration.fit import Wanted
+from .calibration.flow import Judging, Question, calibrate, complaints, in_force, put_right
 from .errors import InvalidQuery
 from .extract import RuleExtractor
-from .flow import Flow
+from .flow import Flow, StoreEffect, run, serve
 from .llm.mind import LLMMind
 from .loops import answer_question
 from .loops.mind import Mind
+from .offline.mind import OfflineMind
 from .owed import give_links, give_vectors
 from .portable import read_export, write_export
 from .protocols import AsyncEmbedder, Embedder, Extractor, Job
@@ -23,6 +26,7 @@ from .store import SqliteStore
 from .trace import Event
 from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Turn
 
+T = TypeVar("T")
 Moment = datetime | str
 Tell = Callable[[Event], None]
 AT_ONCE = 16  # turns put to a model side by side
@@ -37,10 +41,13 @@ class Core:
         embedder: Embedder | AsyncEmbedder,
         mind: Mind | None = None,
         extractor: Extractor | None = None,
+        model: str = "",
     ) -> None:
+        """Take the collaborators; `model` is the name of what the mind asks, if it asks anything."""
         self.store = store
         self.embedder: Any = embedder
         self.mind = mind
+        self.model = model
         self.extractor = extractor or self.default_extractor()
 
     @staticmethod
@@ -66,9 +73,25 @@ class Core:
         self, question: str, loop: str, asked_at: Moment | None, budget: Budget, tell: Tell | None = None
     ) -> Flow[Answer]:
         """Return the flow of a question; `tell` hears of each event as it comes."""
-        when = moment("asked_at", asked_at)
-        mind = replace(self.mind, calls=budget.calls) if isinstance(self.mind, LLMMind) else self.mind
-        return answer_question(question, loop=loop, asked_at=when, budget=budget, mind=mind, tell=tell)
+        return self._asking(question, loop, moment("asked_at", asked_at), budget, tell)
+
+    def _asking(
+        self, question: str, loop: str, asked_at: datetime | None, budget: Budget, tell: Tell | None
+    ) -> Flow[Answer]:
+        mind = yield from put_right(self.judging(budget))
+        return (yield from answer_question(question, loop=loop, asked_at=asked_at, budget=budget, mind=mind, tell=tell))
+
+    def judging(self, budget: Budget = Budget()) -> Judging:
+        """Return what judges here, and over which embedder."""
+        mind = self.mind.within(budget) if isinstance(self.mind, LLMMind) else self.mind
+        return Judging(mind or OfflineMind(), self.model, self.embedder.name)
+
+    def calibrate(
+        self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None
+    ) -> Flow[Calibration]:
+        """Return the flow of a calibration."""
+        asked = [Question(one.question, one.answerable, moment("asked_at", one.asked_at)) for one in questions]
+        return calibrate(asked, self.judging(), wanted, keep=keep, progress=progress)
 
     def owed(self) -> Iterator[Flow[int]]:
         """Yield flows, each of which does some of the work that turns are owed, until there is none."""
@@ -113,7 +136,19 @@ class Core:
         if problems and repair:
             self.store.rebuild(self.extractor)
             problems = self.store.check(self.extractor)
-        return self.store.health(problems)
+        return self.health(problems)
+
+    def health(self, problems: Sequence[str] = ()) -> Health:
+        """Say what is owed and what is wrong, a calibration that no longer holds included."""
+        return self.store.health((*problems, *self._filed(complaints(self.judging()))))
+
+    def calibration(self) -> Calibration | None:
+        """Return the calibration that is in force."""
+        return self._filed(in_force(self.judging()))
+
+    def _filed(self, flow: Flow[T]) -> T:
+        """Run a flow that asks for nothing but the file."""
+        return run(flow, lambda effect: serve(self.store, cast(StoreEffect, effect)))
 
     def export(self, path: Path) -> None:
         """Write every turn with its facts as lines of JSON."""

@@ -42,6 +42,8 @@ class Erasure:
         for page in _pages(list(dict.fromkeys(seqs))):
             self._page(page)
         if self._turns:
+            if not self._layers.raw.count():
+                self._layers.drop_settings()
             self._layers.set_meta(_UNFINISHED, "1")
             self._layers.count_commit(rewrote=True)
 
@@ -54,6 +56,7 @@ class Erasure:
         for table in _DERIVED:
             layers.db.execute(f"DELETE FROM {table}")
         layers.raw.erase_all()
+        layers.drop_settings()
         layers.set_meta(_UNFINISHED, "1")
         layers.count_commit(rewrote=True)
 

@@ -136,6 +136,21 @@ class Postpone:
     seconds: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Ask the store for something that was kept under a name (`Store.setting`)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeepSetting:
+    """Tell the store to keep something under a name (`Store.keep_setting`)."""
+
+    name: str
+    value: str | None
+
+
 StoreEffect: TypeAlias = (
     Recall
     | Expand
@@ -150,6 +165,8 @@ StoreEffect: TypeAlias = (
     | Due
     | Settle
     | Postpone
+    | Setting
+    | KeepSetting
 )
 Effect: TypeAlias = Complete | Embed | StoreEffect
 Flow: TypeAlias = Generator[Effect, Any, T]
@@ -243,6 +260,17 @@ def postpone(kind: JobKind, turn_id: str, error: str, seconds: float | None) -> 
     yield Postpone(kind, turn_id, error, seconds)
 
 
+def setting(name: str) -> Flow[str | None]:
+    """Return what was kept under a name."""
+    value: str | None = yield Setting(name)
+    return value
+
+
+def keep_setting(name: str, value: str | None) -> Flow[None]:
+    """Keep something under a name; None takes it away."""
+    yield KeepSetting(name, value)
+
+
 def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
     """Drive a flow to its return value, performing each effect as it comes."""
     try:
@@ -294,4 +322,6 @@ _SERVICES: dict[type[Any], Callable[[Store, Any], Any]] = {
     Due: lambda store, e: store.due(e.kind, e.limit),
     Settle: lambda store, e: store.settle(e.kind, e.entries),
     Postpone: lambda store, e: store.postpone(e.kind, e.turn_id, e.error, e.seconds),
+    Setting: lambda store, e: store.setting(e.name),
+    KeepSetting: lambda store, e: store.keep_setting(e.name, e.value),
 }

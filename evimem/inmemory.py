@@ -45,6 +45,7 @@ class MemoryStore:
         self._clock = clock
         self._kept: dict[str, Kept] = {}
         self._forgotten: set[str] = set()
+        self._settings: dict[str, str] = {}
 
     def known(self, turns: Sequence[Turn]) -> tuple[bool, ...]:
         """Say which of these turns are stored with the same content."""
@@ -165,11 +166,23 @@ class MemoryStore:
             due = None if seconds is None else self._clock() + seconds
             kept.owed[kind] = (kept.owed[kind][0] + 1, due)
 
+    def setting(self, name: str) -> str | None:
+        """Return what was kept under a name."""
+        return self._settings.get(name)
+
+    def keep_setting(self, name: str, value: str | None) -> None:
+        """Keep a text under a name, or take it away."""
+        self._settings.pop(name, None)
+        if value is not None:
+            self._settings[name] = value
+
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns; everything else is derived when it is asked for."""
         self.read(turn_ids)
         gone = [self._kept.pop(turn_id) for turn_id in dict.fromkeys(turn_ids)]
         self._forgotten.update(one.turn.id for one in gone)
+        if not self._kept:
+            self._settings.clear()
         return EraseReport("erased", len(gone), sum(len(one.facts) for one in gone))
 
     def _write_one(self, entry: Entry, *, strict: bool) -> TurnStatus:
@@ -224,6 +237,7 @@ class MemoryStore:
             None if query.speaker is None else speakers.index(query.speaker),
             None if query.session is None else sessions.index(query.session),
             frozenset(at for at, one in enumerate(kept) if one.turn.id in query.exclude),
+            BM25 if query.bare else WEIGHTS,
         )
 
     def _settled(self, one: Kept) -> tuple[Fact, ...]:
@@ -237,7 +251,6 @@ class MemoryStore:
         def winner(fact: Fact) -> str | None:
             topic = topic_of(fact)
             if topic is None or topic.name == ENDING:
-            BM25 if query.bare else WEIGHTS,
                 return None
             rivals = (topic, topic._replace(name=ENDING))
             later = order[order.index(fact) + 1 :]

@@ -17,6 +17,8 @@ from .quantize import Packed
 from .raw import Place, RawLog, instant
 from .types import Fact, Turn
 
+_SETTING = "setting."  # begins the names of what is kept for those above the store
+
 
 @dataclass(frozen=True, slots=True)
 class Layers:
@@ -47,6 +49,20 @@ class Layers:
     def set_meta(self, key: str, value: str) -> None:
         """Keep a setting of the file."""
         self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
+
+    def setting(self, name: str) -> str | None:
+        """Return what is kept under a name for those above the store."""
+        return self.meta(_SETTING + name)
+
+    def keep_setting(self, name: str, value: str | None) -> None:
+        """Keep a text under a name for those above the store; None takes it away."""
+        self.db.execute("DELETE FROM meta WHERE key = ?", (_SETTING + name,))
+        if value is not None:
+            self.set_meta(_SETTING + name, value)
+
+    def drop_settings(self) -> None:
+        """Take away everything that was kept for those above the store."""
+        self.db.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(_SETTING), _SETTING))
 
     def deal_anew(self) -> None:
         """Say that vectors of known positions went or changed: an index that was built from them is of no use."""

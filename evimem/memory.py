@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
+from .calibration import Calibration, Labelled
+from .calibration.fit import FALSE_ABSTENTION, Wanted
 from .core import AT_ONCE, Core, Moment, filters
 from .embedding import checked
 from .flow import Complete, Effect, Embed, Flow, run, serve
@@ -144,6 +146,28 @@ class Memory:
                     progress(len(jobs))
         return done
 
+    def calibrate(
+        self,
+        questions: Iterable[Labelled],
+        *,
+        false_abstention: float = FALSE_ABSTENTION,
+        precision: float | None = None,
+        keep: bool = True,
+        progress: Progress | None = None,
+    ) -> Calibration:
+        """Fit this memory's probabilities to labelled questions, and use them from then on.
+
+        Answers are withheld below a threshold that keeps the share of false abstentions, or with `precision` that of
+        right answers; `keep=False` only reports. It holds for this judge and embedder: with others it is not used, and
+        `health` says so. Raise InvalidQuery for fewer than 50 questions, or where the precision is out of reach.
+        """
+        wanted = Wanted(false_abstention, precision)
+        return self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
+
+    def calibration(self) -> Calibration | None:
+        """Return the calibration that is in force, if any."""
+        return self._core.calibration()
+
     def rebuild(self) -> None:
         """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept."""
         self._core.store.rebuild(self._core.extractor)
@@ -184,7 +208,7 @@ class Memory:
 
     def health(self) -> Health:
         """Say whether everything that was acknowledged is also derived."""
-        return self._core.store.health()
+        return self._core.health()
 
     def check(self, *, repair: bool = False) -> Health:
         """Verify every digest and derived row (reads the whole file); with `repair`, derive again what differs."""

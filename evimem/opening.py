@@ -62,4 +62,10 @@ def make_core(
     """Return what a door needs. `owner` is kept in the file and checked: a pool's memory belongs to one user."""
     chosen = embedder or StaticEmbedder()
     store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner)
-    return Core(store, chosen, None if llm is None else LLMMind(), extractor)
+    return Core(store, chosen, None if llm is None else LLMMind(), extractor, _judge(llm))
+
+
+def _judge(llm: Any) -> str:
+    """Return the name of the model that judges."""
+    named = getattr(llm, "judge_model", None) or getattr(llm, "model", None)
+    return str(named or type(llm).__name__)

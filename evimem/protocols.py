@@ -233,6 +233,14 @@ class Store(Protocol):
         """Record a failure; try again after so many seconds, or keep the job as failed (None)."""
         ...
 
+    def setting(self, name: str) -> str | None:
+        """Return what was kept under a name, None where nothing is."""
+        ...
+
+    def keep_setting(self, name: str, value: str | None) -> None:
+        """Keep a text that says nothing of any turn; None takes it away. Erasing every turn does so too."""
+        ...
+
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns and every derived row that they reached; unknown ids raise UnknownTurn."""
         ...

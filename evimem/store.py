@@ -15,7 +15,7 @@ from . import upkeep
 from .companions import open_checked, save_mark
 from .edges import ranked, threshold
 from .erase import Erasure, finished, was_forgotten
-from .errors import DimensionMismatch, EmbedderMismatch, InvalidTurn, StoreError, TurnConflict
+from .errors import InvalidTurn, StoreError, TurnConflict
 from .index.ann_file import Origin
 from .index.corpus import Corpus
 from .index.question import microseconds
@@ -68,7 +68,8 @@ class SqliteStore:
             with self._db.decoding():
                 kept = self._db.value("SELECT value FROM meta WHERE key = 'segment'")
                 self._layers = Layers.over(self._db, dimension, int(kept or segment), clock)
-                self._check_identity(embedder, dimension, owner)
+                with self._writing():
+                    upkeep.check_identity(self._layers, embedder, dimension, owner)
                 self._erased = finished(self._layers, wait=False)
                 save_mark(self._db)
         except BaseException:
@@ -215,6 +216,18 @@ class SqliteStore:
             if seq is not None:
                 self._layers.jobs.postpone(kind, seq, error, seconds)
                 self._layers.count_commit()
+
+    def setting(self, name: str) -> str | None:
+        """Return what was kept under a name; see `Store.setting`."""
+        with self._db.reading():
+            return self._layers.setting(name)
+
+    def keep_setting(self, name: str, value: str | None) -> None:
+        """Keep a text under a name; see `Store.keep_setting`."""
+        with self._writing():
+            self._layers.keep_setting(name, value)
+            self._layers.count_commit()
+        self._committed()
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns by id. Raise UnknownTurn, and erase nothing, where one is not there."""
@@ -393,23 +406,6 @@ class SqliteStore:
         report = erasure.report()
         self._erased = report.status == "erased"
         return report
-
-    def _check_identity(self, name: str, dimension: int, owner: str | None) -> None:
-        layers = self._layers
-        kept, width, owned = (layers.meta(key) for key in ("embedder", "dimension", "owner"))
-        if owned != owner and kept is not None and owner is not None:
-            raise StoreError(f"{str(self.path)!r} belongs to another user of a pool; put that user's own file back")
-        with self._writing():
-            if kept is None or width is None:
-                layers.set_meta("embedder", name)
-                layers.set_meta("dimension", str(dimension))
-                layers.set_meta("segment", str(layers.segments.size))
-                if owner is not None:
-                    layers.set_meta("owner", owner)
-            elif kept != name:
-                raise EmbedderMismatch(name, kept)
-            elif int(width) != dimension:
-                raise DimensionMismatch(dimension, int(width))
 
     def _committed(self) -> None:
         if not self._erased:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 from .connection import Connection
 from .edges import threshold
-from .errors import UNREADABLE, InvalidQuery, StoreCorrupt, StoreError, UnknownTurn
+from .errors import (
+    UNREADABLE,
+    DimensionMismatch,
+    EmbedderMismatch,
+    InvalidQuery,
+    StoreCorrupt,
+    StoreError,
+    UnknownTurn,
+)
 from .extract import fact_id
 from .files import sync_folder
 from .index.segments import Stored, sealed, stored
@@ -48,6 +56,26 @@ def rebuild(layers: Layers, extractor: Extractor) -> None:
         derive_segment(layers, number)
     layers.jobs.put("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
     layers.count_commit(rewrote=True)
+
+
+def check_identity(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
+    """Say in a new file whose it is and what it is made with; refuse an old one that says otherwise.
+
+    Inside a transaction of the caller. Raise EmbedderMismatch, DimensionMismatch or StoreError.
+    """
+    kept, width, owned = (layers.meta(key) for key in ("embedder", "dimension", "owner"))
+    if owned != owner and kept is not None and owner is not None:
+        raise StoreError(f"{str(layers.db.path)!r} belongs to another user of a pool; put that user's own file back")
+    if kept is None or width is None:
+        layers.set_meta("embedder", name)
+        layers.set_meta("dimension", str(dimension))
+        layers.set_meta("segment", str(layers.segments.size))
+        if owner is not None:
+            layers.set_meta("owner", owner)
+    elif kept != name:
+        raise EmbedderMismatch(name, kept)
+    elif int(width) != dimension:
+        raise DimensionMismatch(dimension, int(width))
 
 
 def derive_segment(layers: Layers, number: int) -> None:

@@ -6,7 +6,22 @@ import argparse
 from types import ModuleType
 
 from ..version import __version__
-from .commands import ask, bench, demo, doctor, enrich, export, forget, import_, ingest, search, show, stats, trace
+from .commands import (
+    ask,
+    bench,
+    calibrate,
+    demo,
+    doctor,
+    enrich,
+    export,
+    forget,
+    import_,
+    ingest,
+    search,
+    show,
+    stats,
+    trace,
+)
 from .exit_codes import MEANINGS
 
 COMMANDS: dict[str, ModuleType] = {
@@ -23,6 +38,7 @@ COMMANDS: dict[str, ModuleType] = {
     "export": export,
     "import": import_,
     "bench": bench,
+    "calibrate": calibrate,
 }
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 

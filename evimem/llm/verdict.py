@@ -49,7 +49,7 @@ def read_verdict(text: str, view: View, page: Page) -> Verdict:
         reason=fields.stated(reply.get("reason"), MAX_SENTENCE),
         waived=support.waived,
         retracted=support.retracted,
-        signals={"confidence": confidence, "dropped": float(support.dropped)},
+        signals={"score": confidence, "confidence": confidence, "dropped": float(support.dropped)},
     )
 
 

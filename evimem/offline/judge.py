@@ -29,7 +29,8 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
     signals = features(view, matches)
-    answerable = constants.probability(signals)
+    score = constants.answerable.score(signals)
+    answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)
     own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
     supported = _supported(view, own[:_CANDIDATES])
@@ -46,7 +47,7 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
         gaps=gaps,
         reason=_reason(matches, own, foreign) if doubtful else "",
         probability=answerable,
-        signals=signals,
+        signals={**signals, "score": score},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 BINS = 16
 LEAST = 50  # labelled scores; fewer say nothing that holds for the next one
@@ -38,14 +39,26 @@ def fit_monotone(scores: Sequence[float], labels: Sequence[bool], bins: int = BI
             f"calibration needs at least {LEAST} labelled scores of both kinds, got {len(scores)} scores and "
             f"{sum(labels)} positive of {len(labels)} labels; label more questions"
         )
-    ordered = sorted(zip(scores, labels, strict=True))
+    return pooled_map(scores, labels, bins)
+
+
+def pooled_map(scores: Sequence[float], labels: Sequence[float], bins: int) -> Monotone:
+    """Fit a map to however many scores; a label between 0 and 1 says how probably it holds."""
+    ordered = _untied(scores, labels)
     size = len(ordered) / bins
     parts = [ordered[round(n * size) : round((n + 1) * size)] for n in range(bins)]
     middles = [sum(score for score, _ in part) / len(part) for part in parts]
-    rates = _pooled([sum(label for _, label in part) / len(part) for part in parts])
-    raised = [min(1.0, rate + _RISE * n) for n, rate in enumerate(rates)]
+    rates = _pooled([sum(rate for _, rate in part) / len(part) for part in parts])
+    raised = [rate + _RISE * n * (1 - rate) for n, rate in enumerate(rates)]
     knots = dict(zip(middles, raised, strict=True))
     return Monotone(tuple((round(score, 3), round(rate, 4)) for score, rate in knots.items()))
+
+
+def _untied(scores: Sequence[float], labels: Sequence[float]) -> list[tuple[float, float]]:
+    """Return scores in order with their labels: equal scores share it, wherever a bin parts them."""
+    groups = groupby(sorted(zip(scores, labels, strict=True)), key=lambda pair: pair[0])
+    tied = [(score, [label for _, label in pairs]) for score, pairs in groups]
+    return [(score, sum(same) / len(same)) for score, same in tied for _ in same]
 
 
 def _pooled(rates: Sequence[float]) -> list[float]:

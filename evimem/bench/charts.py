@@ -1,0 +1,55 @@
+"""The pictures of a report: how far probabilities hold, and what abstaining buys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from ..calibration.curves import Bin, Point
+from .svg import COLOURS, Chart, Line
+
+_DOT = 11.0  # radius of a dot that stands for all questions
+_GREY = "#9aa5b1"
+_FOOT = 0.22  # of the height, for the bars that count
+
+
+def reliability_chart(title: str, bins: Sequence[Bin], note: str) -> Chart:
+    """Return predicted against observed; dots and bars grow with the number of questions."""
+    most = max(one.count for one in bins)
+    total = sum(one.count for one in bins)
+    observed = Line(
+        "observed (dots: by number of questions)",
+        tuple((one.predicted, one.observed) for one in bins),
+        tuple(3 + (_DOT - 3) * sqrt(one.count / total) for one in bins),
+    )
+    ideal = Line("what was predicted", ((0.0, 0.0), (1.0, 1.0)), dashed=True, colour=_GREY)
+    bars = tuple((_tenth(one), _tenth(one) + 0.1, _FOOT * one.count / most) for one in bins)
+    return Chart(title, note, "predicted probability", "observed share", (ideal, observed), bars)
+
+
+def risk_chart(title: str, curves: Sequence[tuple[str, Sequence[Point]]], note: str, base: float) -> Chart:
+    """Return risk against coverage for some curves, with the risk of doing so at random."""
+    lines = [Line("at random", ((0.0, base), (1.0, base)), dashed=True, colour=_GREY)]
+    for (name, points), colour in zip(curves, COLOURS, strict=False):
+        lines.append(Line(name, tuple((point.coverage, point.risk) for point in points), colour=colour))
+    top = max(y for line in lines for _, y in line.points)
+    return Chart(title, note, "coverage", "risk", tuple(lines), height=(0.0, _round_up(top * 1.25)))
+
+
+def precision_chart(title: str, points: Sequence[Point], note: str, marked: Point | None) -> Chart:
+    """Return precision against coverage, with the point that a threshold was set to."""
+    lines = [Line("precision of the surest", tuple((point.coverage, 1 - point.risk) for point in points))]
+    if marked is not None:
+        place = (marked.coverage, 1 - marked.risk)
+        lines.append(Line("threshold of EXACT", (place,), (6.0,), colour=COLOURS[1]))
+    low = min(1 - point.risk for point in points)
+    foot = max(0.0, int(low * 10 - 1) / 10)
+    return Chart(title, note, "coverage", "precision", tuple(lines), height=(foot, 1.0), legend="below")
+
+
+def _tenth(one: Bin) -> float:
+    return min(int(one.predicted * 10), 9) / 10
+
+
+def _round_up(value: float) -> float:
+    return next(top for top in (0.1, 0.25, 0.5, 1.0) if top >= min(value, 1.0))

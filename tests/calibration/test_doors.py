@@ -1,0 +1,151 @@
+"""Calibrating a memory through both doors: what is kept, when it is used, and when it is not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evimem
+from evimem.examples import load_example, load_questions
+from evimem.flow import Complete
+from evimem.testing import ScriptedModel
+
+QUESTIONS = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]
+TRAPS = [one.question for one in QUESTIONS if not one.answerable]
+
+
+@pytest.fixture(scope="module")
+def friends(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("friends") / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.extend(load_example("friends"))
+        memory.backup(path.with_name("copy"))
+    return path.with_name("copy").read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path: Path, friends: bytes) -> Path:
+    (tmp_path / "m.evimem").write_bytes(friends)
+    return tmp_path / "m.evimem"
+
+
+@pytest.fixture
+def memory(path: Path) -> Iterator[evimem.Memory]:
+    with evimem.open(path) as opened:
+        yield opened
+
+
+def test_a_calibration_is_kept_in_the_file_and_used_by_ask(path: Path, memory: evimem.Memory) -> None:
+    before = memory.ask("What is Tomas's cat called?").confidence
+    found = memory.calibrate(QUESTIONS, precision=0.97)
+    after = memory.ask("What is Tomas's cat called?")
+    assert after.confidence != before
+    assert after.confidence in [pytest.approx(p) for _, p in found.knots] or found.knots[0][1] < after.confidence < 1
+    assert after.abstained == (after.confidence < found.abstain_below)
+    with evimem.open(path) as again:
+        assert again.calibration() == memory.calibration() == found
+        assert again.ask("What is Tomas's cat called?") == after
+
+
+def test_a_dry_run_changes_nothing(memory: evimem.Memory) -> None:
+    before = memory.ask("What is Tomas's cat called?")
+    memory.calibrate(QUESTIONS, keep=False)
+    assert memory.calibration() is None
+    assert memory.ask("What is Tomas's cat called?") == before
+
+
+def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(memory: evimem.Memory) -> None:
+    first = memory.calibrate(QUESTIONS)
+    second = memory.calibrate(QUESTIONS)
+    assert first.knots == second.knots
+    assert first.ece_before != second.ece_before  # the first one is in force by then
+
+
+def test_both_doors_find_the_same(path: Path) -> None:
+    async def calibrated() -> tuple[evimem.Calibration, evimem.Calibration | None]:
+        async with evimem.open_async(path) as memory:
+            return await memory.calibrate(QUESTIONS), await memory.calibration()
+
+    awaited, kept = asyncio.run(calibrated())
+    assert awaited == kept
+    with evimem.open(path) as memory:
+        assert memory.calibrate(QUESTIONS).knots == awaited.knots
+
+
+def test_no_word_of_a_question_is_kept(path: Path, memory: evimem.Memory) -> None:
+    memory.calibrate([evimem.Labelled(f"{one.question} Zyzzyva?", one.answerable) for one in QUESTIONS])
+    memory.close()
+    assert not [file for file in path.parent.iterdir() if b"yzzyva" in file.read_bytes()]
+
+
+def test_with_another_embedder_it_is_not_used_and_health_says_so(memory: evimem.Memory) -> None:
+    memory.calibrate(QUESTIONS)
+    assert memory.health().problems == ()
+
+    def embed(texts: list[str]) -> np.ndarray:
+        return np.array([[1.0, float(len(text))] for text in texts], np.float32)
+
+    memory.reembed(evimem.CallableEmbedder(embed, name="lengths", dimension=2))
+    assert memory.calibration() is None
+    (problem,) = memory.health().problems
+    assert "over embedder 'static-minilm-256', and not used with" in problem
+    assert memory.health().status == "degraded"
+    assert problem in memory.check().problems
+
+
+def test_what_another_version_wrote_is_not_used_and_health_says_so(memory: evimem.Memory) -> None:
+    before = memory.ask("When did Elio propose?")
+    memory._core.store.keep_setting("calibration.offline", '{"shape": "unknown"}')
+    assert memory.ask("When did Elio propose?") == before
+    assert "cannot be read" in memory.health().problems[0]
+
+
+def test_it_outlives_forgetting_and_rebuilding_but_not_the_last_turn(memory: evimem.Memory) -> None:
+    found = memory.calibrate(QUESTIONS)
+    memory.forget(turns=["s1:1"])
+    memory.rebuild()
+    assert memory.calibration() == found
+    memory.forget(everything=True)
+    assert memory.calibration() is None
+
+
+def test_fewer_than_fifty_questions_are_refused_and_nothing_is_kept(memory: evimem.Memory) -> None:
+    with pytest.raises(evimem.InvalidQuery, match="at least 50 labelled questions"):
+        memory.calibrate(QUESTIONS[-49:])
+    assert memory.calibration() is None
+
+
+def reply(request: Complete) -> str:
+    """A model that is nearly as sure of what nobody told as of the rest."""
+    if request.role == "answer":
+        return json.dumps({"steps": [], "answer": "so it is", "citations": [{"id": "e1", "quote": ""}]})
+    sure = 0.9 if any(trap in request.prompt for trap in TRAPS) else 0.95
+    return json.dumps({"tier": "exact", "confidence": sure, "requirements": [], "gaps": [], "reason": "it is said"})
+
+
+def test_a_models_confidence_is_calibrated_for_that_model_alone(path: Path) -> None:
+    budget = evimem.Budget(iterations=1)
+    with evimem.open(path, llm=ScriptedModel(then=reply)) as memory:
+        assert not memory.ask(TRAPS[0], budget=budget).abstained
+        found = memory.calibrate(QUESTIONS)
+        assert found.judge == "ScriptedModel"
+        assert found.ece < found.ece_before
+        refused = memory.ask(TRAPS[0], budget=budget)
+        assert refused.abstained
+        assert refused.confidence == pytest.approx(found.probability(0.9))
+    with evimem.open(path) as memory:
+        assert memory.calibration() is None  # the rules have one of their own
+        assert memory.health().problems == ()
+
+    class OtherModel(ScriptedModel):
+        pass
+
+    with evimem.open(path, llm=OtherModel(then=reply)) as memory:
+        assert memory.calibration() is None
+        assert "judge 'ScriptedModel'" in memory.health().problems[0]
+        assert not memory.ask(TRAPS[0], budget=budget).abstained

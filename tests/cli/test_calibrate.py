@@ -1,0 +1,70 @@
+import json
+import shutil
+from importlib.resources import files
+
+import pytest
+
+import evimem
+import evimem.examples
+from evimem.cli.exit_codes import Exit
+
+
+@pytest.fixture
+def path(friends, tmp_path):
+    return shutil.copy(friends, tmp_path / "m.evimem")
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    lines = (files(evimem.examples) / "friends.questions.jsonl").read_bytes()
+    (tmp_path / "labelled.jsonl").write_bytes(lines)
+    return tmp_path / "labelled.jsonl"
+
+
+def test_calibrate_reports_and_keeps(cli, path, labelled):
+    ran = cli("calibrate", path, labelled)
+    assert ran.code == Exit.OK
+    for part in (
+        "86 questions: 68 with an answer, 18 without",
+        "Reliability",
+        "ECE 0.",
+        "AURC 0.",
+        "A precision of 95%",
+    ):
+        assert part in ran.out
+    with evimem.open(path) as memory:
+        assert memory.calibration() is not None
+
+
+def test_a_dry_run_keeps_nothing(cli, path, labelled):
+    assert "not kept" in cli("calibrate", path, labelled, "--dry-run").out
+    with evimem.open(path) as memory:
+        assert memory.calibration() is None
+
+
+def test_calibrate_for_programs_has_every_figure(cli, path, labelled):
+    data = cli("calibrate", path, labelled, "--json", "--precision", "0.9").data
+    assert data["questions"] == 86
+    assert data["precision"] == 0.9
+    assert sum(one["count"] for one in data["reliability"]) == 86
+    assert data["knots"]
+
+
+def test_calibrate_draws_its_plots(cli, path, labelled, tmp_path):
+    cli("calibrate", path, labelled, "--report", tmp_path / "plots")
+    drawn = {file.name: file.read_text() for file in (tmp_path / "plots").iterdir()}
+    assert sorted(drawn) == ["reliability.svg", "risk-coverage.svg"]
+    assert all(text.startswith("<svg") for text in drawn.values())
+
+
+def test_too_few_questions_are_refused_with_the_reason(cli, path, labelled):
+    labelled.write_text("\n".join(labelled.read_text().splitlines()[:49]))
+    ran = cli("calibrate", path, labelled)
+    assert ran.code == Exit.INPUT
+    assert "at least 50 labelled questions" in ran.err
+
+
+def test_a_line_that_is_no_question_is_refused_by_its_number(cli, path, labelled):
+    labelled.write_text(json.dumps({"answer": "May"}))
+    ran = cli("calibrate", path, labelled)
+    assert (ran.code, "line 1 has no question" in ran.err) == (Exit.INPUT, True)
