@@ -22,6 +22,7 @@
     x StoreBusy          another process held it for longer than the timeout
     x DiskFull           there is no room left
     x StoreClosed        the handle is closed, or belongs to the parent of a fork
+  x TraceMismatch        a trace that the memory no longer leads to
   x ImportFailed         a file to import does not have the form its name or option says
 """
 
@@ -63,6 +64,10 @@ class UnknownTurn(EvimemError):
 
 class InvalidQuery(EvimemError):
     """A question, filter or budget has no meaning."""
+
+
+class TraceMismatch(EvimemError):
+    """Asking a traced question again did not lead to what the trace says."""
 
 
 class DimensionMismatch(EvimemError):
@@ -195,7 +200,7 @@ class StoreBusy(StoreError):
 
 
 class DiskFull(StoreError):
-    """There is no room left; nothing of the call was kept."""
+    """There is no room left. Nothing of the call was kept, unless the message says so: repeating it is safe."""
 
 
 class StoreClosed(StoreError):

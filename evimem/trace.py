@@ -47,7 +47,10 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sufficiency check: the tier and confidence as judged, as calibrated (E7, E8), and the probability."""
+    """A sufficiency check: the tier and confidence as judged, as calibrated (E7, E8), and the probability.
+
+    `gaps` is what is missing, worst first, with what the calibration added; `reason` is the judge's own.
+    """
 
     kind: ClassVar[str] = "judgement"
     iteration: int
@@ -58,6 +61,8 @@ class Judged:
     final_confidence: float
     probability: float
     entities: Mapping[str, int] = field(default_factory=dict, hash=False)
+    gaps: tuple[Gap, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +140,14 @@ class Trace:
 
 def _event(item: Mapping[str, Any]) -> Event:
     cls = _EVENTS[item["kind"]]
-    event: Event = cls(**{f.name: _value(f.name, item[f.name]) for f in fields(cls)})
+    event: Event = cls(**{f.name: _value(f.name, item[f.name]) for f in fields(cls) if f.name in item})
     return event
 
 
 def _value(name: str, value: Any) -> Any:
     if name in {"tier", "final_tier"}:
         return Tier(value)
-    if name == "open":
+    if name in {"open", "gaps"}:
         return tuple(Gap(**gap) for gap in value)
     if name == "supported":
         return {requirement: tuple(witnesses) for requirement, witnesses in value.items()}

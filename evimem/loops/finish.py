@@ -103,6 +103,8 @@ def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Ans
     probability = sure if verdict.probability is None else verdict.probability
     detail = {
         "text": draft.text,
+        "tier": verdict.tier.value,
+        "confidence": probability,
         "manner": worded,
         "steps": list(draft.steps),
         "citations": [citation.turn_id for citation in citations],
@@ -119,7 +121,8 @@ def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Ans
 def _abstain(session: Session, check: Check, why: str) -> Answer:
     verdict = check.verdict
     probability = verdict.confidence if verdict.probability is None else verdict.probability
-    session.events.append(Acted(check.view.iteration, "abstain", why))
+    detail = {"tier": verdict.tier.value, "confidence": probability}
+    session.events.append(Acted(check.view.iteration, "abstain", why, detail))
     return _made(session, None, verdict.tier, probability, abstained=True, gaps=verdict.gaps, reason=why)
 
 

@@ -180,6 +180,7 @@ class Session:
     def _calibrated(self, view: View, verdict: Verdict) -> Verdict:
         leveled = verdict if self.has("tiers") else single_level(verdict)
         clamped = calibrate(leveled, temporal=self.analysis.temporal, entities=view.entities)
+        gaps = _distinct((*verdict.gaps, *clamped.gaps))
         found = {name: count.found for name, count in view.entities.items()}
         probability = clamped.confidence if verdict.probability is None else verdict.probability
         self.events.append(
@@ -192,9 +193,10 @@ class Session:
                 clamped.confidence,
                 probability,
                 found,
+                gaps,
+                verdict.reason,
             )
         )
-        gaps = _distinct((*verdict.gaps, *clamped.gaps))
         return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
 
 
@@ -205,6 +207,8 @@ def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
 def _analysed(session: Session) -> Acted:
     analysis = session.analysis
     detail = {
+        "mind": session.task.mind.name,
+        "abstain_below": session.task.mind.abstain_below,
         "asked_at": session.asked_at.isoformat() if session.asked_at else None,
         "entities": list(analysis.entities),
         "wants": analysis.wants,

@@ -51,6 +51,16 @@ def test_a_saved_trace_is_shown_like_one_in_the_memory(cli, friends, tmp_path):
     assert "Who is having twins?" not in cli("trace", friends).out
 
 
+def test_a_trace_can_be_asked_again_from_its_memory_alone(cli, friends, tmp_path):
+    cli("ask", friends, "When did Elio propose?")
+    ran = cli("trace", friends, "--replay")
+    assert (ran.code, "no model was asked" in ran.out) == (Exit.OK, True)
+    assert cli("trace", friends, "--replay", "--json").data["replayed"]["text"]
+    saved = tmp_path / "trace.json"
+    cli("ask", friends, "Who is having twins?", "--save-trace", saved, "--no-keep")
+    assert cli("trace", saved, "--replay").code == Exit.USAGE
+
+
 def test_ask_can_show_the_trace_beside_the_answer(cli, friends):
     question = "What is Mira allergic to?"
     assert "Trace of" in cli("ask", friends, question, "--trace", "--no-keep").out

@@ -158,7 +158,7 @@ def test_overlapping_facts_are_marked_once():
 
 def test_every_kind_of_event_of_a_trace_is_shown():
     events = (
-        Acted(0, "analyse", "", {"entities": ["Mira"], "budget": {"k": 10}}),
+        Acted(0, "analyse", "", {"entities": ["Mira"], "wants": "time", "budget": {"k": 10, "without": ["tiers"]}}),
         Queried(1, "anchor", "When?", 10, "dates"),
         Found(1, "anchor", tuple(f"t{number}" for number in range(9)), ("f1",)),
         GapsChanged(
@@ -169,20 +169,45 @@ def test_every_kind_of_event_of_a_trace_is_shown():
             ("more",),
             (Gap("time", "", "no date"),),
         ),
-        Judged(1, "offline", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, 0.71, {"Mira": 3}),
-        Called(1, "judge", "ok", 1200, 30, 1.5, repairs=1, retries=2),
+        Judged(1, "llm", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, 0.71, {"Mira": 3}, (Gap("time", "", "no date"),), "vague"),
+        Called(1, "judge", "ok", 1200, 30, 1.5, repairs=1, retries=2, cost=0.0021),
+        Called(1, "judge", "ReplyError"),
+        Acted(1, "look up", "too little is known about Mira", {"entity": "Mira"}),
+        Acted(1, "show", "", {"turns": ["t0", "t1"], "left_out": 4}),
+        Acted(1, "measure", "", {f"s{n}": n / 10 for n in range(12)}),
         Stopped(1, "exact evidence"),
+        Acted(1, "answer", "", {"text": "8 March", "manner": "direct", "steps": ["one"], "dropped": 2}),
+        Acted(1, "abstain", "it is about Tomas"),
+        Acted(1, "fail", "ModelTimeout: late"),
+        Acted(1, "wonder", "why", {"much": 1}),
     )
     shown = plain.text_of(trace_page(Trace("When?", "iris", events)), 200)
     for part in (
-        "entities=Mira  budget=(k=10)",
-        "When?  anchor, k=10, dates",
-        "9 new turns, 1 fact by anchor  t0 t1 t2 t3 t4 t5 and 3 more",
-        "time shown by t1; reason waived: too vague; place open again: no witness; also needed: more",
-        "missing (time): no date",
-        "partial 0.60 (said exact 0.90), probability 0.71 by offline, Mira 3",
-        "judge model: ok  1,200 + 30 tokens, 1.5 s, 2 retries, 1 repair",
+        "wants    a time, about Mira",
+        "budget   k=10  without=tiers",
+        "search   When?  anchor, k=10, dates",
+        "found    9 new turns, 1 fact by anchor  t0 t1 t2 t3 t4 t5 and 3 more",
+        "has      time  t1",
+        "waived   reason: too vague",
+        "lost     place: no witness",
+        "open     time",
+        "known    3 facts about Mira",
+        "judged   partial 0.60 (said exact 0.90), probability 0.71 by llm",
+        "because  vague",
+        "missing  (time) no date",
+        "called   judge model: ok  1,200 + 30 tokens, 1.5 s, 2 retries, 1 repair",
+        "called   judge model: ReplyError",
+        "look up  Mira  too little is known about Mira",
+        "shown    2 turns, 4 turns left out for want of room",
+        "signals  s0=0.00  s1=0.10",
+        "s7=0.70  and 4 more",
         "stopped  exact evidence",
+        "step     one",
+        "answer   8 March  direct  cites nothing, 2 citations of nothing shown dropped",
+        "abstain  it is about Tomas",
+        "failed   ModelTimeout: late",
+        "did      wonder: why  much=1",
+        "1 request, 1 repair, 1,230 tokens, $0.0021",
     ):
         assert part in shown
 

@@ -244,8 +244,11 @@ def test_a_trace_replays_to_the_trackers_last_state_and_survives_json(puppy: Any
 
 
 def test_a_check_records_what_was_judged_and_what_it_became(puppy: Any, script: Any, verdict: Any) -> None:
-    trace = puppy.ask("When did Mira adopt her puppy?", script([verdict(Tier.INFERRABLE, 0.95)])).trace
+    gap = Gap("time", "Mira", "no date of the adoption")
+    mind = script([verdict(Tier.INFERRABLE, 0.95, gaps=(gap,), reason="a puppy, but no date")])
+    trace = puppy.ask("When did Mira adopt her puppy?", mind).trace
     judged = events(trace, Judged)[0]
+    assert (judged.gaps, judged.reason) == ((gap,), "a puppy, but no date")
     assert (judged.confidence, judged.final_confidence, judged.probability) == (0.95, 0.75, 0.9)
     assert judged.entities["Mira"] >= 2
 

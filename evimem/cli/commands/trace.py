@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 
 from ...errors import ImportFailed
+from ...replay import replay
 from ...trace import Trace
 from ..exit_codes import Exit
 from ..opening import existing
+from ..page import Piece, line
 from ..screen import Screen
 from ..views.trace import trace_page
 
@@ -18,13 +20,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `trace`."""
     parser.add_argument("path", metavar="PATH", type=Path, help="a memory, or what `ask --save-trace` wrote")
     parser.add_argument("--number", type=int, metavar="N", help="an earlier trace of the memory, by its number")
+    parser.add_argument(
+        "--replay", action="store_true", help="ask again with the recorded replies, no model, and check that it fits"
+    )
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Print the trace."""
     trace = _read(options.path) if _is_saved(options.path) else _kept(options)
-    screen.show(trace_page(trace), json.loads(trace.to_json()))
+    page, data = trace_page(trace), json.loads(trace.to_json())
+    if options.replay:
+        with existing(options) as memory:
+            answer = replay(trace, memory)
+        page.append(line(Piece("replayed: the same came of it, and no model was asked", "good"), indent=2))
+        data["replayed"] = {"text": answer.text, "abstained": answer.abstained}
+    screen.show(page, data)
     return Exit.OK
+
+
+def misused(options: argparse.Namespace) -> str | None:
+    """Say what is wrong with the options."""
+    if options.replay and _is_saved(options.path):
+        return "--replay needs the memory that the question was asked of, not a saved trace"
+    return None
 
 
 def _is_saved(path: Path) -> bool:

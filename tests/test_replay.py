@@ -1,0 +1,116 @@
+"""A trace, stored and read back, leads to the same answer again: without a model, offline, through every loop."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
+from evimem.examples import load_example
+from evimem.loops import LOOPS, VARIANTS
+from evimem.testing import ScriptedModel
+
+QUESTION = "When did Mira adopt her puppy?"
+REFINED = ("Juno the lurcher", "the shelter in Leeds")
+
+
+def verdict(tier: str = "partial", confidence: float = 0.4, query: str = "") -> str:
+    gaps = [{"kind": "time", "about": "Mira", "text": f"no date, {query}"}] if tier == "partial" else []
+    fields = {"tier": tier, "confidence": confidence, "requirements": [], "gaps": gaps, "next_query": query}
+    return json.dumps({**fields, "reason": "so it is"})
+
+
+DRAFT = json.dumps({"steps": ["e1 says it"], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": ""}]})
+CHECKS = [verdict(query=REFINED[0]), verdict(query=REFINED[1]), verdict("exact", 0.9)]
+QUERY = json.dumps({"query": "the day of the adoption"})
+CHAIN = json.dumps({"type": "multi_hop", "steps": ["first", "then"], "used": ["e1"]})
+SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "one check": ([CHECKS[2], DRAFT], {}),
+    "three checks": ([*CHECKS, DRAFT], {}),
+    "repaired replies": (["hm", CHECKS[2], "no", DRAFT], {}),
+    "an abstention": ([verdict("none", 0.1)] * 3, {}),
+    "a single pass": ([CHECKS[0], DRAFT], {"loop": "single_pass"}),
+    "separate calls": ([CHECKS[0], QUERY, CHECKS[2], DRAFT], {"budget": Budget(calls="separate")}),
+    "a named ablation": ([DRAFT], {"budget": VARIANTS["single-pass"]}),
+    "a chain": ([verdict("inferrable", 0.72), CHAIN, DRAFT], {"budget": Budget(calls="separate", delta=1)}),
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(load_example("friends"), strict=True)
+    return tmp_path / "m.evimem"
+
+
+def told(trace: Trace) -> Trace:
+    return Trace.from_json(trace.to_json())
+
+
+def same(again: Answer, first: Answer) -> None:
+    assert again == first
+    assert again.trace == first.trace
+    assert again.usage.requests == first.usage.requests
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_what_a_model_said_leads_to_the_same_answer_again(path: Path, name: str) -> None:
+    replies, options = SCRIPTS[name]
+    with evimem.open(path, llm=ScriptedModel(replies)) as memory:
+        first = memory.ask(QUESTION, **options)
+        memory.keep_trace(first.trace)
+    with evimem.open(path) as offline:
+        same(evimem.replay(offline.trace(), offline), first)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("question", [QUESTION, "When did Tomas adopt a puppy?", "What does Tomas do for a living?"])
+def test_an_offline_answer_is_found_again(path: Path, loop: str, question: str) -> None:
+    with evimem.open(path) as memory:
+        first = memory.ask(question, loop)
+        same(evimem.replay(told(first.trace), memory), first)
+
+
+@pytest.mark.parametrize(
+    "error", [ModelTimeout("no answer within 60 s"), ModelUnavailable("503 from host", retryable=True, status=503)]
+)
+def test_a_question_that_a_failure_ended_ends_there_again(path: Path, error: Exception) -> None:
+    with evimem.open(path, llm=ScriptedModel([CHECKS[0], error])) as memory:
+        with pytest.raises(type(error)) as caught:
+            memory.ask(QUESTION)
+        first = caught.value.partial  # type: ignore[attr-defined]
+    with evimem.open(path) as offline:
+        again = evimem.replay(told(first.trace), offline)
+    same(again, first)
+    assert not again.abstained
+
+
+def test_two_bad_replies_end_there_again(path: Path) -> None:
+    with evimem.open(path, llm=ScriptedModel(["hm", "no"])) as memory, pytest.raises(evimem.ReplyError) as caught:
+        memory.ask(QUESTION)
+    with evimem.open(path) as offline:
+        same(evimem.replay(told(caught.value.partial.trace), offline), caught.value.partial)
+
+
+def test_a_memory_that_changed_is_named_and_what_differs_with_it(path: Path) -> None:
+    with evimem.open(path, llm=ScriptedModel([CHECKS[2], DRAFT])) as memory:
+        trace = memory.ask(QUESTION).trace
+    with evimem.open(path) as offline:
+        offline.add("Mira", "When did I adopt my puppy? When Mira adopted her puppy!", time="2024-12-24T10:00")
+        with pytest.raises(TraceMismatch, match=r"event \d+ of the trace is Found"):
+            evimem.replay(trace, offline)
+
+
+def test_a_trace_without_its_beginning_or_its_replies_is_refused(path: Path) -> None:
+    with evimem.open(path, llm=ScriptedModel([CHECKS[2], DRAFT])) as memory:
+        trace = memory.ask(QUESTION).trace
+    with evimem.open(path) as offline:
+        with pytest.raises(TraceMismatch, match="analysis"):
+            evimem.replay(Trace(trace.question, trace.loop, trace.events[1:]), offline)
+        without = tuple(event for event in trace if event.kind != "call")
+        with pytest.raises(TraceMismatch, match="more is asked"):
+            evimem.replay(Trace(trace.question, trace.loop, without), offline)
