@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from .connection import APPLICATION_ID, Connection
-from .errors import NotAMemory, StoreReadOnly, StoreRolledBack
+from .errors import DiskFull, NotAMemory, StoreReadOnly, StoreRolledBack
 from .raw.mark import Mark, mark_path, read_mark, write_mark
 from .schema import migrate, version
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
@@ -41,7 +44,11 @@ def save_mark(db: Connection) -> None:
         try:
             write_mark(db.path, _now(db))
         except OSError as error:
-            raise StoreReadOnly(f"{str(mark_path(db.path))!r} cannot be written ({error}); check the folder") from error
+            mark = f"{mark_path(db.path).name!r} beside {str(db.path)!r}"
+            if error.errno in _NO_ROOM:
+                what = f"no room to write {mark} ({error}); what was committed is kept: free space"
+                raise DiskFull(what) from error
+            raise StoreReadOnly(f"{mark} cannot be written ({error}); check the folder") from error
 
 
 def _check_there(path: Path, mark: Mark | None) -> None:

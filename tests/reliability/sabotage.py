@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,15 +14,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import apsw
+import orjson
 
 from evimem import AddReport, MemoryPool, StoreError, TurnStatus, companions, connection, erase, pool, store, upkeep
 from evimem.connection import Connection, bindable
 from evimem.edges import EdgeGraph
+from evimem.index import ann_file
 from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
+from evimem.jobs import Jobs
 from evimem.layers import Layers
 from evimem.nearby import Nearby
-from evimem.raw import digest
+from evimem.raw import digest, log
 from evimem.store import SqliteStore
 
 
@@ -35,13 +39,20 @@ class Sabotage:
 
 
 SABOTAGES: dict[str, Sabotage] = {}
+_COMMITTED: list[str] = []
 
 
 def start() -> None:
-    """Commit the sabotage that the environment names, if it names one."""
+    """Commit the sabotage that the environment names, if it names one; a second call does nothing."""
     name = os.environ.get("EVIMEM_SABOTAGE")
-    if name:
+    if name and name not in _COMMITTED:
+        _COMMITTED.append(name)
         SABOTAGES[name].commit()
+
+
+def pytest_configure() -> None:
+    """As a plugin (`-p tests.reliability.sabotage`): commit it for gates in other folders too."""
+    start()
 
 
 def noticed_by(gate: str, says: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
@@ -112,7 +123,10 @@ def acknowledged_before_commit() -> None:
 ROLLBACK = "test_rollback.py"
 
 
-@noticed_by(f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone", says="was changed")
+@noticed_by(
+    f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone",
+    says="what was refused was changed",
+)
 def a_missing_file_is_created_anew() -> None:
     companions._check_there = lambda path, mark: None  # type: ignore[assignment]
 
@@ -122,7 +136,9 @@ def the_mark_is_not_compared() -> None:
     companions._check = lambda db, mark: None  # type: ignore[assignment]
 
 
-@noticed_by(f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_left_alone", says="was changed")
+@noticed_by(
+    f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_left_alone", says="what was refused was changed"
+)
 def a_refused_file_is_tidied_up() -> None:
     _opened_with(lambda db: db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0))
 
@@ -310,12 +326,12 @@ def other_handles_do_not_hear_of_a_rewrite() -> None:
     Layers.count_commit = lambda self, **_: honest(self)  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="assert")
+@noticed_by(MACHINE, says="as many turns as there are")
 def filters_come_after_the_best_k() -> None:
     honest = store.rank
 
-    def rank(question: Any, corpus: Any, k: int, **options: Any) -> Any:
-        found = honest(replace(question, session=None, speaker=None), corpus, k, **options)
+    def rank(question: Any, corpus: Any, k: int, *rest: Any, **options: Any) -> Any:
+        found = honest(replace(question, session=None, speaker=None), corpus, k, *rest, **options)
         session, speaker = question.session, question.speaker
         return [
             one for one in found
@@ -377,3 +393,91 @@ def a_failed_commit_is_taken_for_done() -> None:
             return AddReport.of([TurnStatus(entry.turn.id, "added") for entry in entries], 0)
 
     SqliteStore.write = write  # type: ignore[method-assign]
+
+
+THREADS = "test_threads.py"
+
+
+@noticed_by(f"{THREADS}::test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock", says="Error|lost")
+def threads_do_not_wait_for_one_another() -> None:
+    connection._Mine.__enter__ = lambda self: None  # type: ignore[method-assign]
+    connection._Mine.__exit__ = lambda self, kind, error, trace: None  # type: ignore[method-assign]
+
+
+@noticed_by(f"{THREADS}::test_a_child_of_a_fork_is_refused_and_the_parent_goes_on", says="DID NOT RAISE")
+def a_fork_may_use_its_parents_handle() -> None:
+    connection._Mine.__enter__ = lambda self: self._acquire()  # type: ignore[assignment, func-returns-value, method-assign]
+
+
+@noticed_by("test_disk_full.py::test_a_limit_on_the_size_of_files_is_told_as_a_full_disk", says="StoreError")
+def only_what_says_full_is_full() -> None:
+    connection._NO_ROOM = set()
+
+
+PATHS = "test_paths.py"
+
+
+@noticed_by(f"{PATHS}::test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory", says="Error|outside|assert")
+def a_path_is_built_from_the_id() -> None:
+    pool.key_of = lambda user_id: user_id  # type: ignore[assignment]
+
+
+@noticed_by(f"{PATHS}::test_what_is_no_name_is_refused", says="DID NOT RAISE|is not the memory of anybody")
+def whoever_has_no_name_is_somebody() -> None:
+    honest = pool.key_of
+    pool.key_of = lambda user_id: honest(str(user_id) or "somebody")  # type: ignore[assignment]
+
+
+@noticed_by("test_runtime.py", says="DID NOT RAISE")
+def the_runtime_is_not_looked_at() -> None:
+    connection._check_runtime = lambda: None  # type: ignore[assignment]
+
+
+@noticed_by("test_backup.py", says="copy|Error")
+def a_backup_is_a_copied_file() -> None:
+    upkeep.backup = lambda db, target: shutil.copyfile(db.path, target)  # type: ignore[assignment, misc]
+
+
+DAMAGE = "test_damage.py"
+
+
+@noticed_by(f"{DAMAGE}::test_flipped_bits_never_alter_a_turn", says="SILENT: an altered turn was served")
+def digests_are_not_compared() -> None:
+    honest = log.digest
+
+    class Agreeable(bytes):
+        __hash__ = bytes.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    log.digest = lambda turn: Agreeable(honest(turn))  # type: ignore[assignment]
+
+
+@noticed_by(f"{DAMAGE}::test_a_damaged_companion_is_done_without", says="CRASH|RAW|SILENT|GROWN|assert")
+def a_damaged_index_is_believed() -> None:
+    def believed(file: Any) -> Any:
+        _, length = ann_file._START.unpack(file.read(ann_file._START.size))
+        header = file.read(length)
+        file.read(ann_file._SEAL.size)
+        return orjson.loads(header)
+
+    ann_file._read_header = believed
+
+
+@noticed_by(POWER, says="derived rows differ|has no vector")
+def work_is_owed_in_a_transaction_of_its_own() -> None:
+    put, committed = Jobs.put, SqliteStore._committed
+    owed: list[Any] = []
+
+    def later(self: Jobs, kind: str, seqs: Any) -> None:
+        owed.append((self, kind, list(seqs)))
+
+    def then(self: SqliteStore) -> None:
+        with self._db.writing():
+            while owed:
+                put(*owed.pop(0))
+        committed(self)
+
+    Jobs.put = later  # type: ignore[method-assign]
+    SqliteStore._committed = then  # type: ignore[method-assign]

@@ -63,6 +63,10 @@ def filled(memory: Memory, count: int) -> list[bytes]:
     turns = [secret(number) if number % 10 == 0 or number == 1 else plain(number, random) for number in range(count)]
     for start in range(0, count, 50):
         memory.extend(turns[start : start + 50], strict=True)
+        if start == 50:
+            memory._core.store._db.value(
+                "PRAGMA wal_checkpoint(TRUNCATE)"
+            )  # so that some of it stands in the file and some in the log
     memory.enrich()
     memory.keep_trace(Trace(f"Where does {CANARIES[0]}son live?", "iris", (Found(1, "anchor", (secret(0).id,)),)))
     memory.search(CANARIES[0])
@@ -114,6 +118,8 @@ def test_no_byte_of_what_was_forgotten_is_left(
         kept = filled(memory, count)
         before = hits(sought, folders)
         assert len({hit.split(" in ")[0] for hit in before}) > len(sought) / 2, f"the scan finds too little: {before}"
+        for file in ("evimem", "evimem-wal", "evimem.ann"):
+            assert any(f"m.{file} " in hit for hit in before), f"the scan finds nothing in m.{file}, where it all was"
         assert FORGETTING[how](memory).status == "erased"
         assert hits(sought, folders) == []
         assert others(memory) == ([] if how == "everything" else kept)

@@ -176,7 +176,9 @@ def check_refused(kit: Kit, change: Callable[[Kit], object], expected: type[Evim
     with pytest.raises(expected) as caught:
         open_memory(kit.path)
     assert kit.path.name in str(caught.value)
-    assert contents(kit.folder) == before, "a file that was refused was changed"
+    after = contents(kit.folder)
+    changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    assert changed == [], "what was refused was changed"  # by name: a comparison of the bytes takes minutes to print
 
 
 @pytest.mark.parametrize("case", REFUSED)

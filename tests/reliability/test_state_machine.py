@@ -60,6 +60,7 @@ class Pools(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="evimem-", dir=shared))
         self.stack.callback(shutil.rmtree, self.folder)
         self.clock = FakeClock(1.7e9)
+        self.users: tuple[str, ...] = ()
         self.models: dict[str, Model] = {}
         self.forgotten: dict[str, set[str]] = {}
         self.steps = 0
@@ -68,7 +69,7 @@ class Pools(RuleBasedStateMachine):
     @initialize(number=NUMBERS)
     def start(self, number: int) -> None:
         random = Random(number)
-        self.models = {user: {} for user in random.sample(USERS, random.randint(2, 3))}
+        self.models = {user: {} for user in self.users or random.sample(USERS, random.randint(2, 3))}
         self.forgotten = {user: set() for user in self.models}
         self.pools = [self.pool(), self.pool()]
         for user in self.models:
@@ -228,11 +229,11 @@ class Pools(RuleBasedStateMachine):
 
     @precondition(lambda self: self.models)
     @invariant()
-    def every_memory_holds_its_model(self) -> None:
+    def every_memory_holds_its_model(self, *, thorough: bool = False) -> None:
         self.steps += 1
         for user, model in self.models.items():
             with self.pools[self.steps % 2].open(user) as memory:
-                check(memory, model, thorough=self.steps % 5 == 0)
+                check(memory, model, thorough=thorough or self.steps % 5 == 0)
         REACHED["turns at a check"] += self.turns()
         REACHED["checks"] += 1
         assert open_files() <= self.handles + 4, "files stay open"
@@ -304,6 +305,29 @@ def check(memory: Memory, model: Model, *, thorough: bool) -> None:
 
 def open_files() -> int:
     return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+
+
+DAY = (  # what every known-bad behaviour shows under, in an order that leaves each something to spoil
+    "add", "add_many", "search_a_word", "enrich", "search_within", "add", "add_many", "add_while_the_embedder_is_down",
+    "search_a_word", "enrich", "forget_some", "search_a_word", "open_again", "add_many", "forget_a_session", "add",
+    "search_within", "keep_a_trace", "enrich", "forget_some", "open_again", "search_a_word", "add_many", "open_again",
+    "back_up_and_restore", "enrich", "erase_a_user", "add_many", "open_in_a_new_process", "rebuild", "search_a_word",
+)  # fmt: skip
+OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "enrich": {"seconds": 86_400.0}}
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_day_with_a_bit_of_everything_leaves_what_dicts_would(number: int) -> None:
+    machine, random = Pools(), Random(number)
+    machine.users = ("\u00e1na", "a\u0301na", "ana%")
+    machine.start(number=number)
+    try:
+        for name in DAY:
+            given = {"which": random.randint(0, 1)} if name == "open_again" else {"number": random.getrandbits(32)}
+            getattr(machine, name)(**given, **OPTIONS.get(name, {}))
+            machine.every_memory_holds_its_model(thorough=True)
+    finally:
+        machine.teardown()
 
 
 @pytest.mark.parametrize("count", sizes(80, nightly=10_000, reduced=40))

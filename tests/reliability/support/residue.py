@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from evimem.index.voyager_graph import VoyagerGraph
 from evimem.quantize import pack
 from evimem.terms import terms
 
@@ -33,8 +34,11 @@ def forms(text: str) -> Needles:
 
 def vector_forms(vector: np.ndarray) -> Needles:
     """Return the bytes a vector may be stored as."""
-    packed, _ = pack(vector)
-    return {"float32": vector.astype("<f4").tobytes(), "int8": packed.tobytes()}
+    packed, scale = pack(vector)
+    graph = VoyagerGraph(len(vector), 8, 16, compact=True)
+    graph.add(np.array([0]), np.frombuffer(packed, np.int8)[None].astype(np.float32) * np.float32(scale))
+    in_the_index = np.rint(graph.rows(np.array([0]))[0] * 127).astype(np.int8)
+    return {"float32": vector.astype("<f4").tobytes(), "int8": bytes(packed), "int8 of unit": in_the_index.tobytes()}
 
 
 def hits(needles: Needles, folders: Iterable[Path]) -> list[str]:

@@ -1,0 +1,44 @@
+"""A runtime that cannot keep the promises is refused when a memory is opened, by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from evimem import NewerSchema, StoreError, connection
+
+from .support.world import open_memory
+
+
+@pytest.mark.parametrize("version", ["3.7.17", "3.40.1", "3.51.2"])
+def test_a_sqlite_that_may_lose_commits_is_refused(disk: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
+    with pytest.raises(StoreError, match=rf"SQLite {version} .* 3\.51\.3 or later"):
+        open_memory(disk / "m.evimem")
+    assert list(disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("pragma", ["synchronous=NORMAL", "synchronous=OFF", "journal_mode=DELETE"])
+def test_a_file_that_cannot_be_durable_is_refused(disk: Path, monkeypatch: pytest.MonkeyPatch, pragma: str) -> None:
+    monkeypatch.setattr(connection, "_PRAGMAS", (*connection._PRAGMAS, f"PRAGMA {pragma}"))
+    with pytest.raises(StoreError, match="expected 'wal' and 2"):
+        open_memory(disk / "m.evimem")
+
+
+def test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted(disk: Path) -> None:
+    with open_memory(disk / "m.evimem") as memory:
+        db = memory._core.store._db
+        with pytest.raises(StoreError, match="not authorized"):
+            db.value("SELECT load_extension('x')")
+        assert db.value("PRAGMA trusted_schema") == 0
+        assert db.value("PRAGMA secure_delete") == 1
+        assert db.value("PRAGMA foreign_keys") == 1
+
+
+def test_a_file_of_a_later_version_is_refused(disk: Path) -> None:
+    with open_memory(disk / "m.evimem") as memory:
+        memory._core.store._db.execute("PRAGMA user_version=99")
+    with pytest.raises(NewerSchema, match="schema 99"):
+        open_memory(disk / "m.evimem")
