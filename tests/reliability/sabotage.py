@@ -16,7 +16,21 @@ from typing import Any
 import apsw
 import orjson
 
-from evimem import AddReport, MemoryPool, StoreError, TurnStatus, companions, connection, erase, pool, store, upkeep
+from evimem import (
+    AddReport,
+    MemoryPool,
+    ReplyError,
+    StoreError,
+    Turn,
+    TurnStatus,
+    companions,
+    connection,
+    erase,
+    owed,
+    pool,
+    store,
+    upkeep,
+)
 from evimem.connection import Connection, bindable
 from evimem.edges import EdgeGraph
 from evimem.index import ann_file
@@ -24,6 +38,8 @@ from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
 from evimem.jobs import Jobs
 from evimem.layers import Layers
+from evimem.llm import enrich
+from evimem.llm.enrich import Setback
 from evimem.nearby import Nearby
 from evimem.raw import digest, log
 from evimem.store import SqliteStore
@@ -481,3 +497,42 @@ def work_is_owed_in_a_transaction_of_its_own() -> None:
 
     Jobs.put = later  # type: ignore[method-assign]
     SqliteStore._committed = then  # type: ignore[method-assign]
+
+
+QUEUE = "test_queue.py"
+
+
+@noticed_by(f"{QUEUE}::test_every_schedule_ends_with_each_turn_done_or_failed_by_name", says="still owed|passed over")
+def progress_is_a_high_water_mark() -> None:
+    honest = Jobs.due
+
+    def due(self: Jobs, kind: str, limit: int) -> list[tuple[int, int]]:
+        found = honest(self, kind, limit)
+        reached = self._db.value("SELECT max(seq) FROM job WHERE kind = ? AND state = 'done'", (kind,)) or 0
+        return [(seq, tries) for seq, tries in found if seq > reached]
+
+    Jobs.due = due  # type: ignore[method-assign]
+
+
+@noticed_by(QUEUE, says="still owed|assert")
+def the_head_of_the_queue_is_tried_for_ever() -> None:
+    owed.setback = lambda error, attempts: Setback(0.0, halt=True, reason="try again")  # type: ignore[assignment]
+
+
+@noticed_by(f"{QUEUE}::test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done", says="assert")
+def a_retry_sends_the_same_bytes() -> None:
+    honest = owed.extract_facts
+    owed.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
+
+
+@noticed_by(QUEUE, says="passed over|assert")
+def a_bad_reply_means_that_there_are_no_facts() -> None:
+    honest = enrich.read_extraction
+
+    def read(text: str, turn: Turn, previous: Any = ()) -> Any:
+        try:
+            return honest(text, turn, previous)
+        except ReplyError:
+            return enrich.Extraction(())
+
+    enrich.read_extraction = read
