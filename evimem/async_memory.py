@@ -19,13 +19,13 @@ from .calibration.fit import FALSE_ABSTENTION, Wanted
 from .core import Core, Moment, filters
 from .embedding import checked, checked_rows, failure
 from .errors import EvimemError
-from .flow import Complete, Effect, Embed, Flow, arun, serve
-from .memory import Memory, Progress, turns_of
+from .flow import CollectBatch, Complete, Effect, Embed, Flow, StartBatch, arun, serve
+from .memory import Memory, Progress, batched, price_of, turns_of
 from .owed import give_facts
-from .protocols import Embedder
+from .protocols import Embedder, Job
 from .stream import Outcome, Streamed, astream, atold_by, is_told
 from .trace import Event, Trace
-from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Stats, Turn
+from .types import AddReport, Answer, BatchReport, Budget, EraseReport, Estimate, Fact, Health, Hit, Stats, Turn
 
 T = TypeVar("T")
 
@@ -132,10 +132,16 @@ class AsyncMemory:
                 progress(indexed)
         pages = self._core.jobs()
         while jobs := await self._away(partial(next, pages, None)):
-            done += sum(await asyncio.gather(*(self._run(give_facts(job)) for job in jobs)))
-            if progress:
-                progress(len(jobs))
+            done += await self._read_all(jobs, progress)
         return done
+
+    async def enrich_batch(self) -> BatchReport:
+        """Have turns read by the provider's Batch API: collect what is done, hand in what is owed."""
+        return await self._run(await self._away(self._core.batch))
+
+    async def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
+        """Return what `enrich` with a model would take."""
+        return await self._away(partial(self._core.estimate, price or price_of(getattr(self._model, "model", None))))
 
     async def calibrate(
         self,
@@ -248,6 +254,20 @@ class AsyncMemory:
     async def _run(self, flow: Flow[T]) -> T:
         return await arun(flow, self._perform)
 
+    async def _read_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
+        done = 0
+        tasks = [asyncio.ensure_future(self._run(give_facts(job))) for job in jobs]
+        try:
+            for task in asyncio.as_completed(tasks):
+                done += await task
+                if progress:
+                    progress(1)
+        finally:
+            for left in tasks:
+                left.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return done
+
     async def _telling(self, effect: Effect) -> AsyncIterator[str | Outcome]:
         if isinstance(effect, Complete) and is_told(effect):
             async for piece in atold_by(self._model, effect):
@@ -258,6 +278,8 @@ class AsyncMemory:
     async def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
             return await self._model.complete(effect)
+        if isinstance(effect, (StartBatch, CollectBatch)):
+            return await asyncio.to_thread(batched, getattr(self._model, "model", self._model), effect)
         if isinstance(effect, Embed):
             return await self._embed(effect.texts)
         return await self._away(partial(serve, self._core.store, effect))

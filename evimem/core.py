@@ -7,12 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from .batches import give_batches
 from .calibration import Calibration, Labelled
 from .calibration.fit import Wanted
 from .calibration.flow import Judging, Question, calibrate, complaints, in_force, put_right
 from .errors import InvalidQuery
 from .extract import RuleExtractor
 from .flow import Flow, StoreEffect, run, serve
+from .llm.enrich import MAX_EARLIER as EARLIER
+from .llm.enrich import estimate
 from .llm.mind import LLMMind
 from .loops import answer_question
 from .loops.mind import Mind
@@ -24,12 +27,13 @@ from .remember import Remembering
 from .search import Filters, check_clock, search
 from .store import SqliteStore
 from .trace import Event
-from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Turn
+from .types import AddReport, Answer, BatchReport, Budget, EraseReport, Estimate, Fact, Health, Hit, Turn
 
 T = TypeVar("T")
 Moment = datetime | str
 Tell = Callable[[Event], None]
 AT_ONCE = 16  # turns put to a model side by side
+PAGE = 4 * AT_ONCE  # turns taken from the queue at a time: a slow reply holds up few others
 
 
 class Core:
@@ -96,7 +100,7 @@ class Core:
     def owed(self) -> Iterator[Flow[int]]:
         """Yield flows, each of which does some of the work that turns are owed, until there is none."""
         for give in (give_vectors, give_links):
-            while self.store.has_due(give.__name__.removeprefix("give_").removesuffix("s")):
+            while self.store.due(give.__name__.removeprefix("give_").removesuffix("s"), 1):
                 yield give()
 
     def jobs(self) -> Iterator[tuple[Job, ...]]:
@@ -104,8 +108,19 @@ class Core:
         if self.mind is None:
             return
         self.store.owe("extract")
-        while page := self.store.due("extract", AT_ONCE):
+        while page := self.store.due("extract", PAGE):
             yield page
+
+    def batch(self) -> Flow[BatchReport]:
+        """Return the flow of a round of batches. Raise InvalidQuery where no model reads turns."""
+        if self.mind is None:
+            raise InvalidQuery("this memory was opened without llm=, so that there is nobody to hand its turns to")
+        self.store.owe("extract")
+        return give_batches()
+
+    def estimate(self, price: tuple[float, float] | None) -> Estimate:
+        """Return what it would take to have a model read what it has not read."""
+        return estimate(self.store.unread(EARLIER), price)
 
     def forget(
         self, turns: Sequence[str] | None, session: str | None, before: Moment | None, *, everything: bool

@@ -29,6 +29,21 @@ class Complete:
 
 
 @dataclass(frozen=True, slots=True)
+class StartBatch:
+    """Hand requests, by key, to the model's batch service; the result is the batch's id."""
+
+    requests: Mapping[str, Complete] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectBatch:
+    """Ask what a batch came to: a `Reply` or a ModelError a request, or None while it is worked on."""
+
+    batch_id: str
+    requests: Mapping[str, Complete] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Embed:
     """Ask the embedder; the result has one row a text."""
 
@@ -116,6 +131,7 @@ class Due:
 
     kind: JobKind
     limit: int
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +150,16 @@ class Postpone:
     turn_id: str
     error: str
     seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Tell the store that work on turns is done elsewhere (`Store.hold`)."""
+
+    kind: JobKind
+    turn_ids: tuple[str, ...]
+    reason: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +191,11 @@ StoreEffect: TypeAlias = (
     | Due
     | Settle
     | Postpone
+    | Hold
     | Setting
     | KeepSetting
 )
-Effect: TypeAlias = Complete | Embed | StoreEffect
+Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | StoreEffect
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 
@@ -244,10 +271,27 @@ def write(entries: Sequence[Entry], *, strict: bool = False) -> Flow[AddReport]:
     return report
 
 
-def due(kind: JobKind, limit: int) -> Flow[tuple[Job, ...]]:
-    """Return turns that are owed some work, the oldest first."""
-    jobs: tuple[Job, ...] = yield Due(kind, limit)
+def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job, ...]]:
+    """Return turns that are owed some work, the oldest first; with a reason, those that wait for it."""
+    jobs: tuple[Job, ...] = yield Due(kind, limit, reason)
     return jobs
+
+
+def hold(kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> Flow[None]:
+    """Offer no work on these turns for so many seconds, for a reason."""
+    yield Hold(kind, tuple(turn_ids), reason, seconds)
+
+
+def start_batch(requests: Mapping[str, Complete]) -> Flow[str]:
+    """Hand in requests; return the batch's id."""
+    batch_id: str = yield StartBatch(requests)
+    return batch_id
+
+
+def collect_batch(batch_id: str, requests: Mapping[str, Complete]) -> Flow[Mapping[str, Any] | None]:
+    """Return what became of each request, or None while the batch is worked on."""
+    outcomes: Mapping[str, Any] | None = yield CollectBatch(batch_id, requests)
+    return outcomes
 
 
 def settle(kind: JobKind, entries: Sequence[Entry]) -> Flow[None]:
@@ -319,7 +363,8 @@ _SERVICES: dict[type[Any], Callable[[Store, Any], Any]] = {
     WhoSpeaks: lambda store, e: store.roster(),
     Known: lambda store, e: store.known(e.turns),
     Write: lambda store, e: store.write(e.entries, strict=e.strict),
-    Due: lambda store, e: store.due(e.kind, e.limit),
+    Due: lambda store, e: store.due(e.kind, e.limit, e.reason),
+    Hold: lambda store, e: store.hold(e.kind, e.turn_ids, e.reason, e.seconds),
     Settle: lambda store, e: store.settle(e.kind, e.entries),
     Postpone: lambda store, e: store.postpone(e.kind, e.turn_id, e.error, e.seconds),
     Setting: lambda store, e: store.setting(e.name),

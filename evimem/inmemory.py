@@ -34,6 +34,7 @@ class Kept:
     vector: Packed | None
     fact_vectors: dict[str, Vectors]
     owed: dict[str, tuple[int, float | None]] = field(default_factory=dict)  # kind: (attempts, due; None: failed)
+    waits: dict[str, str] = field(default_factory=dict)  # kind: what for
 
 
 class MemoryStore:
@@ -137,11 +138,14 @@ class MemoryStore:
         speakers = tuple(dict.fromkeys(one.turn.speaker for one in self._kept.values()))
         return Roster(speakers, turns[0].time if turns else None, turns[-1].time if turns else None, len(turns))
 
-    def due(self, kind: str, limit: int) -> tuple[Job, ...]:
-        """Return turns that are owed work of a kind."""
+    def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
+        """Return turns that are owed work of a kind, or wait for a reason."""
         now = self._clock()
         owed = [(one, one.owed[kind]) for one in self._kept.values() if kind in one.owed]
-        ready = [(one, tries) for one, (tries, due) in owed if due is not None and due <= now]
+        if reason is not None:
+            ready = [(one, tries) for one, (tries, _) in owed if one.waits.get(kind) == reason]
+        else:
+            ready = [(one, tries) for one, (tries, due) in owed if due is not None and due <= now]
         return tuple(Job(one.turn, self._settled(one), tries) for one, tries in ready[:limit])
 
     def settle(self, kind: str, entries: Sequence[Entry]) -> None:
@@ -159,12 +163,21 @@ class MemoryStore:
                 kept.fact_vectors |= _by_id(entry)
             kept.owed.pop(kind, None)
 
+    def hold(self, kind: str, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
+        """Offer no work on these turns for a while."""
+        for turn_id in turn_ids:
+            kept = self._kept.get(turn_id)
+            if kept is not None and kind in kept.owed:
+                kept.owed[kind] = (kept.owed[kind][0], self._clock() + seconds)
+                kept.waits[kind] = reason
+
     def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
         """Count a failure."""
         kept = self._kept.get(turn_id)
         if kept is not None and kind in kept.owed:
             due = None if seconds is None else self._clock() + seconds
             kept.owed[kind] = (kept.owed[kind][0] + 1, due)
+            kept.waits[kind] = error
 
     def setting(self, name: str) -> str | None:
         """Return what was kept under a name."""

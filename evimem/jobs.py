@@ -28,10 +28,23 @@ class Jobs:
             [(seq, kind, now, now) for seq in seqs],
         )
 
-    def due(self, kind: str, limit: int) -> list[tuple[int, int]]:
-        """Return (sequence number, attempts) of work that may be tried now, the oldest turn first."""
-        sql = "SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND due <= ? ORDER BY seq LIMIT ?"
-        return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, self._clock(), limit))]
+    def due(self, kind: str, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
+        """Return (sequence number, attempts) of work that may be tried now or, with a reason, that waits for it."""
+        which, value = ("due <= ?", self._clock()) if reason is None else ("error = ?", reason)
+        sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {which} ORDER BY seq LIMIT ?"
+        return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, value, limit))]
+
+    def hold(self, kind: str, seqs: Sequence[int], reason: str, seconds: float) -> None:
+        """Offer no work on these turns for a while, for a reason."""
+        due = self._clock() + seconds
+        sql = "UPDATE job SET due = ?, error = ? WHERE kind = ? AND seq = ? AND state = 'pending'"
+        self._db.executemany(sql, [(due, reason, kind, seq) for seq in seqs])
+
+    def unread(self, kind: str, seqs: Sequence[int]) -> list[int]:
+        """Return which of these turns still have some work before them that may be tried now or was never owed."""
+        sql = "SELECT seq FROM job WHERE kind = ? AND (state <> 'pending' OR due > ?) AND seq BETWEEN ? AND ?"
+        over = {seq for (seq,) in self._db.rows(sql, (kind, self._clock(), min(seqs), max(seqs)))} if seqs else set()
+        return [seq for seq in seqs if seq not in over]
 
     def done(self, kind: str, seqs: Sequence[int]) -> None:
         """Strike out work."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -15,13 +15,14 @@ from .calibration import Calibration, Labelled
 from .calibration.fit import FALSE_ABSTENTION, Wanted
 from .core import AT_ONCE, Core, Moment, filters
 from .embedding import checked
-from .flow import Complete, Effect, Embed, Flow, run, serve
+from .errors import InvalidQuery
+from .flow import CollectBatch, Complete, Effect, Embed, Flow, StartBatch, run, serve
 from .owed import give_facts
-from .protocols import Embedder
+from .protocols import Embedder, Job
 from .stream import Outcome, Streamed, is_told, told_by
 from .stream import stream as streamed
 from .trace import Event, Trace
-from .types import AddReport, Answer, Budget, EraseReport, Fact, Health, Hit, Stats, Turn
+from .types import AddReport, Answer, BatchReport, Budget, EraseReport, Estimate, Fact, Health, Hit, Stats, Turn
 
 T = TypeVar("T")
 Progress = Callable[[int], None]
@@ -141,10 +142,22 @@ class Memory:
                 progress(indexed)
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="evimem-enrich") as workers:
             for jobs in self._core.jobs():
-                done += sum(workers.map(lambda job: self._run(give_facts(job)), jobs))
-                if progress:
-                    progress(len(jobs))
+                done += self._read_all(workers, jobs, progress)
         return done
+
+    def enrich_batch(self) -> BatchReport:
+        """Have turns read by the provider's Batch API, at a lower price: collect what is done, hand in what is owed.
+
+        A batch takes up to a day: call this again later, from any process, until the report says that none wait.
+        """
+        return self._run(self._core.batch())
+
+    def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
+        """Return what `enrich` with a model would take; `price` is dollars per million input and output tokens.
+
+        Without a price, that of the model is taken, where it has one. Nothing is asked, and nothing is written.
+        """
+        return self._core.estimate(price or price_of(self._model))
 
     def calibrate(
         self,
@@ -256,6 +269,20 @@ class Memory:
     def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)
 
+    def _read_all(self, workers: ThreadPoolExecutor, jobs: Sequence[Job], progress: Progress | None) -> int:
+        """Put turns to the model side by side; after a failure or an interrupt, none that has not begun."""
+        done = 0
+        futures = [workers.submit(self._run, give_facts(job)) for job in jobs]
+        try:
+            for future in as_completed(futures):
+                done += future.result()
+                if progress:
+                    progress(1)
+        finally:
+            for future in futures:
+                future.cancel()
+        return done
+
     def _telling(self, effect: Effect) -> Iterator[str | Outcome]:
         if isinstance(effect, Complete) and is_told(effect):
             yield from told_by(self._model, effect)
@@ -265,9 +292,28 @@ class Memory:
     def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
             return self._model.complete(effect)
+        if isinstance(effect, (StartBatch, CollectBatch)):
+            return batched(self._model, effect)
         if isinstance(effect, Embed):
             return checked(self._core.embedder, effect.texts)
         return serve(self._core.store, effect)
+
+
+def price_of(model: Any) -> tuple[float, float] | None:
+    """Return the price of the model that reads turns, where it is known."""
+    if model is None or not hasattr(model, "model_for"):
+        return None
+    price: tuple[float, float] | None = model.prices.get(model.model_for("extract"))
+    return price
+
+
+def batched(model: Any, effect: StartBatch | CollectBatch) -> Any:
+    """Perform an effect that only a model with a batch service can. Raise InvalidQuery for one without."""
+    if not hasattr(model, "start_batch"):
+        raise InvalidQuery(f"{type(model).__name__} has no batch service; enrich() asks turn by turn")
+    if isinstance(effect, StartBatch):
+        return model.start_batch(effect.requests)
+    return model.collect_batch(effect.batch_id, effect.requests)
 
 
 def turns_of(report: AddReport) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from .errors import EmbedderError, ModelError
@@ -10,6 +13,7 @@ from .index.document import embedding_text
 from .llm.enrich import MAX_EARLIER as EARLIER
 from .llm.enrich import extract_facts, setback, worth_asking
 from .protocols import Entry, Job
+from .types import Fact
 
 PAGE = 256  # jobs settled in one transaction
 RETRY_SECONDS = 30.0
@@ -64,11 +68,24 @@ def give_facts(job: Job) -> Flow[int]:
         if what.halt:
             raise
         return 1
-    known = {(fact.subject, fact.predicate, fact.object) for fact in job.facts}
-    new = tuple(fact for fact in extraction.facts if (fact.subject, fact.predicate, fact.object) not in known)
-    vectors = (yield from embed([fact.text for fact in new])) if new else None
-    yield from settle("extract", [Entry(job.turn, new, fact_vectors=vectors)])
+    yield from settle_facts([(job, extraction.facts)])
     return 1
+
+
+def settle_facts(read: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
+    """Keep what a model found in turns, beside what the rules found: in one transaction, embedded together."""
+    new = [_unknown(job, facts) for job, facts in read]
+    texts = [fact.text for facts in new for fact in facts]
+    rows: list[Any] = [None] * len(new)
+    if texts:
+        rows = np.split((yield from embed(texts)), np.cumsum([len(facts) for facts in new])[:-1])
+    entries = [Entry(job.turn, facts, fact_vectors=own) for (job, _), facts, own in zip(read, new, rows, strict=True)]
+    yield from settle("extract", entries)
+
+
+def _unknown(job: Job, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    known = {(fact.subject, fact.predicate, fact.object) for fact in job.facts}
+    return tuple(fact for fact in facts if (fact.subject, fact.predicate, fact.object) not in known)
 
 
 def _postponed(kind: JobKind, jobs: tuple[Job, ...], error: EmbedderError) -> Flow[None]:

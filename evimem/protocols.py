@@ -221,12 +221,19 @@ class Store(Protocol):
         """Return who speaks here and the time of the first and last turn."""
         ...
 
-    def due(self, kind: str, limit: int) -> tuple[Job, ...]:
-        """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first."""
+    def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
+        """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first.
+
+        With a reason, return those that wait for it instead (see `hold`).
+        """
         ...
 
     def settle(self, kind: str, entries: Sequence[Entry]) -> None:
         """Keep the vectors ("vector"), linked facts ("link") or further facts ("extract") of stored turns."""
+        ...
+
+    def hold(self, kind: str, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
+        """Offer no work on these turns for so many seconds, for a reason; it is no failure."""
         ...
 
     def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:

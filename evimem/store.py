@@ -180,15 +180,15 @@ class SqliteStore:
             self._layers.jobs.put(kind, [seq for page in self._layers.raw.pages() for seq, _ in page])
             self._layers.count_commit()
 
-    def has_due(self, kind: str) -> bool:
-        """Say whether there is work of a kind that may be done now."""
-        return bool(self._layers.jobs.due(kind, 1))
+    def unread(self, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
+        """Yield every turn that is left for a model to read, with some of those before it."""
+        return upkeep.unread(self._layers, before)
 
-    def due(self, kind: str, limit: int) -> tuple[Job, ...]:
+    def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return turns that are owed work of a kind; see `Store.due`."""
         layers = self._layers
         with self._db.reading():
-            jobs = layers.jobs.due(kind, limit)
+            jobs = layers.jobs.due(kind, limit, reason)
             seqs = [seq for seq, _ in jobs]
             turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
         return tuple(Job(turn, tuple(facts[seq]), tries) for turn, (seq, tries) in zip(turns, jobs, strict=True))
@@ -208,6 +208,13 @@ class SqliteStore:
             layers.jobs.done(kind, [seq for seq, _ in known])
             layers.count_commit(rewrote=kind != "link", relinked=relinked)
         self._committed()
+
+    def hold(self, kind: str, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
+        """Offer no work on these turns for a while; see `Store.hold`."""
+        with self._writing():
+            seqs = [seq for turn_id in turn_ids if (seq := self._layers.raw.find(turn_id)) is not None]
+            self._layers.jobs.hold(kind, seqs, reason, seconds)
+            self._layers.count_commit()
 
     def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
         """Record a failure; see `Store.postpone`."""
@@ -283,10 +290,7 @@ class SqliteStore:
 
     def pairs(self) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
         """Yield every turn with its facts, in order of arrival."""
-        with self._db.decoding():
-            for page in self._layers.raw.pages():
-                facts = self._layers.facts.of_turns([seq for seq, _ in page])
-                yield from ((turn, tuple(facts[seq])) for seq, turn in page)
+        return upkeep.pairs(self._layers)
 
     def keep_trace(self, trace: Trace) -> int:
         """Store a trace; return its number."""

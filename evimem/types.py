@@ -280,6 +280,33 @@ class AddReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """What it would take to have a model read the turns that it has not read: `cost` in dollars, None without a price.
+
+    Of `turns`, those that only greet or ask are not put to it, so that there may be fewer `requests`.
+    """
+
+    turns: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What became of turns that a provider's batches read: facts `collected`, `failed`, handed in now, or `waiting`.
+
+    `waiting` counts the turns of batches that are not done yet, those handed in now included.
+    """
+
+    collected: int
+    failed: int
+    handed_in: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True)
 class EraseReport:
     """What was forgotten. `status` is "pending" while another reader keeps old pages alive, else "erased"."""
 

@@ -167,6 +167,24 @@ def stats(layers: Layers) -> Stats:
     )
 
 
+def pairs(layers: Layers) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
+    """Yield every turn with its facts, in order of arrival."""
+    with layers.db.decoding():
+        for page in layers.raw.pages():
+            facts = layers.facts.of_turns([seq for seq, _ in page])
+            yield from ((turn, tuple(facts[seq])) for seq, turn in page)
+
+
+def unread(layers: Layers, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
+    """Yield every turn that is left for a model to read, with some of those before it. Nothing is written."""
+    with layers.db.decoding():
+        for page in layers.raw.pages():
+            left = set(layers.jobs.unread("extract", [seq for seq, _ in page]))
+            some = [turn for seq, turn in page if seq in left]
+            around = layers.raw.contexts([turn.id for turn in some], before, 0)
+            yield from ((turn, earlier[:-1]) for turn, earlier in zip(some, around, strict=True))
+
+
 def keep_trace(layers: Layers, trace: Trace) -> int:
     """Store a trace with the turns it cites, inside a transaction of the caller; return its number."""
     number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))

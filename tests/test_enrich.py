@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem.flow import Complete
-from evimem.testing import ScriptedModel
+from evimem.testing import ModelServer, ScriptedModel
 
 
 def facts_of(request: Complete) -> str:
@@ -99,3 +99,39 @@ def test_the_async_door_does_the_same(tmp_path: Path) -> None:
             return [fact.text for fact in await memory.facts(["k"]) if fact.extractor == "llm"]
 
     assert asyncio.run(away()) == ["Tomas bought a kite"]
+
+
+def many(count: int) -> list[evimem.Turn]:
+    return [
+        evimem.Turn(f"t{n}", "s", "Mira", f"I painted room number {n} on Sunday.", f"2024-05-02T10:{n % 60:02}")  # type: ignore[arg-type]
+        for n in range(count)
+    ]
+
+
+def test_turns_are_read_side_by_side_and_told_of_one_by_one(tmp_path: Path) -> None:
+    told: list[int] = []
+    with ModelServer(then='{"facts": []}', delay=0.05) as server:
+        llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)
+        with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
+            memory.extend(many(24))
+            assert memory.enrich(progress=told.append) == 24
+        assert server.peak >= 4
+    assert told[-24:] == [1] * 24
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_once_the_model_is_away_turns_that_had_not_begun_are_not_put_to_it(tmp_path: Path, asynchronous: bool) -> None:
+    away = evimem.ModelUnavailable("nobody there", retryable=True)
+    model = ScriptedModel(then=away)
+
+    async def enrich() -> None:
+        async with evimem.open_async(tmp_path / "m.evimem", llm=model) as memory:
+            await memory.enrich()
+
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        memory.extend(many(64))
+        with pytest.raises(evimem.ModelUnavailable):
+            asyncio.run(enrich()) if asynchronous else memory.enrich()
+        assert memory.health().pending == {"extract": 64}
+        if not asynchronous:  # an event loop starts them all; the model's own limit holds them back
+            assert len(model.requests) < 40

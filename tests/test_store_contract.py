@@ -18,7 +18,7 @@ from evimem.examples import load_example
 from evimem.flow import Effect, Embed, Flow, run, serve
 from evimem.index.weights import BM25
 from evimem.inmemory import MemoryStore
-from evimem.protocols import Store
+from evimem.protocols import Entry, Store
 from evimem.raw import Admission
 from evimem.remember import Remembering
 from evimem.search import Filters, search
@@ -217,6 +217,16 @@ def test_postponed_work_waits_and_failed_work_is_not_offered(store: Store) -> No
     store.postpone("vector", "a", "refused", 3600.0)
     store.postpone("vector", "b", "refused", None)
     assert store.due("vector", 9) == ()
+
+
+def test_work_that_is_done_elsewhere_is_offered_by_its_reason_until_it_is_due_again(store: Store) -> None:
+    drive(store, Remembering(Core.default_extractor(), deferred=True).remember(DIALOGUE[:3]))
+    store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
+    store.hold("vector", ["c"], "in batch 8", -1.0)
+    assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]
+    assert [(job.turn.id, job.attempts) for job in store.due("vector", 9, "in batch 7")] == [("b", 0)]
+    store.settle("vector", [Entry(DIALOGUE[1], vector=EMBEDDER.embed(["x"])[0])])
+    assert store.due("vector", 9, "in batch 7") == ()
 
 
 def test_both_stores_find_the_same(tmp_path: Path) -> None:

@@ -24,6 +24,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", metavar="NAME", help="the model, such as gpt-4o-mini")
     group.add_argument("--answer-model", metavar="NAME", help="another model for answering")
     group.add_argument("--judge-model", metavar="NAME", help="another model for judging the evidence")
+    group.add_argument(
+        "--price",
+        nargs=2,
+        type=float,
+        metavar=("IN", "OUT"),
+        help="dollars per million tokens of --model",
+    )
     group.add_argument("--base-url", metavar="URL", help="the endpoint, such as http://localhost:8000/v1")
     group.add_argument(
         "--key-from", metavar="VARIABLE", help="the environment variable that holds the key (OPENAI_API_KEY)"
@@ -47,6 +54,7 @@ def model(options: argparse.Namespace) -> evimem.OpenAI | None:
         judge_model=options.judge_model,
         answer_model=options.answer_model,
         base_url=options.base_url,
+        prices={options.model: tuple(options.price)} if options.price else {},
         api_key=os.environ.get(options.key_from) if options.key_from else None,
     )
 
@@ -55,7 +63,7 @@ def misused(options: argparse.Namespace) -> str | None:
     """Say what is wrong with the options of a chat model."""
     named = [
         name
-        for name in ("model", "answer_model", "judge_model", "base_url", "key_from")
+        for name in ("model", "answer_model", "judge_model", "base_url", "key_from", "price")
         if getattr(options, name, None)
     ]
     if getattr(options, "llm", False):

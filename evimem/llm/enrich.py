@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ..embedding import count_tokens
@@ -14,7 +15,7 @@ from ..flow import Complete, Flow
 from ..reply import read
 from ..times import find_times, locate_times
 from ..trace import Called
-from ..types import Fact, TimeSpan, Turn
+from ..types import Estimate, Fact, TimeSpan, Turn
 from . import fields, schemas
 from .asking import Ledger, ask
 from .grounding import MAX_QUOTE, find_quote, is_anchored
@@ -44,16 +45,6 @@ class Extraction:
     facts: tuple[Fact, ...]
     dropped: Mapping[str, int] = field(default_factory=dict, hash=False)
     calls: tuple[Called, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What extracting would take. `cost` is None without a price."""
-
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +125,23 @@ def setback(error: ModelError, attempts: int) -> Setback:
     return Setback(None if attempts >= 2 * POISON_AFTER else wait, halt=True, reason=reason)
 
 
-def estimate(pairs: Sequence[tuple[Turn, Sequence[Turn]]], price: tuple[float, float] | None = None) -> Estimate:
+def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, float] | None = None) -> Estimate:
     """Return what extracting from turns, each with those before it, would take; price is per million tokens."""
-    prompts = [extracting(turn, previous) for turn, previous in pairs if worth_asking(turn)]
-    given = sum(count_tokens(prompt.system) + count_tokens(prompt.prompt) for prompt in prompts)
-    taken = OUTPUT_TOKENS * len(prompts)
+    turns = requests = given = 0
+    for turn, previous in pairs:
+        turns += 1
+        if worth_asking(turn):
+            asked = extracting(turn, previous)
+            requests += 1
+            given += _system_tokens(asked.system) + count_tokens(asked.prompt)
+    taken = OUTPUT_TOKENS * requests
     cost = None if price is None else (given * price[0] + taken * price[1]) / 1e6
-    return Estimate(len(prompts), given, taken, cost)
+    return Estimate(turns, requests, given, taken, cost)
+
+
+@cache
+def _system_tokens(text: str) -> int:
+    return count_tokens(text)
 
 
 class _Reading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
@@ -11,9 +11,11 @@ from ..errors import ModelError, ModelUnavailable
 from ..flow import Complete
 from ..protocols import Reply
 from . import wire
-from .chat import OpenAI
 from .refusals import Refusal, parsed, refused
 from .server import HEADERS, MAX_BODY, body_of
+
+if TYPE_CHECKING:
+    from .chat import OpenAI
 
 Outcomes: TypeAlias = "dict[str, Reply | ModelError]"
 WINDOW = "24h"

@@ -14,6 +14,7 @@ from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..flow import Complete, ModelRole
 from ..protocols import Reply
 from . import wire
+from .batch import Outcomes, collect_batch, start_batch
 from .refusals import option_refused
 from .server import HEADERS, Server, body_of, lines_of
 
@@ -83,6 +84,14 @@ class OpenAI:
             yield future.result()
         finally:
             future.cancel()
+
+    def start_batch(self, requests: Mapping[str, Complete]) -> str:
+        """Hand requests in to the provider's Batch API, by key; return the batch's id. Raise ModelError."""
+        return start_batch(self, requests)
+
+    def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> Outcomes | None:
+        """Return what became of each request of a batch, or None while it is worked on. Raise ModelError."""
+        return collect_batch(self, batch_id, requests)
 
     def as_async(self) -> AsyncOpenAI:
         """Return the same model for an event loop; it shares this one's connections and limits."""
@@ -171,20 +180,20 @@ class AsyncOpenAI:
     """`OpenAI` for event loops, any number of them: cancelling a call cancels its request."""
 
     def __init__(self, model: OpenAI) -> None:
-        self._model = model
+        self.model = model
 
     def __repr__(self) -> str:
-        return f"Async{self._model!r}"
+        return f"Async{self.model!r}"
 
     async def complete(self, request: Complete) -> Reply:
         """Return the model's reply. Raise ModelError when there is none before the deadline."""
-        return await asyncio.wrap_future(self._model._submit(request, None))
+        return await asyncio.wrap_future(self.model._submit(request, None))
 
     async def stream(self, request: Complete) -> AsyncIterator[str | Reply]:
         """Yield the pieces of the reply as they come and, last, the whole `Reply`."""
         loop = asyncio.get_running_loop()
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        future = self._model._submit(request, lambda piece: _tell(loop, pieces, piece))
+        future = self.model._submit(request, lambda piece: _tell(loop, pieces, piece))
         future.add_done_callback(lambda _: _tell(loop, pieces, None))
         try:
             while (piece := await pieces.get()) is not None:
@@ -196,7 +205,7 @@ class AsyncOpenAI:
 
     def close(self) -> None:
         """Close the connections that this object shares with its model."""
-        self._model.close()
+        self.model.close()
 
 
 class _Hearing:

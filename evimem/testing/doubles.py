@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 from zlib import crc32
 
 import numpy as np
 
+from ..errors import ModelError
 from ..flow import Complete
 from ..protocols import Reply, Vectors
 
@@ -23,6 +24,7 @@ class ScriptedModel:
         self._replies: Iterator[Scripted] = iter(replies)
         self._then = then
         self.requests: list[Complete] = []
+        self.batches: list[dict[str, Complete]] = []
 
     def complete(self, request: Complete) -> Reply:
         """Record the request; return the next reply."""
@@ -44,6 +46,21 @@ class ScriptedModel:
             yield f" {word}" if place else word
         yield reply
 
+    def start_batch(self, requests: Mapping[str, Complete]) -> str:
+        """Take requests that `collect_batch` will answer from the script."""
+        self.batches.append(dict(requests))
+        return f"batch-{len(self.batches)}"
+
+    def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> dict[str, Reply | ModelError]:
+        """Return the next replies, one for each request."""
+        return {key: self._outcome(request) for key, request in requests.items()}
+
+    def _outcome(self, request: Complete) -> Reply | ModelError:
+        try:
+            return self.complete(request)
+        except ModelError as error:
+            return error
+
     def as_async(self) -> AsyncScriptedModel:
         """Return the same script for an event loop."""
         return AsyncScriptedModel(self)
@@ -53,11 +70,11 @@ class AsyncScriptedModel:
     """`ScriptedModel` for an event loop."""
 
     def __init__(self, model: ScriptedModel) -> None:
-        self._model = model
+        self.model = model
 
     def complete(self, request: Complete) -> Awaitable[Reply]:
         """Record the request; return the next reply once the loop had a turn."""
-        return asyncio.sleep(0, self._model.complete(request))
+        return asyncio.sleep(0, self.model.complete(request))
 
 
 class WordEmbedder:

@@ -63,3 +63,40 @@ def test_enrich_with_a_model_adds_the_facts_it_finds(cli, tmp_path):
     assert ran.code == Exit.OK
     facts = cli("show", path, "s1:4", "--json").data["facts"]
     assert "llm" in {one["extractor"] for one in facts}
+
+
+@pytest.fixture
+def unread(tmp_path):
+    path = tmp_path / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.extend(load_example("friends")[:4])
+    return path
+
+
+def test_a_dry_run_says_what_would_be_asked_and_what_it_costs_and_asks_nobody(cli, unread):
+    with ModelServer() as server:
+        options = ("--llm", "--model", "m", "--base-url", server.url, "--price", "0.15", "0.60")
+        ran = cli("enrich", unread, "--dry-run", *options)
+        told = cli("enrich", unread, "--dry-run", *options, "--json").data
+        assert server.received == []
+    assert "4 turns that no model has read" in ran.out
+    assert told["requests"] <= told["turns"] == 4
+    assert told["cost"] == pytest.approx((0.15 * told["input_tokens"] + 0.60 * told["output_tokens"]) / 1e6)
+    assert "and --price" in cli("enrich", unread, "--dry-run").out
+
+
+def test_a_batch_is_handed_in_and_collected_by_repeating_the_command(cli, unread):
+    with ModelServer(then='{"facts": []}') as server:
+        options = ("--batch", "--llm", "--model", "m", "--base-url", server.url)
+        server.batch_status = "in_progress"
+        first = cli("enrich", unread, *options)
+        assert "repeat this command" in first.out
+        server.batch_status = "completed"
+        second = cli("enrich", unread, *options, "--json").data
+        assert (second["collected"] > 0, second["waiting"]) == (True, 0)
+        assert sum(one.path.endswith("/files") for one in server.received) == 1
+
+
+@pytest.mark.parametrize("options", [("--batch",), ("--batch", "--dry-run", "--llm", "--model", "m")])
+def test_a_batch_needs_a_model_and_is_no_dry_run(cli, unread, options):
+    assert cli("enrich", unread, *options).code == Exit.USAGE

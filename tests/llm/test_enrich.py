@@ -151,7 +151,7 @@ def test_only_a_turn_that_asserts_something_is_worth_asking_about(text, worth):
 def test_an_estimate_counts_what_would_be_sent():
     thanks = replace(TURN, text="Thanks!")
     cost = estimate([(TURN, EARLIER), (thanks, ())], price=(1.0, 2.0))
-    assert cost.requests == 1
+    assert (cost.turns, cost.requests) == (2, 1)
     assert 300 < cost.input_tokens < 900
     assert cost.cost == pytest.approx((cost.input_tokens + 2 * cost.output_tokens) / 1e6)
     assert estimate([]).cost is None
