@@ -9,7 +9,7 @@ import os
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,11 +18,13 @@ import orjson
 
 from evimem import (
     AddReport,
+    Memory,
     MemoryPool,
     ReplyError,
     StoreError,
     Turn,
     TurnStatus,
+    UnknownTurn,
     companions,
     connection,
     erase,
@@ -33,6 +35,7 @@ from evimem import (
 )
 from evimem.connection import Connection, bindable
 from evimem.edges import EdgeGraph
+from evimem.extract import RuleExtractor
 from evimem.index import ann_file
 from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
@@ -536,3 +539,60 @@ def a_bad_reply_means_that_there_are_no_facts() -> None:
             return enrich.Extraction(())
 
     enrich.read_extraction = read
+
+
+MODEL = "test_hostile_model.py"
+
+
+@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="a turn was changed, or is gone")
+def a_model_may_delete() -> None:
+    honest, settle = enrich.read_extraction, SqliteStore.settle
+    doomed: list[str] = []
+
+    def read(text: str, turn: Turn, previous: Any = ()) -> Any:
+        doomed.extend(["t1"] * ('"delete"' in text))
+        return honest(text, turn, previous)
+
+    def settled(self: SqliteStore, kind: Any, entries: Any) -> None:
+        with suppress(UnknownTurn):  # it is gone already
+            self.forget(["t1"] if doomed else [])
+        settle(self, kind, entries)
+
+    enrich.read_extraction, SqliteStore.settle = read, settled  # type: ignore[method-assign]
+
+
+@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="asking wrote something")
+def asking_leaves_something_behind() -> None:
+    honest = Memory.ask
+
+    def ask(self: Memory, *args: Any, **options: Any) -> Any:
+        answer = honest(self, *args, **options)
+        self.keep_trace(answer.trace)
+        return answer
+
+    Memory.ask = ask  # type: ignore[method-assign]
+
+
+@noticed_by(f"{MODEL}::test_what_others_say_never_becomes_a_persons_wish", says="nobody said|stands nowhere")
+def what_a_model_finds_is_believed() -> None:
+    enrich.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
+    enrich.is_anchored = lambda *args, **options: True
+
+
+@noticed_by(f"{MODEL}::test_what_others_say_never_becomes_a_persons_wish", says="spoke for Mira")
+def a_model_says_who_speaks() -> None:
+    honest = enrich.read_extraction
+    enrich.read_extraction = lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous)
+
+
+@noticed_by("test_hostile_load.py", says=r"ended with -(9|24)")
+def a_library_looks_for_dates_in_raw_text() -> None:
+    from dateparser.search import search_dates  # noqa: PLC0415 - slow to import, and wanted here alone
+
+    honest = RuleExtractor.extract
+
+    def extract(self: RuleExtractor, turn: Turn) -> Any:
+        search_dates(turn.text, languages=["en"])
+        return honest(self, turn)
+
+    RuleExtractor.extract = extract  # type: ignore[method-assign]
