@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import plain
-from .page import Block
+from .page import Block, visible
 from .progress import Progress
 
 
@@ -36,6 +36,11 @@ class Screen:
             self._rich.print_page(page)
         else:
             sys.stdout.write(plain.text_of(page, _width()))
+
+    def say(self, words: str) -> None:
+        """Print words as they come, where people read them."""
+        sys.stdout.write(visible(words))
+        sys.stdout.flush()
 
     def note(self, text: str) -> None:
         """Say something beside the result."""

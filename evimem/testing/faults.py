@@ -19,12 +19,16 @@ GIBBERISH = b"\x00\xff\x13\x37" * 64
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault by name (see FAULTS), with its options: `seconds` between bytes or to wait, `retry_after`, `error`."""
+    """One fault by name (see FAULTS), with its options.
+
+    `seconds` pass between bytes; `retry_after` and `error` go with a status; `text` is what it would have said.
+    """
 
     name: str
     seconds: float = 0.4
     retry_after: str | None = None
     error: Any = None
+    text: str = "ok"
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ class ModelServer:
             if self._delay:
                 self._closing.wait(self._delay)
             if isinstance(answer, Fault):
-                good = self._good(received, "ok")
+                good = self._good(received, answer.text)
                 FAULTS[answer.name](Wire(connection, self._closing, good), answer)
                 return answer.name[:3].isdigit()
             connection.sendall(self._stored(received) if stored else self._good(received, answer))

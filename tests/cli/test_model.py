@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -100,3 +102,49 @@ def test_a_batch_is_handed_in_and_collected_by_repeating_the_command(cli, unread
 @pytest.mark.parametrize("options", [("--batch",), ("--batch", "--dry-run", "--llm", "--model", "m")])
 def test_a_batch_needs_a_model_and_is_no_dry_run(cli, unread, options):
     assert cli("enrich", unread, *options).code == Exit.USAGE
+
+
+def process(*words):
+    """Run the command line as a process of its own; return it, its output still coming."""
+    command = [sys.executable, "-m", "evimem", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(running):
+    out, err = running.communicate(timeout=60)
+    return running.returncode, out, err
+
+
+@pytest.mark.parametrize("extra", [(), ("--stream",)])
+def test_a_process_asks_a_model_over_http_and_shows_its_answer(friends, extra):
+    with ModelServer(then=by_model) as server:
+        options = ("--llm", "--model", "the-answerer", "--judge-model", "the-judge", "--base-url", server.url)
+        code, out, err = ended(process("ask", friends, QUESTION, *options, "--price", 1, 2, "--trace", *extra))
+        streamed = [bool(one.body.get("stream")) for one in server.received]
+    assert (code, err) == (Exit.OK, "")
+    assert streamed == [False, bool(extra)]
+    for part in ("? When did Mira adopt her puppy?", "On 8 March 2024.", "exact, 95%", "2 requests", "judge model: ok"):
+        assert part in out
+    assert out.count("? When did Mira") == 1
+    assert out.index("On 8 March 2024.") < out.index("exact, 95%")
+
+
+def test_the_words_of_an_answer_are_shown_before_the_reply_is_whole(friends):
+    long = json.dumps({"steps": [], "answer": f"On 8 March 2024, {'as she said, ' * 99}", "citations": []})
+    with ModelServer(JUDGED, Fault("drip_body", seconds=0.002, text=long)) as server:
+        running = process("ask", friends, QUESTION, "--stream", "--llm", "--model", "m", "--base-url", server.url)
+        seen = ""
+        while "On 8" not in seen:
+            seen += running.stdout.read(1)
+        assert running.poll() is None
+        running.kill()
+        running.communicate()
+
+
+def test_streaming_is_for_people(cli, friends):
+    assert cli("ask", friends, QUESTION, "--stream", "--json").code == Exit.USAGE
+
+
+def test_an_abstention_is_shown_whole_where_words_are_streamed(cli, friends):
+    ran = cli("ask", friends, "When did Tomas adopt a puppy?", "--stream")
+    assert (ran.code, ran.out.count("I don't know.")) == (Exit.ABSTAINED, 1)

@@ -58,11 +58,15 @@ def _enrich(memory: evimem.Memory, screen: Screen) -> None:
 
 def _estimate(memory: evimem.Memory, screen: Screen) -> None:
     estimate = memory.estimate()
+    cost = "unknown: give --llm, --model and --price" if estimate.cost is None else f"about ${estimate.cost:,.2f}"
     page: list[Block] = [
         line(f"{counted(estimate.turns, 'turn')} that no model has read"),
         field("requests", f"{estimate.requests:,}"),
         field("tokens", f"about {estimate.input_tokens:,} in, {estimate.output_tokens:,} out"),
-        field("cost", "unknown: give --llm, --model and --price" if estimate.cost is None else f"about ${estimate.cost:,.2f}"),
+        field(
+            "cost",
+            "unknown: give --llm, --model and --price" if estimate.cost is None else f"about ${estimate.cost:,.2f}",
+        ),
     ]
     screen.show(page, asdict(estimate))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import time, timedelta
 
-from ...types import Answer, Citation, Tier, TimeSpan, Turn
+from ...types import Answer, Citation, Tier, TimeSpan, Turn, Usage
 from ..page import BLANK, Block, Line, Piece, Style, field, line
-from .words import day, said
+from .words import counted, day, said
 
 _TIER: dict[Tier, Style] = {Tier.EXACT: "good", Tier.INFERRABLE: "good", Tier.PARTIAL: "warn", Tier.NONE: "bad"}
 _LONGEST_QUOTE = 300
@@ -16,13 +16,30 @@ _MIDNIGHT = time.min
 
 def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
     """Return a question with its answer; `turns` are those that it cites."""
-    page: list[Block] = [line(Piece("? ", "dim"), Piece(question, "strong")), _said(answer)]
+    return [line(Piece("? ", "dim"), Piece(question, "strong")), _said(answer), *rest_page(answer, turns)]
+
+
+def spoken_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
+    """Return what is left to say of an answer whose words were shown as they came."""
+    return [line(_sure(answer)) if answer.text is not None else _said(answer), *rest_page(answer, turns)]
+
+
+def rest_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
+    """Return what an answer rests on, what limits it, and what it cost."""
+    page: list[Block] = []
     if answer.time is not None and (span := interval(answer.time)):
         page.append(line(Piece(span, "dim"), indent=4))
     for citation in answer.citations:
         page += _citation(citation, turns[citation.turn_id])
     page += _limits(answer)
+    if answer.usage.requests:
+        page.append(line(Piece(_cost(answer.usage), "dim"), indent=4))
     return [*page, BLANK]
+
+
+def _cost(usage: Usage) -> str:
+    tokens = f"{counted(usage.requests, 'request')}, {usage.input_tokens:,} + {usage.output_tokens:,} tokens"
+    return tokens if usage.cost is None else f"{tokens}, ${usage.cost:.4f}"
 
 
 def interval(span: TimeSpan) -> str:
@@ -37,8 +54,12 @@ def interval(span: TimeSpan) -> str:
     return f"{start.isoformat(' ', 'minutes')} to {end.isoformat(' ', 'minutes')} ({span.granularity})"
 
 
+def _sure(answer: Answer) -> Piece:
+    return Piece(f"  {answer.tier.value}, {answer.confidence:.0%}", _TIER[answer.tier])
+
+
 def _said(answer: Answer) -> Line:
-    sure = Piece(f"  {answer.tier.value}, {answer.confidence:.0%}", _TIER[answer.tier])
+    sure = _sure(answer)
     if answer.text is not None:
         return line(Piece(answer.text, "answer"), sure, indent=2)
     if answer.abstained:
