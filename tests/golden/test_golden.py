@@ -1,0 +1,114 @@
+"""Memories that earlier versions wrote are opened by this one with every turn, their past, and the work still owed."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem import Memory, MemoryPool, Turn, TurnConflict
+from evimem.schema import MIGRATIONS
+from evimem.testing import FakeClock, ScriptedModel
+from tests.golden.make import EMBEDDER, USERS, reply, said
+from tests.reliability.support.tables import differences, dump
+
+HERE = Path(__file__).parent
+SCHEMAS = sorted(HERE.glob("schema-*"), key=lambda folder: int(folder.name.partition("-")[2]))
+FORGOTTEN = {"t3", "t20", *(f"t{number}" for number in range(18, 27))}
+LATE = [replace(turn, id=f"late-{turn.id}") for turn in said(5)]
+KEPT = [turn for turn in said(44) if turn.id not in FORGOTTEN] + LATE
+LATER = FakeClock(1.8e9)
+
+
+@pytest.fixture(params=SCHEMAS, ids=lambda folder: folder.name)
+def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of the files of one schema, to be opened and changed."""
+    return Path(shutil.copytree(request.param, tmp_path / "golden"))
+
+
+def opened(golden: Path, llm: object = None) -> Memory:
+    return evimem.open(golden / "memory.evimem", embedder=EMBEDDER, llm=llm, clock=LATER)
+
+
+def fresh(folder: Path, turns: list[Turn]) -> Memory:
+    memory = evimem.open(folder / "fresh.evimem", embedder=EMBEDDER)
+    memory.extend(turns, strict=True)
+    memory.enrich()
+    return memory
+
+
+def test_every_schema_has_its_golden_memories() -> None:
+    assert [folder.name for folder in SCHEMAS] == [f"schema-{number}" for number in range(1, len(MIGRATIONS) + 1)]
+    assert all(file.stat().st_size < 200_000 for folder in SCHEMAS for file in folder.rglob("*.evimem"))
+
+
+def test_every_turn_is_there_as_it_was_said(golden: Path) -> None:
+    with opened(golden) as memory:
+        assert list(memory.turns()) == KEPT
+        assert memory.stats().schema == len(MIGRATIONS)
+
+
+def test_it_is_searched_asked_and_written(golden: Path) -> None:
+    with opened(golden) as memory:
+        hits = memory.search("Mira violin Lisbon", k=3)
+        assert all("violin" in hit.turn.text for hit in hits)
+        assert len(memory.search("anything", k=100)) == len(KEPT)
+        assert len(memory.search("Mira", session="s0", k=100)) == sum(turn.session == "s0" for turn in KEPT)
+        answer = memory.ask("Which animal did Tomas adopt?")
+        assert answer.abstained or answer.citations
+        assert memory.neighbours("t0")
+        assert memory.add("Mira", "And on it goes.", time=LATE[-1].time).added == 1
+        with pytest.raises(TurnConflict):
+            memory.add("Mira", "Something else.", time=LATE[0].time, id="t0")
+
+
+def test_what_was_forgotten_is_known_to_have_been(golden: Path) -> None:
+    with opened(golden) as memory:
+        back = [turn for turn in said(44) if turn.id in ("t3", "t19", "t30")]
+        assert [status.outcome for status in memory.extend(back).statuses] == ["readded", "readded", "exists"]
+
+
+def test_its_trace_its_dead_letters_and_what_it_owes_are_carried_over(golden: Path) -> None:
+    model = ScriptedModel(then=reply)
+    with opened(golden, model) as memory:
+        assert memory.trace().question == "Where does Mira live?"
+        health = memory.health()
+        assert health.failed == {"extract": len([turn for turn in KEPT[: -len(LATE)] if "DROP TABLE" in turn.text])}
+        assert health.pending["vector"] == health.pending["extract"] == len(LATE)
+        memory.enrich()
+        assert memory.health().pending == {}
+        owned = [
+            fact.text for turn_id in ("t0", "late-t0") for fact in memory.facts([turn_id]) if fact.extractor == "llm"
+        ]
+        assert len(owned) == 2
+
+
+def test_derived_again_it_equals_a_memory_made_today(golden: Path, tmp_path: Path) -> None:
+    with opened(golden) as memory:
+        memory.rebuild()
+        memory.enrich()
+        assert memory._core.store.check(memory._core.extractor) == ()
+        upgraded = dump(memory)
+    with fresh(tmp_path, KEPT) as made:
+        today = dump(made)
+        in_columns = {name: today[name] for name in ("turn", "session", "speaker", "index")}
+        assert differences({name: upgraded[name] for name in in_columns}, in_columns) == []
+        by_rules = {fact.id for turn in KEPT for fact in made.facts([turn.id])}
+    with opened(golden) as memory:
+        assert {f.id for turn in KEPT for f in memory.facts([turn.id]) if f.extractor == "rules"} == by_rules
+
+
+def test_the_users_of_a_pool_find_their_own(golden: Path) -> None:
+    with MemoryPool(golden / "pool", embedder=EMBEDDER) as pool:
+        for user, first in zip(USERS, (0, 20), strict=True):
+            with pool.open(user) as memory:
+                assert list(memory.turns()) == said(first + 20)[first:]
+                assert {hit.turn.id for hit in memory.search("Mira", k=99)} == {f"t{first + n}" for n in range(20)}
+
+
+def test_one_that_was_not_closed_is_read_from_its_log(golden: Path) -> None:
+    with evimem.open(golden / "crashed.evimem", embedder=EMBEDDER) as memory:
+        assert list(memory.turns()) == said(6)
