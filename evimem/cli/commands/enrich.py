@@ -63,10 +63,7 @@ def _estimate(memory: evimem.Memory, screen: Screen) -> None:
         line(f"{counted(estimate.turns, 'turn')} that no model has read"),
         field("requests", f"{estimate.requests:,}"),
         field("tokens", f"about {estimate.input_tokens:,} in, {estimate.output_tokens:,} out"),
-        field(
-            "cost",
-            "unknown: give --llm, --model and --price" if estimate.cost is None else f"about ${estimate.cost:,.2f}",
-        ),
+        field("cost", cost),
     ]
     screen.show(page, asdict(estimate))
 
