@@ -8,6 +8,9 @@ from random import Random
 
 import pytest
 
+from evimem import schema
+from evimem.connection import Connection
+
 from .support.power import Log, cuts, logged, points
 from .support.scale import bound, sizes
 from .support.work import complaint, work_log
@@ -48,3 +51,43 @@ def test_no_acknowledged_turn_is_lost_to_a_power_cut(
             found = complaint(restored(disk / "left", files), allowed)
             assert found is None, f"seed {seed}, point {point} of {len(log.ops)}, damage {damage!r}: {found}"
     tell(f"{count} power cuts in {len(log.ops)} disk operations: 0 acknowledged turns lost, {bound(count)}")
+
+
+def m_next(db: Connection) -> None:
+    """A migration as later ones may be: it changes a table, fills what is new, and exchanges another table."""
+    db.execute("ALTER TABLE turn ADD COLUMN words INTEGER")
+    db.execute("UPDATE turn SET words = length(text)")
+    db.execute("CREATE TABLE moved (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
+    db.execute("INSERT INTO moved SELECT * FROM meta")
+    db.execute("DROP TABLE meta")
+    db.execute("ALTER TABLE moved RENAME TO meta")
+
+
+@pytest.mark.parametrize("count", sizes(150, nightly=1_000, reduced=80))
+def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
+    disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
+) -> None:
+    for name in ("work", "left"):
+        (disk / name).mkdir()
+    path = disk / "work" / "m.evimem"
+    log = Log()
+    with small_thresholds():
+        with open_memory(path) as memory:
+            turns = list(work_log(memory, seed, 20))[-1]
+        log.ops += [("content", str(file), file.read_bytes()) for file in path.parent.iterdir()]
+        log.ops += [("folder", str(path.parent))]
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, m_next))
+        begun = len(log.ops)
+        with logged(log) as vfs, open_memory(path, vfs=vfs):
+            pass
+        log.ack(turns)
+        where = [(max(point, begun), damage) for point, damage in points(log, count, Random(seed))]
+        for point, damage, files in cuts(log, where, seed):
+            left = restored(disk / "left", files)
+            case = f"seed {seed}, point {point} of {len(log.ops)}, damage {damage!r}"
+            assert complaint(left, [turns]) is None, case
+            with open_memory(left) as memory:
+                db = memory._core.store._db
+                assert schema.version(db) == len(schema.MIGRATIONS)
+                assert db.value("SELECT count(*) FROM turn WHERE words IS NULL") == 1, case  # the one of `complaint`
+    tell(f"{count} power cuts in a migration of {len(log.ops) - begun} disk operations: whole or not begun")
