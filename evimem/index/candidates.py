@@ -23,6 +23,7 @@ Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 _HOPS = 4  # turns before and after a seed that are candidates with it
 _MOST = 0.9  # of the turns: a filter that lets these through hides little from the index
+_SKETCHED = 64  # of so many turns one is compared by its vector, the others by their sketches alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Effort:
     entries: int = 200_000  # of postings, those that tell most first
     seeds: int = 1_500  # turns with words whose neighbours are looked at
     nearest: int = 100  # turns with close vectors
-    compared: int = 32_768  # vectors, where a filter leaves no more
+    compared: int = 32_768  # vectors, up to which sketches save nothing
+    sketched: int = 4_096  # of more, those with the nearest sketches are compared
     dated: int = 500  # turns said or happening when the question says
     kept: int = 500  # candidates for their words
     final: int = 200  # candidates whose vectors are smoothed
@@ -84,18 +86,21 @@ def _by_words(inquiry: Inquiry, allowed: Mask, kept: int, effort: Effort) -> Pos
 
 
 def _by_meaning(inquiry: Inquiry, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
-    """The index knows no filters, so it is asked for more the fewer pass; few enough are all compared."""
+    """A vector index knows no filters: it is asked where they let most through, else what passes is compared."""
     corpus, direction = inquiry.corpus, inquiry.direction
     if direction is None:
         return np.zeros(0, np.int32)
-    share = np.count_nonzero(allowed) / corpus.turns
-    if nearest is None or (share < _MOST and share * corpus.turns <= effort.compared):
-        positions = np.flatnonzero(allowed & (corpus.scale > 0)).astype(np.int32)
-        seeds = positions[largest(projections(corpus, positions, direction), effort.nearest)]
+    if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.turns:
+        seeds = nearest.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
+        return around(corpus, seeds[seeds < len(corpus)], _HOPS).reshape(-1)
+    comparable = allowed & (corpus.scale > 0)
+    count = int(np.count_nonzero(comparable))
+    if count <= effort.compared:
+        positions = np.flatnonzero(comparable).astype(np.int32)
     else:
-        wanted = min(effort.compared // 32, math.ceil(effort.nearest / share))
-        seeds = nearest.search(direction, wanted).positions.astype(np.int32)
-        seeds = seeds[seeds < len(corpus)]
+        most = max(effort.sketched, count // _SKETCHED)
+        positions = corpus.sketches.nearest(corpus, direction, comparable, most)
+    seeds = positions[largest(projections(corpus, positions, direction), effort.nearest)]
     return around(corpus, seeds, _HOPS).reshape(-1)
 
 

@@ -15,6 +15,7 @@ from .dialogue import NONE, Dialogue
 from .document import Document
 from .norms import Norms
 from .postings import NOWHERE, Posting, Postings, RecentPostings, TailPostings, joined
+from .sketches import Sketches
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
 Interval = tuple[int, int]
@@ -59,6 +60,7 @@ class Corpus:
         self.dimension = dimension
         self.dialogue = Dialogue()
         self.norms = Norms()
+        self.sketches = Sketches()
         self._sealed = None if sealed is None else RecentPostings(sealed)
         self._tail = TailPostings()
         self._alive = Column(np.bool_)
@@ -189,6 +191,7 @@ class Corpus:
         self._count(int(self.speaker[position]), -1, -int(self.length[position]))
         self.vectors[position] = 0
         self.scale[position] = 0
+        self.sketches.change(position)
         self._events.pop(position, None)
 
     def set_vector(self, position: int, vector: NDArray[np.int8], scale: float) -> None:
@@ -197,6 +200,7 @@ class Corpus:
         self.vectors[position] = vector
         self.scale[position] = scale
         self.norms.change(position)
+        self.sketches.change(position)
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:
         """Say when the facts of a turn happen."""

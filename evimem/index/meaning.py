@@ -44,13 +44,13 @@ def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray
 
     Positions are ascending and distinct.
     """
-    dots = np.empty(len(positions))
+    dots = np.empty(len(positions), np.float32)
     everything = len(positions) == len(corpus)  # then the rows lie as they are wanted
     for start in range(0, len(positions), _SLICE):
         some = slice(start, start + _SLICE)
         rows = corpus.vectors[some] if everything else corpus.vectors.take(positions[some], axis=0, mode="wrap")
-        dots[some] = rows.astype(np.float32) @ direction
-    return dots * corpus.scale[positions].astype(np.float64)
+        np.einsum("ij,j->i", rows.astype(np.float32), direction, out=dots[some])  # BLAS would wake threads for it
+    return dots.astype(np.float64) * corpus.scale[positions]
 
 
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:

@@ -245,13 +245,15 @@ def test_a_position_that_the_corpus_does_not_have_yet_is_passed_over() -> None:
     assert len(rank(Question("", direction(1)), corpus, 3, nearest=Fixed(99, 2), effort=CANDIDATES)) == 3
 
 
-def test_the_fewer_turns_a_filter_lets_through_the_more_the_index_is_asked_for() -> None:
+def test_a_filter_that_hides_much_is_not_left_to_the_index() -> None:
     corpus = corpus_of(Said((), seed=0, session=at, speaker=at % 10) for at in range(1000))
-    question, index = Question("", direction(1), speaker=3), Fixed(*range(1000))
-    rank(question, corpus, 3, nearest=index, effort=Effort(whole=0, nearest=2, compared=100))
-    assert index.wanted == 0  # few enough to compare with each
-    rank(question, corpus, 3, nearest=index, effort=Effort(whole=0, nearest=2, compared=99))
-    assert index.wanted > 2
+    index = Fixed(*range(1000))
+    for effort in (Effort(whole=0, nearest=2), Effort(whole=0, nearest=2, compared=0, sketched=4)):
+        found = rank(Question("", direction(1), speaker=3), corpus, 3, nearest=index, effort=effort)
+        assert {one.position % 10 for one in found} == {3}
+    assert index.wanted == 0
+    rank(Question("", direction(1), exclude=frozenset({5})), corpus, 3, nearest=index, effort=effort)
+    assert index.wanted > 0
 
 
 def test_a_date_alone_makes_a_candidate() -> None:

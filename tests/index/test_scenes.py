@@ -43,6 +43,7 @@ def test_a_message_of_a_burst_is_less_than_a_turn() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_candidates_find_what_scoring_everything_finds(kind: str) -> None:
     assert recall_10(kind, effort=Effort(whole=0)) == pytest.approx(recall_10(kind), abs=0.01)
+    assert recall_10(kind, effort=Effort(whole=0, compared=0, sketched=400)) == pytest.approx(recall_10(kind), abs=0.01)
 
 
 def test_a_scene_is_the_same_for_the_same_seed() -> None:

@@ -1,0 +1,87 @@
+"""Two bits for every dimension of a vector: what finds the nearest of millions without reading the vectors.
+
+A dimension is low, middling or high beside the mean of the memory's first vectors, as the sentences of a conversation
+share most of what they point at. Sketches differ by a number of bits, their Hamming distance (Charikar 2002), which a
+processor counts 64 at a time; the few turns that differ least are then compared exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+SAMPLE = 16_384  # positions whose vectors say what is middling
+_STEP = 0.5  # standard deviations from the mean to what is low or high
+_SLICE = 8_192  # rows sketched at once
+_FAR = np.iinfo(np.uint16).max
+Words = NDArray[np.uint64]
+
+
+class Sketches:
+    """The sketches of a corpus, made when they are first wanted.
+
+    A word holds 64 bits of a sketch; the first words of all turns lie together, then the second ones.
+    """
+
+    def __init__(self) -> None:
+        self._words: Words = np.zeros((0, 0), np.uint64)
+        self._size = 0
+        self._bounds: NDArray[np.float32] = np.zeros((2, 0), np.float32)
+        self._changed: list[int] = []
+
+    def change(self, position: int) -> None:
+        """Take note that the vector of a turn has changed."""
+        self._changed.append(position)
+
+    def nearest(
+        self, corpus: Corpus, direction: NDArray[np.float32], allowed: NDArray[np.bool_], most: int
+    ) -> NDArray[np.int32]:
+        """Return the `most` allowed positions that seem nearest to a direction, with ties, ascending."""
+        words = self._of(corpus)
+        asked = self._sketch(direction[None] / np.sqrt(np.square(direction).sum()))[0]
+        distances = np.zeros(len(corpus), np.uint16)
+        for word, bits in zip(words, asked, strict=True):
+            distances += np.bitwise_count(word ^ bits)
+        distances[~allowed] = _FAR
+        last = np.partition(distances, most - 1)[most - 1] if most < len(distances) else _FAR
+        return np.flatnonzero((distances <= last) & (distances < _FAR)).astype(np.int32)
+
+    def _of(self, corpus: Corpus) -> Words:
+        """Return the sketches of every position; what changed is made anew, and so is all where the sample changed."""
+        changed = np.array(self._changed, np.int64)
+        if self._size < SAMPLE or np.any(changed < SAMPLE):
+            self._bounds, self._size = _bounds(corpus), 0
+        if self._words.shape[1] < len(corpus):
+            words = np.zeros((2 * -(-corpus.dimension // 64), len(corpus) + len(corpus) // 8), np.uint64)
+            if self._size:
+                words[:, : self._size] = self._words[:, : self._size]
+            self._words = words
+        self._fill(corpus, np.union1d(changed[changed < self._size], np.arange(self._size, len(corpus))))
+        del self._changed[: len(changed)]
+        self._size = len(corpus)
+        return self._words[:, : self._size]
+
+    def _fill(self, corpus: Corpus, positions: NDArray[np.int64]) -> None:
+        for start in range(0, len(positions), _SLICE):
+            some = positions[start : start + _SLICE]
+            self._words[:, some] = self._sketch(corpus.vectors[some] * corpus.scale[some, None]).T
+
+    def _sketch(self, vectors: NDArray[np.float32]) -> Words:
+        bits = [np.packbits(vectors > bound, axis=1) for bound in self._bounds]
+        room = -bits[0].shape[1] % 8
+        return np.concatenate([np.pad(part, ((0, 0), (0, room))).view(np.uint64) for part in bits], axis=1)
+
+
+def _bounds(corpus: Corpus) -> NDArray[np.float32]:
+    """Return above what a dimension is not low, and above what it is high."""
+    known = np.flatnonzero(corpus.scale[:SAMPLE])
+    if not len(known):
+        return np.zeros((2, corpus.dimension), np.float32)
+    vectors = corpus.vectors[known] * corpus.scale[known, None]
+    mean, spread = vectors.mean(axis=0), vectors.std(axis=0)
+    return np.stack([mean - _STEP * spread, mean + _STEP * spread])

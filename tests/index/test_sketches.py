@@ -1,0 +1,109 @@
+"""Sketches find the nearest vectors: nearly all of them among many, and all that changed since."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from evimem.index import sketches
+from evimem.index.corpus import Block, Corpus, Row
+from evimem.index.document import Document
+from evimem.quantize import pack
+
+from .corpora import Said, corpus_of
+
+DIMENSION = 96  # one and a half words
+Vectors = NDArray[np.float32]
+
+
+def unit(rows: Vectors) -> Vectors:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def topical(count: int, seed: int) -> Vectors:
+    """Return vectors that share a direction, as sentences do, and lie in topics of some twenty."""
+    chance = np.random.default_rng(seed)
+    topics = chance.standard_normal((count // 20 + 1, DIMENSION))
+    rows = 3 + topics[chance.integers(len(topics), size=count)] + 0.7 * chance.standard_normal((count, DIMENSION))
+    return unit(rows)
+
+
+def filled(vectors: Vectors) -> Corpus:
+    corpus = Corpus(DIMENSION)
+    count = len(vectors)
+    zeros = np.zeros(count, np.int64)
+    packed = [pack(vector) for vector in vectors]
+    corpus.load(
+        Block(
+            np.ones(count, np.bool_), zeros.astype(np.int32), zeros.astype(np.int32), np.arange(count), zeros,
+            zeros.astype(np.float32), zeros.astype(np.bool_), np.stack([row for row, _ in packed]),
+            np.array([scale for _, scale in packed], np.float32),
+        )
+    )  # fmt: skip
+    return corpus
+
+
+def everyone(corpus: Corpus) -> NDArray[np.bool_]:
+    return corpus.scale > 0
+
+
+def test_nearly_all_of_the_nearest_have_near_sketches() -> None:
+    vectors = topical(30_000, 1)
+    asked = unit(vectors[:200] + 0.05 * topical(200, 2))
+    corpus = filled(vectors)
+    found = [set(corpus.sketches.nearest(corpus, one, everyone(corpus), 1_000).tolist()) for one in asked]
+    nearest = [set(np.argsort(-(vectors @ one))[:10].tolist()) for one in asked]
+    recall = np.mean([len(some & best) / 10 for some, best in zip(found, nearest, strict=True)])
+    assert recall >= 0.95
+    assert max(map(len, found)) < 2_000  # ties are few
+
+
+def test_only_what_is_allowed_is_found() -> None:
+    corpus = filled(topical(3_000, 3))
+    allowed = everyone(corpus)
+    allowed[::2] = False
+    found = corpus.sketches.nearest(corpus, topical(1, 4)[0], allowed, 100)
+    assert len(found) >= 100
+    assert (found % 2 == 1).all()
+
+
+def test_a_vector_is_its_own_nearest_after_it_came_changed_or_others_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sketches, "SAMPLE", 1_000)
+    vectors = topical(2_500, 5)
+    corpus = filled(vectors[:2_000])
+    nearest = lambda one: corpus.sketches.nearest(corpus, vectors[one], everyone(corpus), 1).tolist()  # noqa: E731
+    assert 1_700 in nearest(1_700)
+    for position in (1_700, 40):  # one outside of the sample and one in it
+        corpus.set_vector(position, *pack(vectors[2_000 + position % 7]))
+        assert position in nearest(2_000 + position % 7)
+        assert position not in nearest(position)
+    corpus.forget(900)
+    assert 900 not in nearest(900)
+
+
+def found(corpus: Corpus) -> list[list[int]]:
+    return [corpus.sketches.nearest(corpus, one, everyone(corpus), 5).tolist() for one in topical(9, 8)]
+
+
+@given(st.lists(st.integers(0, 59), max_size=6), st.integers(1, 60))
+def test_what_came_and_changed_bit_by_bit_is_found_as_what_was_there_at_once(changed: list[int], first: int) -> None:
+    vectors, others = topical(60, 6), topical(60, 7)
+    bit_by_bit = filled(vectors[:first])
+    found(bit_by_bit)
+    for row in vectors[first:]:
+        vector, scale = pack(row)
+        bit_by_bit.append(Row(Document({}, 0, 0.0, temporal=False), 0, 0, len(bit_by_bit), vector, scale))
+    for position in changed:
+        bit_by_bit.set_vector(position, *pack(others[position]))
+        found(bit_by_bit)
+    vectors[changed] = others[changed]
+    assert found(bit_by_bit) == found(filled(vectors))
+
+
+def test_turns_whose_vectors_are_still_owed_are_no_trouble() -> None:
+    corpus = corpus_of(Said((), seed=None, session=at) for at in range(10))
+    found = corpus.sketches.nearest(corpus, np.ones(corpus.dimension, np.float32), everyone(corpus), 3)
+    assert found.tolist() == []
