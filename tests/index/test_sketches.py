@@ -88,8 +88,17 @@ def found(corpus: Corpus) -> list[list[int]]:
     return [corpus.sketches.nearest(corpus, one, everyone(corpus), 5).tolist() for one in topical(9, 8)]
 
 
+@pytest.mark.parametrize("sample", [20, 100])
 @given(st.lists(st.integers(0, 59), max_size=6), st.integers(1, 60))
-def test_what_came_and_changed_bit_by_bit_is_found_as_what_was_there_at_once(changed: list[int], first: int) -> None:
+def test_what_came_and_changed_bit_by_bit_is_found_as_what_was_there_at_once(
+    sample: int, changed: list[int], first: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sketches, "SAMPLE", sample)
+        check_bit_by_bit(changed, first)
+
+
+def check_bit_by_bit(changed: list[int], first: int) -> None:
     vectors, others = topical(60, 6), topical(60, 7)
     bit_by_bit = filled(vectors[:first])
     found(bit_by_bit)
