@@ -1,8 +1,8 @@
 """A memory for chatbots that keeps every turn, dates every fact, and knows when it does not know."""
 
-from .async_memory import AsyncMemory
-from .calibration import Calibration, Labelled
-from .embedding import CallableEmbedder, StaticEmbedder
+import typing as _typing
+from importlib import import_module as _import_module
+
 from .errors import (
     DimensionMismatch,
     DiskFull,
@@ -29,13 +29,6 @@ from .errors import (
     TurnConflict,
     UnknownTurn,
 )
-from .memory import Memory
-from .openai import OpenAI, OpenAIEmbedder
-from .opening import open, open_async
-from .pool import MemoryPool
-from .replay import replay
-from .times import find_times
-from .trace import Trace
 from .types import (
     AddReport,
     Answer,
@@ -58,6 +51,35 @@ from .types import (
     Usage,
 )
 from .version import __version__
+
+if _typing.TYPE_CHECKING:
+    from .async_memory import AsyncMemory
+    from .calibration import Calibration, Labelled
+    from .embedding import CallableEmbedder, StaticEmbedder
+    from .memory import Memory
+    from .openai import OpenAI, OpenAIEmbedder
+    from .opening import open, open_async
+    from .pool import MemoryPool
+    from .replaying import replay
+    from .times import find_times
+    from .trace import Trace
+
+_LATER = {  # imported when first named: most processes need few of them, and none at start
+    "AsyncMemory": "async_memory",
+    "Calibration": "calibration",
+    "CallableEmbedder": "embedding",
+    "Labelled": "calibration",
+    "Memory": "memory",
+    "MemoryPool": "pool",
+    "OpenAI": "openai",
+    "OpenAIEmbedder": "openai",
+    "StaticEmbedder": "embedding",
+    "Trace": "trace",
+    "find_times": "times",
+    "open": "opening",
+    "open_async": "opening",
+    "replay": "replaying",
+}
 
 __all__ = [
     "AddReport",
@@ -119,3 +141,15 @@ __all__ = [
     "open_async",
     "replay",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

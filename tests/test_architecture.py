@@ -101,13 +101,23 @@ def test_public_names_are_those_of_the_package_and_documented() -> None:
 
 def test_importing_loads_no_model_no_extra_and_no_network() -> None:
     heavy = ("openai", "rich", "spacy", "dateparser", "voyager", "hnswlib", "http.client", "rank_bm25")
-    code = f"import sys, evimem; print([name for name in {heavy!r} if name in sys.modules])"
+    code = f"import sys; from evimem import *; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_every_module_opens_with_what_it_is() -> None:
     assert [path for path in PATHS if not ast.get_docstring(tree(path))] == []
+
+
+def test_a_bare_import_brings_nothing_heavy_and_no_name_hides_behind_a_module() -> None:
+    modules = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in PATHS}
+    assert not modules & set(evimem.__all__)
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, evimem; print(*{'numpy', 'asyncio', 'apsw'} & set(sys.modules))"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == []
 
 
 def test_no_module_is_long() -> None:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from ...errors import ImportFailed
-from ...replay import replay
+from ...replaying import replay
 from ...trace import Trace
 from ..exit_codes import Exit
 from ..opening import existing
