@@ -1,7 +1,7 @@
 """Answering, abstaining and confidence without a model: `offline.py locomo.json`, each conversation left out in turn.
 
 Constants are fitted on the other conversations (and on our own examples), then the held-out one is asked from the
-start with them. `--constants` prints what all conversations together choose: what evimem/offline/confidence.py ships.
+start with them. `--constants` also prints what all together choose: what evimem/offline/confidence.py ships.
 Questions of the other conversations, with the names exchanged, stand for what a memory never heard of.
 """
 
@@ -35,7 +35,14 @@ from evimem.offline.spans import SENTENCES, asked_of, describe, tokens
 from evimem.store import SqliteStore
 from evimem.types import Budget, Turn
 
-ANSWERABLE = {"gap": 1, "gap_best": 1, "facts_own": 1, "facts_other": -1, "unsaid": -1, "margin": 1, "window": 1}
+ANSWERABLE = {
+    "gap": 1,
+    "gap_best": 1,
+    "facts_own": 1,
+    "facts_other": -1,
+    "margin": 1,
+    "window": 1,
+}
 SUFFICIENT = {
     "fall": 1, "spread": -1, "words": 0, "length": 0, "listed": -1, "timed": 0, "guess": 0, "sessions": -1, "window": 1,
 }  # fmt: skip
@@ -43,7 +50,7 @@ FORM = ("length", "listed", "timed", "guess")
 FALSE_ABSTENTION = 0.10
 PRECISION = 0.97  # a little above what is wanted on conversations that chose nothing
 FOREIGN = 60  # questions of other conversations, a conversation
-FOREIGN_WEIGHT = 0.1
+FOREIGN_WEIGHT = 0.25
 OWN = "friends", "assistant"
 Array = NDArray[np.float64]
 
@@ -122,7 +129,7 @@ class Recorder(OfflineMind):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("locomo", type=Path, nargs="?")
-    parser.add_argument("--constants", action="store_true", help="fit on everything and print the constants")
+    parser.add_argument("--constants", action="store_true", help="also print the constants that all together choose")
     parser.add_argument("--shipped", action="store_true", help="ask with the shipped constants, nothing left out")
     parser.add_argument("--page", action="store_true", help="print twenty answers over our own conversations, unedited")
     parser.add_argument("--k", type=int, default=20, help="turns of the sufficiency figures")
@@ -138,8 +145,7 @@ def main() -> None:
         first = [o for c in conversations for o in ask(c, stores[c.name], SHIPPED, Budget())]
         wide = [o for c in conversations for o in ask(_real(c), stores[c.name], SHIPPED, Budget(k=options.k))]
         if options.constants:
-            print(fit(first, wide))
-            return
+            print(fit(first, wide), flush=True)
         held: list[Outcome] = []
         for c in conversations:
             rest = [o for o in first if o.conversation != c.name]
@@ -155,7 +161,7 @@ def fit(outcomes: Sequence[Outcome], wide: Sequence[Outcome]) -> Constants:
     """Choose every constant by these outcomes; thresholds by LoCoMo's alone."""
     names = sorted({o.conversation for o in outcomes})
     answerable = _fit_answerable(outcomes)
-    left_out = np.concatenate([_left_out(outcomes, name, _fit_answerable) for name in names])
+    left_out = np.concatenate([_answerable_left_out(outcomes, name) for name in names])
     order = [o for name in names for o in outcomes if o.conversation == name]
     asked = np.array([_locomo_question(o) for o in order])
     calibrated = fit_monotone(left_out[asked].tolist(), [o.answerable for o in order if _locomo_question(o)])
@@ -298,12 +304,19 @@ def _left_out(outcomes: Sequence[Outcome], name: str, model: Callable[[Sequence[
     return np.array([linear.score(o.signals) for o in outcomes if o.conversation == name])
 
 
+def _answerable_left_out(outcomes: Sequence[Outcome], name: str) -> Array:
+    """Return the scores of a conversation's questions by a model of the others, as a judge would have them."""
+    constants = replace(SHIPPED, answerable=_fit_answerable([o for o in outcomes if o.conversation != name]))
+    return np.array([constants.score(o.signals) for o in outcomes if o.conversation == name])
+
+
 def _sigmoid(scores: Array) -> Array:
     return 1 / (1 + np.exp(-scores))
 
 
 def _fit_answerable(outcomes: Sequence[Outcome]) -> Linear:
     weights = [FOREIGN_WEIGHT if o.question.category == -1 else 1.0 for o in outcomes]
+    weights = [0.0 if o.signals.get("altered") else w for o, w in zip(outcomes, weights, strict=True)]
     return logistic(outcomes, [o.answerable for o in outcomes], ANSWERABLE, weights)
 
 

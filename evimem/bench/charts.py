@@ -6,11 +6,48 @@ from collections.abc import Sequence
 from math import sqrt
 
 from ..calibration.curves import Bin, Point
+from .confidence import Worth
+from .summary import Summary
 from .svg import COLOURS, Chart, Line
 
 _DOT = 11.0  # radius of a dot that stands for all questions
 _GREY = "#9aa5b1"
 _FOOT = 0.22  # of the height, for the bars that count
+
+
+def pictures(summary: Summary) -> dict[str, Chart]:
+    """Return the charts of a run by file name, as far as there is something to draw."""
+    found: dict[str, Chart] = {}
+    if summary.answering is not None:
+        found |= _of_answering(summary.answering)
+    if summary.sufficiency is not None:
+        found |= _of_sufficiency(summary.sufficiency)
+    return found
+
+
+def _of_answering(worth: Worth) -> dict[str, Chart]:
+    note = f"{worth.questions:,} questions, AUROC {worth.auroc:.3f}"
+    return {
+        "reliability.svg": reliability_chart(
+            "Answer or abstain: reliability", worth.reliability, f"{note}, ECE {worth.ece:.3f}"
+        ),
+        "risk-coverage.svg": risk_chart(
+            "Answer or abstain: risk against coverage",
+            [("by probability", worth.curve)],
+            f"{note}, AURC {worth.aurc:.3f}; risk: the share of what is answered that has no answer",
+            1 - worth.base,
+        ),
+    }
+
+
+def _of_sufficiency(worth: Worth) -> dict[str, Chart]:
+    note = f"{worth.questions:,} questions, AUROC {worth.auroc:.3f}"
+    return {
+        "sufficiency-reliability.svg": reliability_chart(
+            "All evidence seen: reliability", worth.reliability, f"{note}, ECE {worth.ece:.3f}"
+        ),
+        "sufficiency.svg": precision_chart("All evidence seen: precision", worth.curve, note, worth.marked),
+    }
 
 
 def reliability_chart(title: str, bins: Sequence[Bin], note: str) -> Chart:
@@ -41,7 +78,7 @@ def precision_chart(title: str, points: Sequence[Point], note: str, marked: Poin
     lines = [Line("precision of the surest", tuple((point.coverage, 1 - point.risk) for point in points))]
     if marked is not None:
         place = (marked.coverage, 1 - marked.risk)
-        lines.append(Line("threshold of EXACT", (place,), (6.0,), colour=COLOURS[1]))
+        lines.append(Line("tier EXACT", (place,), (6.0,), colour=COLOURS[1]))
     low = min(1 - point.risk for point in points)
     foot = max(0.0, int(low * 10 - 1) / 10)
     return Chart(title, note, "coverage", "precision", tuple(lines), height=(foot, 1.0), legend="below")

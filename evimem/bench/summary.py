@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from .confidence import Worth, answering, sufficiency
 from .f1 import ADVERSARIAL
 from .interval import Interval, cluster_bootstrap, percentile
 from .locomo import Asked, Run
@@ -37,7 +38,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All figures of a run. `answered` and `caught` belong together: abstaining always would make caught 1."""
+    """All figures of a run.
+
+    `caught` and `false_abstentions` belong together: abstaining always would make caught 1. `checks` is how often a
+    question was judged; `answering` and `sufficiency` say what the two probabilities are worth.
+    """
 
     rows: tuple[Row, ...]
     answerable: Row
@@ -47,6 +52,9 @@ class Summary:
     f1_interval: Interval | None
     recall_10_interval: Interval | None
     requests: float | None
+    checks: float
+    answering: Worth | None
+    sufficiency: Worth | None
     search_p50: float
     search_p95: float
     ask_p50: float
@@ -73,6 +81,9 @@ def summarize(run: Run) -> Summary:
             [one for one in run.asked if one.gold], lambda one: recall(one.ranked, one.gold, 10)
         ),
         requests=_mean([one.requests for one in run.asked]),
+        checks=fmean(one.checks for one in run.asked),
+        answering=answering(run.asked),
+        sufficiency=sufficiency(run.wide or run.asked),
         search_p50=percentile(searches, 0.5),
         search_p95=percentile(searches, 0.95),
         ask_p50=percentile(asks, 0.5),

@@ -53,5 +53,5 @@ def calibrated(mind: Mind, calibration: Calibration) -> Mind:
 
 def _digest(constants: Constants) -> str:
     weights: Mapping[str, float] = constants.answerable.weights
-    said = repr((sorted(weights.items()), constants.answerable.bias))
+    said = repr((sorted(weights.items()), constants.answerable.bias, constants.altered))
     return blake2b(said.encode(), digest_size=4).hexdigest()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from ..evidence import View
 from ..terms import STOP_WORDS, stem, words
 from .match import Match, Matches
+from .premise import altered
 
 _DEEP = 4  # sentences that a gap is averaged over
 _GOOD = 0.75  # of the best score: sentences that count as candidates
@@ -23,12 +24,11 @@ LISTED = re.compile(
 
 def features(view: View, matches: Matches) -> dict[str, float]:
     """Return the signals of a view that holds a sentence, each roughly between -1 and 1."""
-    said = [m for m in matches.ranked if not m.unit.asks] or list(matches.ranked)
     best = max(matches.ranked, key=lambda m: m.score * m.own)
     return {
         **attribution(view, matches),
-        "unsaid": max(said, key=lambda m: m.score * m.own).weakest,
         "window": best.window,
+        "altered": float(bool(altered(view, matches))),
         "margin": _margin([m.score * m.own for m in matches.ranked]),
         **shape(view),
         **form(matches),

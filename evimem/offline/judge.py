@@ -12,6 +12,7 @@ from ..types import Gap, Tier
 from .confidence import SHIPPED, Constants
 from .features import features, missing
 from .match import Match, Matches, match, strength
+from .premise import altered, in_words
 
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
@@ -29,7 +30,7 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
     signals = features(view, matches)
-    score = constants.answerable.score(signals)
+    score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)
     own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
@@ -39,13 +40,14 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     if foreign is not None:
         supported.pop(f"attribution:{matches.target}", None)
     certain = answerable < constants.misattributed
-    gaps = _gaps(view, matches, supported, foreign if certain else None)
+    why = _wrong_premise(view, matches, foreign) if doubtful else None
+    gaps = _gaps(view, matches, supported, why if certain else None)
     return Verdict(
-        tier=Tier.NONE if certain and foreign is None else _tier(sufficient, constants, doubtful=doubtful),
+        tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful),
         confidence=sufficient,
         supported=supported,
         gaps=gaps,
-        reason=_reason(matches, own, foreign) if doubtful else "",
+        reason=(why or _reason(matches, own)) if doubtful else "",
         probability=answerable,
         signals={**signals, "score": score},
     )
@@ -95,23 +97,23 @@ def _somebody_else(matches: Matches, signals: Mapping[str, float]) -> str | None
     return max(others, key=lambda name: others[name], default=None)
 
 
-def _gaps(
-    view: View, matches: Matches, supported: Mapping[str, tuple[str, ...]], foreign: str | None
-) -> tuple[Gap, ...]:
+def _gaps(view: View, matches: Matches, supported: Mapping[str, tuple[str, ...]], why: str | None) -> tuple[Gap, ...]:
     open_needs = [need for need in view.tracker.open if need.id not in supported]
     gaps = [need.gap for need in open_needs if need.kind != "attribution"]
-    if foreign is not None and matches.target is not None:
-        gaps.insert(0, Gap("attribution", matches.target, _misattributed(matches.target, foreign)))
+    if why is not None:
+        gaps.insert(0, Gap("attribution", matches.target or "", why))
     return tuple(gaps)
 
 
-def _misattributed(target: str, foreign: str) -> str:
-    return f"the evidence is about {foreign}, not {target}"
+def _wrong_premise(view: View, matches: Matches, foreign: str | None) -> str | None:
+    """Return what the question takes for granted and the evidence has otherwise: the person, or a word."""
+    if foreign is not None:
+        return f"the evidence is about {foreign}, not {matches.target}"
+    instead = altered(view, matches)
+    return in_words(instead[0]) if instead else None
 
 
-def _reason(matches: Matches, own: Sequence[Match], foreign: str | None) -> str:
-    if foreign is not None and matches.target is not None:
-        return _misattributed(matches.target, foreign)
+def _reason(matches: Matches, own: Sequence[Match]) -> str:
     about = f" about {matches.target}" if matches.target else ""
     absent = missing(matches, own[0])[:2] if own else tuple(matches.weights)[:2]
     return f"nothing{about} says: {', '.join(absent)}" if absent else f"too little is said{about}"

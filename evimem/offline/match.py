@@ -41,7 +41,7 @@ class Match:
     """One sentence against the question.
 
     `coverage` is the share of the question's words that it says, by rarity; `window` the same with the dialogue
-    around it; `weakest` the weight of the rarest word that even that does not say; `cosine` compares meanings.
+    around it; `cosine` compares meanings.
     `own` and `other` say how far it is about the target, and about somebody else; `outdated` whether it states what
     was not so at the time asked about.
     """
@@ -52,7 +52,6 @@ class Match:
     coverage: float
     cosine: float
     window: float
-    weakest: float
     score: float
     own: float
     other: float
@@ -97,7 +96,6 @@ def _match(view: View, analysis: Analysis) -> Matches:
     cosine = np.maximum(_cosines(view, analysis, found), 0)
     around = np.maximum(said, spread.widened(said))
     window = share @ around / total
-    weakest = (share[:, None] * (1 - around)).max(axis=0) if len(share) else np.zeros(len(found), np.float32)
     score = coverage + cosine + spread.added(coverage + cosine)
     outdated = _outdated(view, found)
     matches = [
@@ -108,7 +106,6 @@ def _match(view: View, analysis: Analysis) -> Matches:
             float(coverage[index]),
             float(cosine[index]),
             float(window[index]),
-            float(weakest[index]),
             float(score[index]),
             *ownership(unit, analysis, target),
             outdated[index],

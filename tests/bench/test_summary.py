@@ -2,10 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.bench.locomo import Asked, Ingested, Run, run_locomo
+from evimem.bench.locomo import Asked, Ingested, Run, asks, run_locomo
 from evimem.bench.summary import summarize
+from evimem.calibration.curves import Point
 from evimem.cli import plain
-from evimem.cli.views.bench import summary_page
+from evimem.cli.views.bench import answers_page, summary_page
 from evimem.examples import load_example, load_questions
 from evimem.loaders.locomo import LocomoQuestion, LocomoSample
 
@@ -79,3 +80,45 @@ def test_nothing_of_the_conversations_is_left_behind(sample, tmp_path, monkeypat
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     run_locomo([sample], limit=1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_tells_what_was_seen_and_how_often_it_was_judged(sample):
+    asked = run_locomo([sample], limit=8).asked
+    assert all(1 <= one.checks <= 3 for one in asked)
+    assert asked[0].complete
+    assert asked[0].question == "When did Mira adopt her puppy?"
+    assert asked[0].quote == "last Friday"
+    assert 0 < asked[0].sufficient <= 1
+
+
+def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
+    run = run_locomo([sample], limit=75, wide=True)
+    assert len(run.asked) == 75
+    assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked)
+    assert asks([sample], 75, wide=True) == len(run.asked) + len(run.wide)
+    assert sum(one.complete for one in run.wide) >= sum(one.complete for one in run.asked if one.category != 5)
+
+
+def test_the_probabilities_are_held_against_what_came_true():
+    right = replace(ONE, complete=True, sufficient=0.9)
+    wrong = replace(ONE, complete=False, sufficient=0.4, tier="partial")
+    summary = summarize(Run((), (right, right, wrong, replace(TRAP, confidence=0.1))))
+    assert summary.answering is not None
+    assert (summary.answering.base, summary.answering.auroc) == (0.75, 1.0)
+    assert summary.sufficiency is not None
+    assert summary.sufficiency.questions == 3
+    assert summary.sufficiency.marked == Point(0.0, pytest.approx(2 / 3), 0.0)
+    assert summary.sufficiency.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
+    assert "What the probabilities are worth" in plain.text_of(summary_page(summary))
+
+
+def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
+    assert summarize(Run((), (ONE, ONE))).answering is None
+
+
+def test_answers_are_shown_as_they_came(sample):
+    asked = run_locomo([sample], limit=30).asked
+    shown = plain.text_of(answers_page(asked, 20))
+    assert shown.count("? ") >= 20
+    assert "20 answers, unedited" in shown
+    assert plain.text_of(answers_page(asked[:3], 20)).count("wanted") == 3

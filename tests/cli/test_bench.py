@@ -47,3 +47,24 @@ def test_bench_runs_a_row_of_the_ablations_by_its_name(cli, locomo):
     assert (ran.code, ran.data["variant"]) == (Exit.OK, "raw-only")
     wrong = cli("bench", "locomo", locomo, "--variant", "nothing")
     assert (wrong.code, "basic-loop" in wrong.err) == (Exit.USAGE, True)
+
+
+@pytest.fixture
+def mixed(tmp_path, locomo):
+    data = json.loads(locomo.read_text())
+    trap = {"question": "How many plums did Bob steal?", "evidence": ["D1:7"], "category": 5, "adversarial_answer": "7"}
+    data[0]["qa"] += [trap, trap]
+    path = tmp_path / "mixed.json"
+    path.write_text(json.dumps(data))
+    return path
+
+
+def test_a_report_has_tables_and_plots_and_no_word_of_the_data_set(cli, mixed, tmp_path):
+    ran = cli("bench", "locomo", mixed, "--offline", "--report", tmp_path / "report")
+    files = {file.name: file.read_text() for file in (tmp_path / "report").iterdir()}
+    assert {"report.md", "reliability.svg", "risk-coverage.svg"} <= set(files)
+    assert "| single-hop |" in files["report.md"]
+    assert all(f"({name})" in files["report.md"] for name in files if name.endswith(".svg"))
+    assert "5 answers, unedited" in ran.out
+    assert "How many pears did Ada sell?" in ran.out
+    assert not any("pears" in text for text in files.values())

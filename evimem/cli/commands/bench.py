@@ -6,19 +6,27 @@ Each conversation goes into a memory of its own, which is deleted afterwards.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ...bench.locomo import run_locomo
-from ...bench.summary import summarize
+from ...bench.charts import pictures
+from ...bench.locomo import asks, run_locomo
+from ...bench.summary import Summary, summarize
+from ...bench.svg import svg
 from ...errors import InvalidQuery
+from ...files import replace_with
 from ...loaders.locomo import known_file, read_locomo
 from ...loops import VARIANTS
 from ...types import Budget
 from ..exit_codes import Exit
+from ..markdown import text_of
 from ..opening import add_model, model
+from ..page import BLANK, Block
 from ..screen import Screen
-from ..views.bench import summary_page
+from ..views.bench import answers_page, summary_page
+
+_SHOWN = 20  # answers that a report prints
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"a row of EviMem's ablations: {', '.join(VARIANTS)}",
     )
+    parser.add_argument(
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="also write tables and plots there, ask again with 20 turns a path, and print twenty answers",
+    )
     add_model(parser)
 
 
@@ -48,7 +62,8 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     if which is None:
         screen.note(f"evimem: {options.file} is none of the LoCoMo files known by digest; figures may not compare")
     samples = list(read_locomo(options.file))
-    total = sum(len(sample.questions[: options.limit]) for sample in samples)
+    wide = options.report is not None
+    total = asks(samples, options.limit, wide=wide)
     if not total:
         raise InvalidQuery(f"{str(options.file)!r} with --limit {options.limit} leaves no question to ask")
     with screen.progress("asking", "questions", total) as progress:
@@ -58,10 +73,24 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
             loop=options.loop,
             budget=VARIANTS.get(options.variant, Budget()),
             limit=options.limit,
+            wide=wide,
             progress=progress,
         )
     summary = summarize(result)
-    screen.show(
-        summary_page(summary), {"file": which, "loop": options.loop, "variant": options.variant, **asdict(summary)}
-    )
+    page = summary_page(summary)
+    if options.report is not None:
+        _write(options.report, page, summary)
+        page += [BLANK, *answers_page(result.asked, _SHOWN)]  # shown, and not written: they are the data set's
+    screen.show(page, {"file": which, "loop": options.loop, "variant": options.variant, **asdict(summary)})
     return Exit.OK
+
+
+def _write(folder: Path, page: Sequence[Block], summary: Summary) -> None:
+    """Write the tables and the plots of a run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plots = pictures(summary)
+    shown = "".join(f"\n![{chart.title}]({name})\n" for name, chart in plots.items())
+    files = {name: svg(chart) for name, chart in plots.items()} | {"report.md": f"{text_of(page)}{shown}"}
+    for name, text in files.items():
+        with replace_with(folder / name) as file:
+            file.write(text.encode())

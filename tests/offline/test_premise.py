@@ -1,0 +1,57 @@
+"""What a question takes for granted and the evidence has otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from evimem.evidence import View
+from evimem.offline.contrasts import contrasted
+from evimem.offline.judge import judge
+from evimem.offline.match import match
+from evimem.offline.premise import Altered, altered, in_words
+from evimem.terms import stem
+
+See = Callable[..., View]
+LETTER = [
+    ("Mira", "My sister sent me a long letter from Lisbon."),
+    ("Tomas", "How nice! What did she write?"),
+    ("Mira", "That she bought a red bicycle."),
+]
+
+
+def kinds(asked: str, said: str) -> dict[str, str]:
+    return contrasted([stem(word) for word in asked.split()], [stem(word) for word in said.split()])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"), [("brother", "sister"), ("blue", "red"), ("paris", "lisbon"), ("trout", "sold bought")]
+)
+def test_a_word_is_excluded_by_another_of_its_kind_only(asked: str, said: str) -> None:
+    assert kinds(asked, said) == ({} if asked == "trout" else {stem(asked): stem(said)})
+
+
+def test_a_word_that_is_said_too_is_not_excluded() -> None:
+    assert kinds("brother", "sister brother") == {}
+    assert kinds("mum", "mother sister") == {}  # one word for another
+
+
+def test_the_word_that_stands_in_the_place_of_another_is_named(see: See) -> None:
+    view = see("What did Mira's brother send her from Lisbon?", LETTER)
+    assert altered(view, match(view)) == (Altered("brother", "sister"),)
+    assert in_words(Altered("brother", "sister")) == "the evidence says 'sister', not 'brother'"
+
+
+def test_what_is_said_beside_the_best_turn_is_said(see: See) -> None:
+    view = see("What red thing did Mira's sister buy?", LETTER)
+    assert altered(view, match(view)) == ()
+
+
+def test_an_altered_premise_is_less_probable_and_gives_the_reason(see: See) -> None:
+    right = judge(see("What did Mira's sister send her from Lisbon?", LETTER))
+    wrong = judge(see("What did Mira's brother send her from Lisbon?", LETTER))
+    assert right.probability is not None
+    assert wrong.probability is not None
+    assert wrong.probability < right.probability / 2
+    assert wrong.reason == "the evidence says 'sister', not 'brother'"
