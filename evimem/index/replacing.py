@@ -53,11 +53,10 @@ class Replacing:
         """Let a new fact replace what was said before it, and be replaced by what was said after it."""
         is_newest = True
         for topic in self._topics(place):
-            after = self._after(place, topic)
-            if not after:  # as when turns come in as they are said: only what still stands can change
+            if self._is_newest(place, topic):  # as when turns come in as they are said: only what stands can change
                 self._replace_standing(place, topic, fact)
                 continue
-            is_newest = False
+            is_newest, after = False, self._after(place, topic)
             for back, (other, older) in enumerate(self._before(place, topic)):
                 if other.topic == ENDING:
                     continue
@@ -120,6 +119,10 @@ class Replacing:
         near, args = _near(place, topic, "<")
         may_change = f" AND replaced_by IS NULL AND topic <> '{ENDING}'" if standing else ""
         return self._facts(f"fact.row IN ({near}){may_change}", args, newest=True)
+
+    def _is_newest(self, place: Place, topic: str) -> bool:
+        sql = f"SELECT 1 FROM fact WHERE owner = ? AND topic = ? AND {_ORDER} > (?, ?, ?, ?) LIMIT 1"
+        return not any(self._db.value(sql, (place.owner, rival, *place.order)) for rival in _rivals(topic))
 
     def _after(self, place: Place, topic: str) -> list[Any]:
         """Return the orders of what those before this place can still reach."""
