@@ -88,7 +88,7 @@ class EmbedderMismatch(EvimemError):
     def __init__(self, got: str, expected: str) -> None:
         super().__init__(
             f"the memory was built with embedder {expected!r} but opened with {got!r}; "
-            "open it with that embedder, or pass reembed=True to switch"
+            "open it with that embedder; reembed() then switches to another"
         )
         self.got = got
         self.expected = expected

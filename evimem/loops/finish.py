@@ -105,6 +105,7 @@ def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Ans
         "text": draft.text,
         "tier": verdict.tier.value,
         "confidence": probability,
+        "structural": sure,
         "manner": worded,
         "steps": list(draft.steps),
         "citations": [citation.turn_id for citation in citations],

@@ -1,0 +1,255 @@
+"""For each test of a statement, the behaviour broken that it is about: under it that test must fail.
+
+`EVIMEM_BREAK=<test> pytest tests/statements` shows one by hand; see test_broken.py.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from evimem import Tier, naming, reply, store
+from evimem.errors import ModelError
+from evimem.evidence import Verdict
+from evimem.extract import RuleExtractor
+from evimem.llm import fields, mind, page
+from evimem.llm.mind import LLMMind
+from evimem.loops import calibration, finish, session, window
+from evimem.loops.session import Session
+from evimem.pool import MemoryPool
+from evimem.raw.admit import Admission
+from evimem.store import SqliteStore
+
+iris = sys.modules["evimem.loops.iris"]  # the package has its function by this name
+BREAKS: dict[str, Callable[[], None]] = {}
+
+
+def breaks(*tests: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Name the tests that must fail under a break."""
+
+    def named(act: Callable[[], None]) -> Callable[[], None]:
+        BREAKS.update(dict.fromkeys(tests, act))
+        return act
+
+    return named
+
+
+def put(owner: Any, name: str, value: Any) -> None:
+    """Replace something for good: the process ends with the test."""
+    setattr(owner, name, value)
+
+
+def changed(owner: Any, name: str, change: Callable[[Any], Any]) -> None:
+    """Let a function return something else than it does."""
+    honest = getattr(owner, name)
+    put(owner, name, lambda *given, **named: change(honest(*given, **named)))
+
+
+@breaks("test_e1_a_turn_is_stored_verbatim_and_once")
+def text_is_tidied_up() -> None:
+    changed(Admission, "__call__", lambda turn: replace(turn, text=turn.text.strip()))
+
+
+@breaks("test_e2_a_turn_that_asserts_something_yields_facts_about_its_speaker")
+def the_first_person_stays() -> None:
+    changed(RuleExtractor, "extract", lambda facts: tuple(replace(fact, subject="I") for fact in facts))
+
+
+@breaks("test_e3_a_time_is_reckoned_from_its_turn_as_fine_as_it_was_said")
+def the_time_of_saying_is_taken_for_the_event() -> None:
+    honest = RuleExtractor.extract
+
+    def extract(self: RuleExtractor, turn: Any) -> Any:
+        said = {"start": turn.time, "end": turn.time + timedelta(days=1), "granularity": "day"}
+        facts = honest(self, turn)
+        return tuple(replace(fact, event=fact.event and replace(fact.event, **said)) for fact in facts)
+
+    put(RuleExtractor, "extract", extract)
+
+
+@breaks("test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar")
+def nothing_is_similar_enough() -> None:
+    put(store, "threshold", lambda embedder: 2.0)
+
+
+@breaks("test_e5_each_iteration_searches_the_anchor_and_the_refined_query_for_more")
+def the_search_does_not_widen() -> None:
+    honest = Session.search
+    put(Session, "search", lambda self, look, k, **where: honest(self, look, 10, **where))
+
+
+@breaks(
+    "test_e6_what_is_found_first_in_an_iteration_is_seen_by_its_check_and_may_be_answered_from",
+    "test_f1_all_facts_that_are_new_in_an_iteration_are_seen_in_its_check",
+)
+def the_oldest_twenty_are_shown() -> None:
+    put(session, "select", lambda evidence, budget, **how: sorted(evidence, key=lambda item: item.iteration)[:20])
+
+
+@breaks("test_f2_the_answer_prompt_keeps_a_share_for_what_edges_brought")
+def edges_have_no_share() -> None:
+    honest = window.select
+    put(
+        session,
+        "select",
+        lambda evidence, budget, **how: honest(
+            sorted(evidence, key=lambda item: item.path.startswith("edge:")), budget, **{**how, "iteration": 9}
+        ),
+    )
+    put(window, "EDGE_SHARE", 0.0)
+
+
+@breaks(
+    "test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result",
+    "test_e11_it_abstains_on_thin_evidence_and_never_for_a_failure",
+)
+def a_failure_reads_as_nothing_found() -> None:
+    honest = LLMMind.judge
+
+    def judge(self: LLMMind, view: Any) -> Any:
+        try:
+            return (yield from honest(self, view))
+        except ModelError:
+            return Verdict(Tier.NONE, 0.0)
+
+    put(LLMMind, "judge", judge)
+
+
+@breaks("test_f4_a_decorated_reply_is_read")
+def labels_must_be_bare() -> None:
+    put(reply, "_LABEL", re.compile(r"([A-Z_]+): (.*)"))
+
+
+@breaks("test_f5_remarks_behind_a_value_are_no_part_of_it")
+def a_number_must_stand_alone() -> None:
+    def confidence(value: Any) -> float | None:
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            return 0.5
+
+    put(fields, "confidence", confidence)
+
+
+@breaks("test_f6_what_is_missing_keeps_its_case")
+def what_is_missing_is_lowered() -> None:
+    changed(fields, "stated", str.lower)
+
+
+@breaks("test_f7_a_chain_is_kept_whatever_words_are_in_it")
+def a_word_drops_a_chain() -> None:
+    honest = mind.read_chain
+    put(mind, "read_chain", lambda text: () if "direct" in text else honest(text))
+
+
+@breaks("test_f8_what_can_be_inferred_ends_a_general_question_at_once")
+def only_exact_evidence_ends_the_search() -> None:
+    put(iris, "sufficient", lambda tier, confidence, **how: tier is Tier.EXACT)
+
+
+@breaks(
+    "test_f9_without_a_gap_the_search_widens_and_never_repeats_a_query",
+    "test_e10_the_next_query_is_made_from_question_gap_place_and_strategy_and_is_new",
+)
+def a_query_may_be_repeated() -> None:
+    put(iris, "fresh", lambda query, earlier: bool(query))
+    put(iris, "compose", lambda analysis, *rest: analysis.question)
+
+
+@breaks("test_f10_a_clause_with_when_is_no_question_about_time")
+def every_when_is_about_time() -> None:
+    changed(session, "analyse", lambda found: replace(found, temporal="when" in found.question.lower()))
+
+
+@breaks("test_f11_a_time_that_is_asked_for_or_named_makes_a_question_one_about_time")
+def only_when_is_about_time() -> None:
+    changed(session, "analyse", lambda found: replace(found, temporal=found.question.startswith("When")))
+
+
+@breaks("test_f12_every_name_in_the_question_counts")
+def the_first_name_is_enough() -> None:
+    changed(session, "analyse", lambda found: replace(found, entities=found.entities[:1]))
+
+
+@breaks("test_f13_a_name_is_a_whole_word")
+def a_name_is_any_part_of_a_word() -> None:
+    put(naming, "naming", lambda name: re.compile(re.escape(name), re.IGNORECASE))
+
+
+@breaks("test_f14_what_is_true_of_somebody_else_is_not_answered")
+def nobody_asks_whose_it_is() -> None:
+    put(finish, "abstention", lambda verdict, **how: None)
+
+
+@breaks("test_f15_two_memories_with_the_same_ids_never_meet")
+def users_share_a_file() -> None:
+    put(MemoryPool, "_path", lambda self, key: self._root / "everybody.evimem")
+    honest = SqliteStore.__init__
+    put(SqliteStore, "__init__", lambda self, *given, **named: honest(self, *given, **{**named, "owner": None}))
+
+
+@breaks("test_f16_vectors_of_another_width_are_an_error_that_names_both")
+def the_width_is_not_checked() -> None:
+    honest = SqliteStore.__init__
+    put(SqliteStore, "__init__", lambda self, path, name, width, **named: honest(self, path, name, 64, **named))
+
+
+@breaks("test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for")
+def nobody_counts_facts() -> None:
+    honest = calibration.calibrate
+    put(session, "calibrate", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
+
+
+@breaks("test_e8_confidence_about_a_time_has_a_floor_and_caps")
+def times_are_judged_as_anything_else() -> None:
+    put(calibration, "_temporal", lambda tier, confidence: confidence)
+
+
+@breaks("test_e9_the_search_ends_where_the_evidence_suffices")
+def less_is_enough() -> None:
+    put(calibration, "STOP_AT", 0.6)
+
+
+@breaks("test_e11_it_abstains_without_a_tier_after_two_checks")
+def one_check_is_enough_to_abstain() -> None:
+    put(calibration, "PAPER_ABSTAIN_CHECKS", 1)
+
+
+@breaks("test_e12_a_chain_is_laid_out_unless_the_evidence_is_exact")
+def a_chain_is_always_laid_out() -> None:
+    put(mind, "Tier", type("Tier", (), {"INFERRABLE": Tier.EXACT, "PARTIAL": Tier.EXACT}))
+
+
+@breaks("test_e13_the_wording_follows_tier_time_and_confidence_and_doubt_costs_some")
+def doubt_costs_nothing() -> None:
+    put(finish, "approximate", lambda confidence: confidence)
+
+
+@breaks("test_e13_the_answer_is_given_the_turns_themselves_with_the_facts")
+def facts_stand_alone() -> None:
+    put(page, "said", lambda turn: "")
+
+
+@breaks("test_e14_at_most_one_request_a_check_and_one_for_the_answer")
+def every_step_is_a_request() -> None:
+    put(LLMMind, "within", lambda self, budget: replace(self, calls="separate"))
+
+
+@breaks("test_e14_the_papers_pattern_takes_at_most_three_k_plus_three")
+def names_are_asked_for_at_each_check() -> None:
+    honest = mind._names
+    put(mind, "_names", lambda view, ledger: honest(replace(view, iteration=1), ledger))
+
+
+@breaks("test_e14_the_trace_has_both_queries_the_evidence_of_each_path_tier_confidence_and_gap")
+def no_edge_is_followed() -> None:
+    put(Session, "has", lambda self, part: part != "edges")
+
+
+@breaks("test_e_citations_are_of_what_was_shown")
+def citations_are_believed() -> None:
+    put(finish, "check_citations", lambda given, shown, facts: finish.Checked(tuple(given), 0))
