@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from evimem.evidence import Verdict
+from evimem.loops.tracking import follow
 from evimem.trace import Acted, Trace
 from evimem.tracker import (
     Extend,
@@ -22,6 +26,7 @@ from evimem.tracker import (
     replay_trace,
     start,
 )
+from evimem.types import Tier
 
 IDS = ("who", "what", "when")
 TURNS = ("s1:1", "s1:2", "s2:1")
@@ -145,6 +150,31 @@ def test_a_trace_replays_to_the_same_state() -> None:
     detail = {"requirements": [{"id": "who", "kind": "entity", "about": "Mira", "text": "who it was"}]}
     trace = Trace("Who?", "iris", (Acted(0, "analyse", detail=detail), Acted(1, "show", detail={"turns": ["s1:1"]})))
     assert replay_trace(trace) == apply(start([Requirement("who", "entity", "Mira", "who it was")]), Show(("s1:1",)))
+
+
+CLAIMS = st.builds(
+    Verdict,
+    st.just(Tier.PARTIAL),
+    st.just(0.5),
+    supported=st.dictionaries(st.sampled_from(IDS), st.lists(st.sampled_from((*TURNS, "s9:9")), max_size=2).map(tuple)),
+    waived=st.dictionaries(st.sampled_from(IDS), st.just("nobody can know")),
+    retracted=st.dictionaries(st.sampled_from(IDS), st.just("the other Tomas")),
+    extended=st.lists(st.sampled_from(IDS).map(requirement), max_size=2, unique_by=lambda r: r.id).map(tuple),
+)
+
+
+@given(st.lists(st.tuples(st.lists(st.sampled_from(TURNS), max_size=2), CLAIMS), max_size=4))
+def test_whatever_a_mind_claims_its_trace_replays_to_the_same_state(checks: list[tuple[list[str], Verdict]]) -> None:
+    detail = {"requirements": [asdict(requirement("who"))]}
+    state, events = begun("who"), [Acted(0, "analyse", detail=detail)]
+    for iteration, (turns, verdict) in enumerate(checks, 1):
+        state = apply(state, Show(tuple(turns)))
+        events.append(Acted(iteration, "show", detail={"turns": turns}))
+        followed = follow(state, verdict, iteration)
+        state, events = followed.tracker, [*events, *followed.events]
+        assert [r.gap for r in state.open] == list(events[-1].open)  # the gaps that are left are the recorded ones
+    told = Trace.from_json(Trace("Who?", "iris", tuple(events)).to_json())
+    assert replay_trace(told) == state
 
 
 class TrackerAgainstSets(RuleBasedStateMachine):

@@ -243,6 +243,16 @@ def test_a_trace_replays_to_the_trackers_last_state_and_survives_json(puppy: Any
     assert (state.supported, state.waived) == ({"entity:Mira": ("s1:1",)}, {"attribute": "given up"})
 
 
+def test_what_is_still_missing_when_the_budget_is_used_up_is_in_the_answer_and_the_trace(
+    puppy: Any, script: Any
+) -> None:
+    gap = Gap("time", "Mira", "no date of the adoption")
+    mind = script([Verdict(Tier.PARTIAL, 0.4, probability=0.9, gaps=(gap,))])
+    answer = puppy.ask("When did Mira adopt her puppy?", mind)
+    assert (answer.text, answer.gaps[0]) == ("Juno", gap)
+    assert {r.id for r in replay_trace(answer.trace).open} >= {"time", "attribute"}
+
+
 def test_a_check_records_what_was_judged_and_what_it_became(puppy: Any, script: Any, verdict: Any) -> None:
     gap = Gap("time", "Mira", "no date of the adoption")
     mind = script([verdict(Tier.INFERRABLE, 0.95, gaps=(gap,), reason="a puppy, but no date")])
