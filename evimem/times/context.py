@@ -40,6 +40,11 @@ def _alternatives(table: str) -> str:
 _CUE = compiled(
     rf"(?<![\w'])(?:(?P<ahead>{_alternatives(_AHEAD)})|(?P<back>{_alternatives(_BACK)}))(?!\w)|(?P<will>'ll\b)"
 )
+# "moved the exam to May": what was put off lies ahead, whatever the tense
+_PUT_OFF = compiled(
+    r"\b(?:moved?|push(?:ed)?|postponed?|rescheduled?|delayed?|shifted|put|changed?|brought|booked)\b"
+    r"(?: [\w'’-]+){0,6}? (?:to|until|till|for) (?:the )?$"
+)
 _STOP = re.compile(r"[.!?;\n](?=\s|$)")
 _HABIT = compiled(r"\b(?:every|each|usually|always|often|typically|normally|daily|sometimes|generally|routine|any)\b")
 
@@ -118,4 +123,6 @@ class Context:
             distance = start - cue.end if cue.end <= start else 2 * (cue.start - end)
             if distance <= best:
                 best, found = distance, -1 if cue.back else 1
+        if found < 0 and _PUT_OFF.search(self.folded[first:start]):
+            return 1
         return found
