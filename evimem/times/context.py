@@ -43,7 +43,7 @@ _CUE = compiled(
 # "moved the exam to May": what was put off lies ahead, whatever the tense
 _PUT_OFF = compiled(
     r"\b(?:moved?|push(?:ed)?|postponed?|rescheduled?|delayed?|shifted|put|changed?|brought|booked)\b"
-    r"(?: [\w'’-]+){0,6}? (?:to|until|till|for) (?:the )?$"
+    r"(?: [\w'-]+){0,6}? (?:to|until|till|for) (?:the )?$"
 )
 _STOP = re.compile(r"[.!?;\n](?=\s|$)")
 _HABIT = compiled(r"\b(?:every|each|usually|always|often|typically|normally|daily|sometimes|generally|routine|any)\b")
