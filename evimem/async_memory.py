@@ -202,9 +202,9 @@ class AsyncMemory:
         """Say whether everything that was acknowledged is also derived."""
         return await self._away(self._plain.health)
 
-    async def check(self, *, repair: bool = False) -> Health:
+    async def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
         """Verify every digest and derived row."""
-        return await self._away(partial(self._plain.check, repair=repair))
+        return await self._away(partial(self._plain.check, repair=repair, progress=progress))
 
     async def stats(self) -> Stats:
         """Return counts and dates."""
@@ -214,9 +214,9 @@ class AsyncMemory:
         """Copy the memory into a new file."""
         await self._away(partial(self._plain.backup, path))
 
-    async def export(self, path: str | PathLike[str]) -> None:
+    async def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
         """Write every turn with its facts as lines of JSON."""
-        await self._away(partial(self._plain.export, path))
+        await self._away(partial(self._plain.export, path, progress=progress))
 
     async def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Read an export."""

@@ -38,6 +38,17 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection
     return db
 
 
+def notes(path: Path) -> list[str]:
+    """Return what is odd about the files beside a memory that is not open yet; opening puts it right."""
+    if not path.is_file() or not path.stat().st_size or read_mark(path) is not None:
+        return []
+    mark = mark_path(path)
+    state = "cannot be read" if mark.exists() else "is missing"
+    return [
+        f"the mark {mark.name!r} {state}, so that a rollback of the memory could not be noticed; it is written anew"
+    ]
+
+
 def save_mark(db: Connection) -> None:
     """Write down how many commits are durable, and in which memory."""
     with db.writing():  # one writer at a time, so that the mark never goes back

@@ -25,6 +25,7 @@ from .errors import (
     StoreReadOnly,
     StoreRolledBack,
 )
+from .unused import MOST_PAGES, left_behind
 
 APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
 
@@ -38,6 +39,8 @@ _PRAGMAS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
 )
+_AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
+_AT_ONCE = 2048  # pages read at once
 _LONGEST_NAP = 0.004  # seconds between two attempts at a lock that another process holds
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
@@ -141,6 +144,31 @@ class Connection:
             finally:
                 self._busy = kept
             return not busy
+
+    def blank(self) -> bool:
+        """Overwrite what moving rows has left in unused parts of pages; return False where the log is not empty.
+
+        Inside `writing`, after `checkpoint`: all that is true then stands in the file, and nobody else changes it.
+        Other handles read their pages anew after the next commit, which must follow.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            return False
+        with self._mine:
+            db = self._handle()
+            size, count = db.pragma("page_size"), db.pragma("page_count")
+            # Through SQLite's own VFS: closing another descriptor of the file would drop the locks of this process.
+            file = apsw.VFSFile(self._vfs or "", str(self.path), [_AS_MAIN, 0])
+            try:
+                found = list(_left_behind(file, size, min(count, MOST_PAGES)))
+                for start, end in found:
+                    file.xWrite(bytes(end - start), start)
+                if found:
+                    file.xSync(apsw.SQLITE_SYNC_NORMAL)
+                    db.release_memory()  # else this handle would write back what it has read before
+            finally:
+                file.xClose()
+        return True
 
     def backup_to(self, target: Path) -> None:
         """Copy a consistent state into a new file."""
@@ -267,6 +295,15 @@ class Connection:
             self._db.execute("ROLLBACK")
         except apsw.Error:
             self._suspect = True  # the handle is dropped at its next use, which rolls back
+
+
+def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:
+    for first in range(0, count * size, _AT_ONCE * size):
+        wanted = min(_AT_ONCE * size, count * size - first)
+        pages = file.xRead(wanted, first)
+        if len(pages) != wanted:  # what cannot be seen whole is not touched
+            raise apsw.IOError(f"{len(pages)} bytes read at {first}, expected {wanted}")
+        yield from ((first + start, first + end) for start, end in left_behind(pages, size, first))
 
 
 def bindable(text: str) -> str | bytes:

@@ -145,9 +145,9 @@ class Core:
         self.store.change_embedder(embedder.name, embedder.dimension)
         self.embedder = embedder
 
-    def check(self, *, repair: bool) -> Health:
+    def check(self, *, repair: bool, progress: Callable[[int], None] = lambda turns: None) -> Health:
         """Verify the file against its turns; derive again what differs, if asked to."""
-        problems = self.store.check(self.extractor)
+        problems = self.store.check(self.extractor, progress)
         if problems and repair:
             self.store.rebuild(self.extractor)
             problems = self.store.check(self.extractor)
@@ -165,9 +165,9 @@ class Core:
         """Run a flow that asks for nothing but the file."""
         return run(flow, lambda effect: serve(self.store, cast(StoreEffect, effect)))
 
-    def export(self, path: Path) -> None:
+    def export(self, path: Path, progress: Callable[[int], None] = lambda turns: None) -> None:
         """Write every turn with its facts as lines of JSON."""
-        write_export(path, self.store.pairs())
+        write_export(path, self.store.pairs(), progress)
 
     def _owes(self) -> tuple[str, ...]:
         return () if self.mind is None else ("extract",)

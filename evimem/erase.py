@@ -108,6 +108,8 @@ def finished(layers: Layers, *, wait: bool) -> bool:
     if not layers.db.checkpoint(wait=wait):
         return False
     with layers.db.writing():
+        if not layers.db.blank():
+            return False  # somebody has written since
         layers.db.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED,))
     return True
 

@@ -223,9 +223,13 @@ class Memory:
         """Say whether everything that was acknowledged is also derived."""
         return self._core.health()
 
-    def check(self, *, repair: bool = False) -> Health:
-        """Verify every digest and derived row (reads the whole file); with `repair`, derive again what differs."""
-        return self._core.check(repair=repair)
+    def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
+        """Verify every digest and derived row (reads the whole file); with `repair`, derive again what differs.
+
+        `progress` is called with the number of turns that were looked at: every turn is, twice. Repairing never
+        guesses at a turn: raise StoreCorrupt, and change nothing, where one is not what was stored.
+        """
+        return self._core.check(repair=repair, progress=progress or _untold)
 
     def stats(self) -> Stats:
         """Return counts and dates."""
@@ -235,9 +239,9 @@ class Memory:
         """Copy the memory, as it is at one moment, into a new file."""
         self._core.store.backup(Path(path))
 
-    def export(self, path: str | PathLike[str]) -> None:
-        """Write every turn with its facts as lines of JSON."""
-        self._core.export(Path(path))
+    def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
+        """Write every turn with its facts as lines of JSON. `progress` is called with the number of turns written."""
+        self._core.export(Path(path), progress or _untold)
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Read an export; turns that are there already are left as they are. Raise ImportFailed."""
@@ -318,3 +322,7 @@ def batched(model: Any, effect: StartBatch | CollectBatch) -> Any:
 
 def turns_of(report: AddReport) -> int:
     return len(report.statuses)
+
+
+def _untold(turns: int) -> None:
+    """What nobody asked to hear."""

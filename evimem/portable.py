@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import ImportFailed
 from .files import replace_with
 from .types import Fact, TimeSpan, Turn
 
+T = TypeVar("T")
 FORMAT = 1
 _HEADER = "evimem"
 
@@ -27,11 +28,19 @@ def export_lines(pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[str
     yield _line({"end": count})
 
 
-def write_export(path: Path, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> None:
+def write_export(
+    path: Path, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]], progress: Callable[[int], None] = lambda turns: None
+) -> None:
     """Write an export; a crash leaves no file that looks whole."""
     with replace_with(path) as file:
-        for line in export_lines(pairs):
+        for line in export_lines(_counted(pairs, progress)):
             file.write(line.encode())
+
+
+def _counted(pairs: Iterable[T], progress: Callable[[int], None]) -> Iterator[T]:
+    for pair in pairs:
+        yield pair
+        progress(1)
 
 
 def is_export(path: Path) -> bool:

@@ -18,6 +18,14 @@ def pack(vector: Vectors) -> Packed:
     return np.rint(vector / scale).astype(np.int8), float(np.float32(scale))
 
 
+def is_packed(packed: Packed) -> bool:
+    """Say whether stored values are as `pack` leaves them: the largest takes the whole range, or all are 0."""
+    values, scale = packed
+    if scale == 0:
+        return not values.any()
+    return bool(np.isfinite(scale) and scale > 0 and np.abs(values.astype(np.int16)).max() == 127)
+
+
 def unpack(data: bytes, scale: float) -> Vectors:
     """Return the vector that `pack` packed."""
     quantized: NDArray[np.int8] = np.frombuffer(data, dtype=np.int8)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import upkeep
+from . import diagnosis, upkeep
 from .companions import open_checked, save_mark
 from .edges import ranked, threshold
 from .erase import Erasure, finished, was_forgotten
@@ -267,10 +267,10 @@ class SqliteStore:
         self._corpus = None
         self._committed()
 
-    def check(self, extractor: Extractor) -> tuple[str, ...]:
-        """Return what is wrong with the file; see `upkeep.problems`."""
+    def check(self, extractor: Extractor, progress: Callable[[int], None] = lambda turns: None) -> tuple[str, ...]:
+        """Return what is wrong with the file; see `diagnosis.problems`."""
         with self._db.reading():
-            return tuple(upkeep.problems(self._layers, extractor))
+            return tuple(diagnosis.problems(self._layers, extractor, progress))
 
     def health(self, problems: Sequence[str] = ()) -> Health:
         """Return what is owed, what failed, and whether the file is well."""

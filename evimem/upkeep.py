@@ -1,14 +1,12 @@
-"""Care of a memory: derive it again, verify it, count it, copy it, keep its traces."""
+"""Care of a memory: derive it again, count it, copy it, keep its traces."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from .connection import Connection
-from .edges import threshold
 from .errors import (
     UNREADABLE,
     DimensionMismatch,
@@ -16,37 +14,37 @@ from .errors import (
     InvalidQuery,
     StoreCorrupt,
     StoreError,
-    UnknownTurn,
 )
-from .extract import fact_id
 from .files import sync_folder
-from .index.segments import Stored, sealed, stored
+from .index.segments import Stored, stored
 from .layers import Layers
 from .protocols import Extractor
+from .quantize import is_packed
 from .raw import instant
 from .schema import MIGRATIONS
 from .trace import Found, Trace
 from .types import Fact, Health, Stats, Turn
 
-_UNLINKED = """
-SELECT count(*) FROM fact WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row)
-AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"""
 KEPT_TRACES = 100  # the newest; older ones make room
 UNFINISHED = "unfinished erasure"  # the setting that is there until no reader holds what was erased
-_NO_TERMS = b"{}"  # of a turn without a word: its vector is zero, which a sealed segment cannot tell from none
 
 
 def rebuild(layers: Layers, extractor: Extractor) -> None:
     """Derive everything from the turns, inside a transaction of the caller. Vectors are kept; missing ones are owed.
 
-    Facts of other extractors stay where their span lies in their turn, and go where it does not.
+    Facts of other extractors stay where their span lies in their turn, and go where it does not. So do traces that
+    can be read. Raise StoreCorrupt, and change nothing, where a turn is not what was stored.
     """
     db, high = layers.db, layers.raw.high_water()
-    layers.edges.clear()  # first: its rows hold on to facts that may go
+    db.execute("REINDEX")  # first: what follows finds rows by them
+    layers.edges.clear()  # its rows hold on to facts that may go
+    for table in ("cue", "keyword", "posting"):
+        db.execute(f"DELETE FROM {table}")
+    for table in ("fact", "document", "job"):
+        db.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM turn)")
     layers.facts.drop_unreadable()
     layers.raw.retime(layers.raw.wrongly_timed())
-    for table in ("cue", "keyword"):
-        db.execute(f"DELETE FROM {table}")
+    drop_unreadable_traces(layers)
     for page in layers.raw.pages():
         for seq, turn in page:
             layers.facts.reconcile(seq, instant(turn.time), extractor.extract(turn), extractor.name)
@@ -81,12 +79,12 @@ def check_identity(layers: Layers, name: str, dimension: int, owner: str | None)
 def derive_segment(layers: Layers, number: int) -> None:
     """Derive the documents, columns and postings of a segment from its turns."""
     try:
-        vectors = layers.segments.vectors(number)
+        vectors = {seq: one for seq, one in layers.segments.vectors(number).items() if is_packed(one)}
     except UNREADABLE:
         vectors = {}  # they are owed again
     rows: dict[int, Stored] = {}
     owed = []
-    for seq, turn, facts in _segment(layers, number):
+    for seq, turn, facts in segment(layers, number):
         rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, vectors.get(seq)))
         if seq not in vectors:
             owed.append(seq)
@@ -104,37 +102,6 @@ def drop_vectors(layers: Layers, name: str, dimension: int) -> None:
     layers.set_meta("embedder", name)
     layers.set_meta("dimension", str(dimension))
     layers.count_commit(rewrote=True)
-
-
-def problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
-    """Yield what is wrong with a file: damaged pages, altered turns, derived rows that do not follow from the turns."""
-    for (line,) in layers.db.rows("PRAGMA integrity_check"):
-        if line != "ok":
-            yield f"SQLite: {line}"
-    for table, row, parent, _ in layers.db.rows("PRAGMA foreign_key_check"):
-        yield f"table {table!r} row {row} belongs to a row of {parent!r} that is not there"
-    altered = list(_altered(layers))
-    yield from (f"turn {turn_id!r} is not what was stored: restore a backup, or forget it" for turn_id in altered)
-    if altered:
-        return  # what follows from an altered turn cannot be told
-    if late := layers.raw.wrongly_timed():
-        yield f"{len(late)} turn(s) do not stand where their time puts them"
-    try:
-        yield from _derived_problems(layers, extractor)
-    except (*UNREADABLE, StoreCorrupt) as error:
-        yield f"derived rows cannot be read ({type(error).__name__})"
-
-
-def _derived_problems(layers: Layers, extractor: Extractor) -> Iterator[str]:
-    high = layers.raw.high_water()
-    for number in range(-(-high // layers.segments.size)):
-        yield from _segment_problems(layers, extractor, number)
-    if unlinked := layers.db.value(_UNLINKED):
-        yield f"{unlinked} fact(s) have no vector, and none is owed to them"
-    if wrong := layers.edges.wrong(threshold(layers.meta("embedder") or "")):
-        yield f"{wrong} fact(s) are linked otherwise than their vectors say"
-    if wrong := layers.facts.wrongly_replaced():
-        yield f"{wrong} fact(s) are not marked as replaced by what replaced them"
 
 
 def health(layers: Layers, found: Sequence[str] = ()) -> Health:
@@ -196,6 +163,22 @@ def keep_trace(layers: Layers, trace: Trace) -> int:
     return number
 
 
+def unreadable_traces(layers: Layers) -> Iterator[tuple[int, Exception]]:
+    """Yield the traces that cannot be read, each with why."""
+    for (number,) in layers.db.rows("SELECT number FROM trace ORDER BY number"):
+        try:
+            trace(layers, number)
+        except (*UNREADABLE, StoreCorrupt) as error:
+            yield number, error
+
+
+def drop_unreadable_traces(layers: Layers) -> None:
+    """Drop what nothing can make again."""
+    for number, _ in list(unreadable_traces(layers)):
+        for table in ("trace_turn", "trace"):
+            layers.db.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
+
+
 def trace(layers: Layers, number: int | None) -> Trace:
     """Return a stored trace. Raise InvalidQuery where there is none."""
     wanted = number if number is not None else layers.db.value("SELECT max(number) FROM trace")
@@ -226,7 +209,8 @@ def backup(db: Connection, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def _segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact]]]:
+def segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact]]]:
+    """Yield the turns of a segment with their numbers and facts."""
     last = (number + 1) * layers.segments.size
     for page in layers.raw.pages(after=number * layers.segments.size):
         facts = layers.facts.of_turns([seq for seq, _ in page if seq <= last])
@@ -235,44 +219,13 @@ def _segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact
             return
 
 
-def _segment_problems(layers: Layers, extractor: Extractor, number: int) -> Iterator[str]:
-    vectors, owed = layers.segments.vectors(number), layers.jobs.owing("vector")
-    rows: dict[int, Stored] = {}
-    for seq, turn, facts in _segment(layers, number):
-        rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, vectors.get(seq)))
-        if seq not in vectors and seq not in owed and rows[seq].terms != _NO_TERMS:
-            yield f"turn {turn.id!r} has no vector, and none is owed to it"
-        found = {replace(fact, replaced_by=None) for fact in facts if fact.extractor == extractor.name}
-        if found != set(extractor.extract(turn)):
-            yield f"the facts of turn {turn.id!r} are not those that its text gives"
-        if not all(_grounded(fact, turn) and _whole(fact) for fact in facts):
-            yield f"turn {turn.id!r} has a fact that is not what was stored, or whose span is not in it"
-    if (columns := layers.segments.sealed_rows(number)) is None:
-        if layers.segments.documents(number) != rows:
-            yield f"the documents of segment {number} are not those that its turns give"
-    elif columns != sealed(number, rows, layers.segments.size):
-        yield f"the columns or postings of segment {number} are not those that its turns give"
-
-
-def _altered(layers: Layers) -> Iterator[str]:
-    for page in layers.raw.id_pages():
-        for turn_id in page:
-            try:
-                layers.raw.read(layers.raw.seqs([turn_id]))
-            except (*UNREADABLE, StoreCorrupt, UnknownTurn):
-                yield turn_id
-
-
 def _drop_ungrounded(layers: Layers, seq: int, turn: Turn) -> None:
     for fact in layers.facts.of_turns([seq])[seq]:
-        if not _grounded(fact, turn):
+        if not grounded(fact, turn):
             layers.db.execute("DELETE FROM fact WHERE id = ?", (fact.id,))
 
 
-def _whole(fact: Fact) -> bool:
-    return fact.id == fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)
-
-
-def _grounded(fact: Fact, turn: Turn) -> bool:
+def grounded(fact: Fact, turn: Turn) -> bool:
+    """Say whether a fact's span lies in its turn."""
     start, end = fact.span
     return 0 <= start < end <= len((turn.caption or "") if fact.kind == "image" else turn.text)

@@ -129,6 +129,15 @@ def test_no_byte_of_what_was_forgotten_is_left(
     tell(f"forgotten {how}: {len(sought)} forms were in {len(before)} places, 0 are left")
 
 
+def test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten(folders: list[Path]) -> None:
+    """Found at 5,000 turns: balancing a tree leaves copies of rows behind, which secure_delete does not know of."""
+    with opened(folders[0] / "m.evimem") as memory:
+        filled(memory, 800)
+        assert FORGETTING["by id"](memory).status == "erased"
+        assert hits(needles(), folders) == []
+        assert memory.check().problems == ()
+
+
 def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 120)

@@ -1,9 +1,14 @@
-"""Check that a memory is whole: every digest, every derived row, nothing pending. Reads the whole file."""
+"""Check that a memory is whole: every page, every digest, every derived row. Reads the whole file.
+
+Each problem is named with what can be done about it. --repair derives again what is derived; turns are never guessed.
+"""
 
 from __future__ import annotations
 
 import argparse
 
+from ...companions import notes
+from ...errors import StoreCorrupt
 from ..data import health_data
 from ..exit_codes import Exit
 from ..opening import add_path, existing
@@ -19,7 +24,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Print the memory's health after a check."""
+    for note in notes(options.path):
+        screen.note(note)
     with existing(options) as memory:
-        health = memory.check(repair=options.repair)
+        total = 2 * memory.stats().turns
+        with screen.progress("checking", "steps", total) as progress:
+            health = memory.check(progress=progress)
+        if options.repair and health.problems:
+            try:
+                memory.rebuild()
+            except StoreCorrupt as error:
+                screen.note(f"nothing was repaired: {error}")
+            else:
+                with screen.progress("checking again", "steps", total) as progress:
+                    health = memory.check(progress=progress)
     screen.show(health_page(str(options.path), health), health_data(health))
     return Exit.STORE if health.problems or health.failed else Exit.OK

@@ -25,8 +25,9 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     if options.file.exists() and not options.force:
         raise InvalidQuery(f"{str(options.file)!r} is there already; give another name, or --force to replace it")
     with existing(options) as memory:
-        memory.export(options.file)
         turns = memory.stats().turns
+        with screen.progress("exporting", "turns", turns) as progress:
+            memory.export(options.file, progress=progress)
     data = {"file": str(options.file), "turns": turns}
     screen.show([line(f"{counted(turns, 'turn')} written to {options.file}")], data)
     return Exit.OK

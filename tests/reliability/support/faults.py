@@ -83,9 +83,14 @@ class _FailingFile(apsw.VFSFile):
     def __init__(self, disk: Disk, name: Any, flags: list[int]) -> None:
         super().__init__("", name, flags)
         self._disk = disk
+        self._main = bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB)
 
     def xRead(self, amount: int, offset: int) -> bytes:
         short = self._disk.meet("read")
+        if short and self._main and offset + amount <= self.xFileSize():
+            # SQLite takes a short read for the end of the file, and the rest for zeros. Its own VFS therefore reads
+            # on inside a file, and gives what it then cannot read as an error.
+            raise apsw.IOError(f"injected at operation {self._disk.count - 1}, the rest of a read inside the file")
         return super().xRead(amount, offset)[: amount // 2 if short else amount]
 
     def xWrite(self, data: bytes, offset: int) -> None:
