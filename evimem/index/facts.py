@@ -128,6 +128,9 @@ def read_fact(row: Sequence[Any]) -> Fact:
     if granularity is not None:
         event = TimeSpan(parsed(start), parsed(end), cast(Granularity, granularity), unbound(phrase))
     words = (unbound(subject), unbound(predicate), unbound(thing))
+    whole = all(type(word) is str for word in (*words, kind, extractor)) and type(span_start) is type(span_end) is int
+    if not whole:
+        raise ValueError("the row of a fact has other types than were stored")
     return Fact(fact_id, turn_id, *words, event, (span_start, span_end), kind, extractor, replaced_by)
 
 
