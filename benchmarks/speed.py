@@ -1,7 +1,10 @@
-"""How fast a memory takes turns in and finds them, by size: python benchmarks/speed.py 10000 100000 [--long].
+"""How fast a memory takes turns in and finds them, by size: `benchmarks.speed 10000 100000 [--plot FILE.svg]`.
 
 Everything runs offline in one process on generated chat (a seed, a Zipf vocabulary, 22 words a turn, 25 turns a
-session). Rates are of the whole `extend`: rules, postings, vectors, durable. Compare the ratios of one run.
+session; `--long` for messages of 220). Rates are of the whole `extend`: facts, postings, vectors, durable. "like all"
+is the share of the ten best turns that are also among the ten best where every turn is scored, "score kept" what they
+score beside those: where hundreds of turns are as good, others of them are found. A million turns take
+some ten minutes and 2 GB of disk. Compare the ratios of one run.
 """
 
 from __future__ import annotations
@@ -17,18 +20,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import apsw
 
 import evimem
+from evimem.bench.svg import COLOURS, Chart, Line, svg
+from evimem.embedding import StaticEmbedder
+from evimem.index.candidates import EFFORT, Effort
+from evimem.index.ranking import rank
+from evimem.store import SqliteStore
+from evimem.translate import question_of
 
 SEED = 7
 PEOPLE = ("Mira", "Tomas", "Elio", "Katrin")
 VERBS = "went bought saw lost painted started finished visited cooked fixed called missed planned liked".split()
 TIMES = ("yesterday", "last week", "in May", "two years ago", "tomorrow", "", "", "", "", "")
+SCORED = 100_000  # turns up to which every one is scored for comparison
+GROWING = ("open ms", "first search ms", "search p50 ms")
 QUESTIONS = (
     "Where did Mira go last summer?",
     "What did Tomas buy for the garden?",
@@ -74,6 +85,34 @@ def bare_commit_ms(folder: Path) -> float:
     return figure
 
 
+def against_all(path: Path, effort: Effort = EFFORT) -> tuple[float, float]:
+    """Compare the ten best of a search with the ten best where every turn is scored, over the questions.
+
+    Return what share of them is the same, and how much of their score the search's have.
+    """
+    embedder, same, kept = StaticEmbedder(), [], []
+    store = SqliteStore(path, embedder.name, embedder.dimension)
+    try:
+        corpus = store._current()
+        for text in asked():
+            query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
+            question = question_of(query, store._layers.raw, embedder.dimension)
+            if question is None:
+                raise ValueError(f"{text!r} asks for nothing that the memory knows")
+            found = rank(question, corpus, 10, effort=effort)
+            best = rank(question, corpus, 10, effort=Effort(whole=len(corpus)))
+            same.append(len({one.position for one in found} & {one.position for one in best}) / len(best))
+            kept.append(sum(one.score for one in found) / sum(one.score for one in best))
+    finally:
+        store.close()
+    return statistics.fmean(same), statistics.fmean(kept)
+
+
+def asked() -> list[str]:
+    """Return questions with words that many turns have and words that few have."""
+    return [*QUESTIONS, *(f"{text[:-1]} with thing{40 * number}?" for number in range(1, 6) for text in QUESTIONS)]
+
+
 def measure(size: int, words: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="evimem-speed-") as name:
         folder = Path(name)
@@ -82,20 +121,26 @@ def measure(size: int, words: int) -> dict[str, float]:
             rate = size / seconds(lambda: memory.extend(chat(size, words)))
             extra = list(chat(60, words, first=size))
             one = median_ms([lambda turn=turn: memory.extend([turn]) for turn in extra])
+            facts = memory.stats().facts
         opened = seconds(lambda: evimem.open(path).close())
         with evimem.open(path) as memory:
             first = seconds(lambda: memory.search("warm up"))
-            found = median_ms([lambda q=q: memory.search(q) for q in QUESTIONS * 6])
+            found = median_ms([lambda q=q: memory.search(q) for q in asked() * 3])
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        like, kept = against_all(path) if size <= SCORED else (math.nan, math.nan)
         return {
             "turns": size,
+            "facts": facts,
             "ingest turns/s": rate,
             "add p50 ms": one,
             "bare commit ms": bare_commit_ms(folder),
             "open ms": opened * 1000,
             "first search ms": first * 1000,
             "search p50 ms": found,
+            "like all %": 100 * like,
+            "score kept %": 100 * kept,
             "file MB": sum(file.stat().st_size for file in folder.glob("m.evimem*")) / 1e6,
-            "peak RSS MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "peak RSS MB": peak,
         }
 
 
@@ -105,21 +150,47 @@ def import_ms() -> float:
     return statistics.median(runs) * 1000
 
 
+def growth(rows: Sequence[dict[str, float]]) -> Iterator[str]:
+    """Yield how times grow with size: the exponents between neighbouring sizes."""
+    for small, large in itertools.pairwise(rows):
+        grown = math.log(large["turns"] / small["turns"])
+        exponents = {name: math.log(large[name] / small[name]) / grown for name in GROWING}
+        exponents["ingest"] = 1 - math.log(large["ingest turns/s"] / small["ingest turns/s"]) / grown
+        told = ", ".join(f"{name.removesuffix(' ms')} n^{exponent:.2f}" for name, exponent in exponents.items())
+        yield f"{small['turns']:,.0f} to {large['turns']:,.0f} turns: {told}"
+
+
+def plot(rows: Sequence[dict[str, float]]) -> str:
+    """Return the times over the sizes, both in powers of ten."""
+    curves = {name: [row[name] for row in rows] for name in GROWING}
+    curves["ingest of all, ms"] = [1000 * row["turns"] / row["ingest turns/s"] for row in rows]
+    sizes = [math.log10(row["turns"]) for row in rows]
+    lines = tuple(
+        Line(name, tuple(zip(sizes, map(math.log10, values), strict=True)), (4.0,) * len(sizes), colour=colour)
+        for colour, (name, values) in zip(COLOURS, curves.items(), strict=False)
+    )
+    low, high = (bound(height for line in lines for _, height in line.points) for bound in (min, max))
+    note = "; ".join(growth(rows))
+    chart = Chart(
+        "Times by size of the memory", note, "turns", "milliseconds", lines,
+        width=(sizes[0], sizes[-1]), height=(math.floor(low), math.ceil(high)), powers=True,
+    )  # fmt: skip
+    return svg(chart)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="+", type=int)
     parser.add_argument("--long", action="store_true", help="messages of 220 words instead of 22")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the times over the sizes")
     options = parser.parse_args()
-    rows = [measure(size, 220 if options.long else 22) for size in options.sizes]
+    rows = [measure(size, 220 if options.long else 22) for size in sorted(options.sizes)]
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, import evimem {import_ms():.0f} ms")
     for name in rows[0]:
         print(f"{name:>16}", *(f"{row[name]:>12,.1f}" for row in rows))
-    for small, large in itertools.pairwise(rows):
-        grown = math.log(large["turns"] / small["turns"])
-        for name in ("search p50 ms", "first search ms"):
-            print(f"{name} grows as n^{math.log(large[name] / small[name]) / grown:.2f}")
-        taken = (large["turns"] / large["ingest turns/s"]) / (small["turns"] / small["ingest turns/s"])
-        print(f"ingest time grows as n^{math.log(taken) / grown:.2f}")
+    print(*growth(rows), sep="\n")
+    if options.plot:
+        options.plot.write_text(plot(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

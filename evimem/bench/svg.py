@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Literal
 from xml.sax.saxutils import escape
 
@@ -27,7 +28,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn: lines over two axes, bars along the foot, and a sentence under the title."""
+    """What is drawn: lines over two axes, bars along the foot, and a sentence under the title.
+
+    With `powers`, all values are powers of ten, and the axes are marked at the whole ones.
+    """
 
     title: str
     note: str
@@ -38,6 +42,7 @@ class Chart:
     width: tuple[float, float] = (0.0, 1.0)
     height: tuple[float, float] = (0.0, 1.0)
     legend: Literal["above", "below"] = "above"
+    powers: bool = False
 
 
 def svg(chart: Chart) -> str:
@@ -69,20 +74,28 @@ def _y(chart: Chart, value: float) -> float:
 
 def _axes(chart: Chart) -> Iterable[str]:
     foot, left = _HEIGHT - _BOTTOM, _LEFT
-    for tick in range(_TICKS + 1):
-        across = chart.width[0] + tick / _TICKS * (chart.width[1] - chart.width[0])
-        up = chart.height[0] + tick / _TICKS * (chart.height[1] - chart.height[0])
-        x, y = _x(chart, across), _y(chart, up)
+    for value, label in _ticks(chart, chart.width):
+        x = _x(chart, value)
         yield _rule(x, _TOP, x, foot, _GRID)
+        yield _text(x, foot + 18, label, anchor="middle", colour=_FAINT)
+    for value, label in _ticks(chart, chart.height):
+        y = _y(chart, value)
         yield _rule(left, y, _WIDTH - _RIGHT, y, _GRID)
-        yield _text(x, foot + 18, f"{across:.2g}", anchor="middle", colour=_FAINT)
-        yield _text(left - 8, y + 4, f"{up:.2g}", anchor="end", colour=_FAINT)
+        yield _text(left - 8, y + 4, label, anchor="end", colour=_FAINT)
     yield _rule(left, foot, _WIDTH - _RIGHT, foot, _INK)
     yield _rule(left, _TOP, left, foot, _INK)
     yield _text((left + _WIDTH - _RIGHT) / 2, _HEIGHT - 16, chart.across, anchor="middle")
     middle = (_TOP + foot) / 2
     turned = f'<g transform="translate(18 {middle:.1f}) rotate(-90)">'
     yield f"{turned}{_text(0, 0, chart.up, anchor='middle')}</g>"
+
+
+def _ticks(chart: Chart, axis: tuple[float, float]) -> Iterable[tuple[float, str]]:
+    low, high = axis
+    if chart.powers:
+        return [(float(power), f"{10.0**power:,g}") for power in range(ceil(low), floor(high) + 1)]
+    values = (low + tick / _TICKS * (high - low) for tick in range(_TICKS + 1))
+    return [(value, f"{value:.2g}") for value in values]
 
 
 def _bar(chart: Chart, begins: float, ends: float, height: float) -> str:

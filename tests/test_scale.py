@@ -1,0 +1,26 @@
+"""A search of a large memory finds what scoring every turn would find, up to turns that are as good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evimem
+from benchmarks.speed import against_all, chat
+from evimem.index.candidates import Effort
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("scale") / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.extend(chat(5_000, 22))
+    return path
+
+
+@pytest.mark.parametrize("compared", [32_768, 0])
+def test_candidates_score_as_much_as_the_best_of_all(path: Path, compared: int) -> None:
+    like, kept = against_all(path, Effort(whole=0, compared=compared, sketched=512))
+    assert kept >= 0.995
+    assert like >= 0.85
