@@ -12,6 +12,9 @@ from .svg import COLOURS, Chart, Line
 
 _DOT = 11.0  # radius of a dot that stands for all questions
 _GREY = "#9aa5b1"
+_COVERAGE = "coverage: share of the questions"
+_RISK = "risk: share of those that have no answer"
+_ROOM = 0.02  # under the lowest point, for the legend
 _FOOT = 0.22  # of the height, for the bars that count
 
 
@@ -34,7 +37,7 @@ def _of_answering(worth: Worth) -> dict[str, Chart]:
         "risk-coverage.svg": risk_chart(
             "Answer or abstain: risk against coverage",
             [("by probability", worth.curve)],
-            f"{note}, AURC {worth.aurc:.3f}; risk: the share of what is answered that has no answer",
+            f"{note}, AURC {worth.aurc:.3f}",
             1 - worth.base,
         ),
     }
@@ -70,7 +73,7 @@ def risk_chart(title: str, curves: Sequence[tuple[str, Sequence[Point]]], note: 
     for (name, points), colour in zip(curves, COLOURS, strict=False):
         lines.append(Line(name, tuple((point.coverage, point.risk) for point in points), colour=colour))
     top = max(y for line in lines for _, y in line.points)
-    return Chart(title, note, "coverage", "risk", tuple(lines), height=(0.0, _round_up(top * 1.25)))
+    return Chart(title, note, _COVERAGE, _RISK, tuple(lines), height=(0.0, _round_up(top * 1.25)))
 
 
 def precision_chart(title: str, points: Sequence[Point], note: str, marked: Point | None) -> Chart:
@@ -79,9 +82,9 @@ def precision_chart(title: str, points: Sequence[Point], note: str, marked: Poin
     if marked is not None:
         place = (marked.coverage, 1 - marked.risk)
         lines.append(Line("tier EXACT", (place,), (6.0,), colour=COLOURS[1]))
-    low = min(1 - point.risk for point in points)
-    foot = max(0.0, int(low * 10 - 1) / 10)
-    return Chart(title, note, "coverage", "precision", tuple(lines), height=(foot, 1.0), legend="below")
+    low = max(_ROOM, min(1 - point.risk for point in points))
+    foot = next(foot for foot in (0.9, 0.75, 0.5, 0.0) if foot <= low - _ROOM)
+    return Chart(title, note, _COVERAGE, "precision", tuple(lines), height=(foot, 1.0), legend="below")
 
 
 def _tenth(one: Bin) -> float:

@@ -52,7 +52,6 @@ _BETWEEN = re.compile(
     r"\bbetween\s+(.+?)\s+and\s+(.+?)\s*\?*$|\b(?:after)\s+(.+?)\s+(?:did|was|were|had)\s+(.+?)\s*\?*$", re.IGNORECASE
 )
 _ASKED_UNIT = re.compile(rf"\bhow\s+many\s+({_UNIT})\b", re.IGNORECASE)
-_NEAR = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,11 @@ class Said:
 
 
 def stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float = 0.5) -> list[Said]:
-    """Return the phrases of a form in the best sentences, most likely first."""
+    """Return the phrases of a form in the best sentences, most likely first; where they have none, in weaker ones."""
+    return _stated(matches, found, pattern, within) or _stated(matches, found, pattern, 0.0)
+
+
+def _stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float) -> list[Said]:
     top = max((strength(m) for m in found), default=0.0)
     phrases = [
         Said(m, hit.span(), hit[0], strength(m) / top + 0.3 * nearness(matches, m, hit.start(), hit.end()))

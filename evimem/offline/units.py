@@ -28,6 +28,8 @@ YOU_ONLY = (0.3, 1.0)
 I_ONLY = (1.0, 0.0)
 YOU_AND_I = (0.8, 0.5)
 NO_PERSON = (0.8, 0.3)
+ADVICE = (0.3, 0.5)  # what an assistant says of nobody is about the matter of whoever asked
+ADVICE_TO_YOU = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +71,19 @@ def content(text: str) -> tuple[str, ...]:
 def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> Unit:
     text = turn.text[span[0] : span[1]]
     asks = text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
-    own, other = _weights(text, asks=asks)
+    own, other = _weights(text, asks=asks, assists=turn.role == "assistant")
     about = {turn.speaker: own} | ({addressee: other} if addressee else {})
     return Unit(turn, span, text, content(text), asks, caption=False, about=about)
 
 
-def _weights(text: str, *, asks: bool) -> tuple[float, float]:
+def _weights(text: str, *, asks: bool, assists: bool) -> tuple[float, float]:
     first, second = _FIRST.search(text) is not None, _SECOND.search(text) is not None
     if asks:
         return ASKED_OF_YOU if second else ASKED
     if first and second:
         return YOU_AND_I
-    if first or second:
-        return I_ONLY if first else YOU_ONLY
-    return NO_PERSON
+    if first:
+        return I_ONLY
+    if second:
+        return ADVICE_TO_YOU if assists else YOU_ONLY
+    return ADVICE if assists else NO_PERSON

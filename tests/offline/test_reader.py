@@ -117,3 +117,15 @@ def test_what_was_replaced_answers_only_questions_about_the_past(see: See) -> No
 
     assert read(replaced(see("Where does Mira live?", lines))).text == "Sheffield"
     assert read(replaced(see("Where did Mira live before?", lines))).text == "Leeds"
+
+
+def test_a_number_in_a_weaker_sentence_is_better_than_no_number(see: See) -> None:
+    lines = [
+        ("Mira", "Elio opened his own bicycle workshop, and people came to the opening of Elio's bicycle workshop!"),
+        ("Tomas", "Congratulations to him."),
+        ("Mira", "Forty people sat there, mostly for the cake."),
+    ]
+    question = "How many people came to the opening of Elio's bicycle workshop?"
+    assert (read(see(question, lines)).text or "").startswith("Forty")
+    without = read(see(question, lines[:2]))
+    assert without.reason == "no number is stated; this is the closest"

@@ -62,3 +62,13 @@ def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
     assert sum(len(unit.text) for unit in found) <= 20_000
     assert len(units(said("Mira", "I ran. " * 5_000), "Tomas")) == 200
     assert len(units(said("Mira", "I ran as far as I could, and then I ran back home. " * 5_000), "Tomas")) < 410
+
+
+def test_what_an_assistant_says_of_nobody_is_about_the_one_it_helps() -> None:
+    turn = Turn("s1:2", "s1", "assistant", "The exam is in May.", datetime(2024, 3, 12), role="assistant")
+    (unit,) = units(turn, "user")
+    assert unit.about["user"] > unit.about["assistant"]
+    (own,) = units(
+        Turn("s1:2", "s1", "assistant", "I made a mistake.", datetime(2024, 3, 12), role="assistant"), "user"
+    )
+    assert own.about == {"assistant": 1.0, "user": 0.0}

@@ -35,7 +35,7 @@ def summary_page(summary: Summary) -> list[Block]:
         line(f"ingest  {counted(summary.turns, 'turn')}, {counted(summary.facts, 'fact')}, {rate:,.0f} turns/s"),
         line(f"search  p50 {_ms(summary.search_p50)}, p95 {_ms(summary.search_p95)}"),
         line(f"ask     {asked}, {summary.requests or 0:.2f} model requests a question"),
-        line(f"        {summary.checks:.2f} checks of the evidence a question"),
+        line(f"checks  {summary.checks:.2f} of the evidence a question"),
     ]
 
 
