@@ -57,12 +57,29 @@ def _page_problems(layers: Layers) -> Iterator[str]:
     roots = dict(layers.db.rows("SELECT rootpage, name FROM sqlite_schema"))
     tables = dict(layers.db.rows("SELECT name, tbl_name FROM sqlite_schema"))
     found: dict[tuple[str, str | None], list[str]] = {}
-    for (line,) in layers.db.rows("PRAGMA integrity_check"):
-        if line != "ok":
-            found.setdefault(_place(line, roots, tables), []).append(line)
+    for known, line in _faults(layers, sorted(set(tables.values()))):
+        place = (f"rows of table {known!r}", known) if known else _place(line, roots, tables)
+        found.setdefault(place, []).append(line)
     for (what, table), lines in found.items():
         more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
         yield f"{what}: SQLite says {lines[0]!r}{more}: {_cure(what, table)}"
+
+
+def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None, str]]:
+    """Yield what SQLite finds; where it gives up on the whole file, table by table, which tells where it does."""
+    try:
+        lines = layers.db.rows("PRAGMA integrity_check")
+    except StoreCorrupt:
+        for table in tables:
+            name = table.replace('"', '""')
+            try:
+                lines = layers.db.rows(f'PRAGMA integrity_check("{name}")')
+            except StoreCorrupt as error:
+                lines = []
+                yield table, str(error.__cause__)
+            yield from ((None, line) for (line,) in lines if line != "ok")
+        return
+    yield from ((None, line) for (line,) in lines if line != "ok")
 
 
 def _place(line: str, roots: dict[int, str], tables: dict[str, str]) -> tuple[str, str | None]:

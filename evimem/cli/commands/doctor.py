@@ -9,6 +9,8 @@ import argparse
 
 from ...companions import notes
 from ...errors import StoreCorrupt
+from ...memory import Memory
+from ...types import Health
 from ..data import health_data
 from ..exit_codes import Exit
 from ..opening import add_path, existing
@@ -26,17 +28,27 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Print the memory's health after a check."""
     for note in notes(options.path):
         screen.note(note)
-    with existing(options) as memory:
-        total = 2 * memory.stats().turns
-        with screen.progress("checking", "steps", total) as progress:
-            health = memory.check(progress=progress)
-        if options.repair and health.problems:
-            try:
-                memory.rebuild()
-            except StoreCorrupt as error:
-                screen.note(f"nothing was repaired: {error}")
-            else:
-                with screen.progress("checking again", "steps", total) as progress:
-                    health = memory.check(progress=progress)
+    try:
+        with existing(options) as memory:
+            health = _looked_after(memory, screen, repair=options.repair)
+    except StoreCorrupt as error:
+        why = error.__cause__ or error
+        what = f"{str(options.path)!r} is damaged so badly that it cannot be looked through ({why}); restore a backup"
+        raise StoreCorrupt(what) from error
     screen.show(health_page(str(options.path), health), health_data(health))
     return Exit.STORE if health.problems or health.failed else Exit.OK
+
+
+def _looked_after(memory: Memory, screen: Screen, *, repair: bool) -> Health:
+    total = 2 * memory.health().turns  # each is read twice
+    with screen.progress("checking", "steps", total) as progress:
+        health = memory.check(progress=progress)
+    if not (repair and health.problems):
+        return health
+    try:
+        memory.rebuild()
+    except StoreCorrupt as error:
+        screen.note(f"nothing was repaired: {error}")
+        return health
+    with screen.progress("checking again", "steps", total) as progress:
+        return memory.check(progress=progress)

@@ -1,0 +1,177 @@
+"""`evimem doctor` names each kind of damage and what to do, repairs what is derived, and never touches a turn."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+import evimem
+from evimem import Memory
+from evimem.cli.exit_codes import Exit
+from evimem.core import Core
+from evimem.embedding import StaticEmbedder
+from evimem.examples import load_example
+from evimem.raw.mark import mark_path
+from evimem.store import SqliteStore
+from evimem.trace import Found, Trace
+
+Cli = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """What is done to a file, and which words the doctor finds for it."""
+
+    sql: str
+    says: str
+
+
+DERIVED = {
+    "facts": Damage("UPDATE fact SET object = 'a zebra' WHERE row = 5", "has a fact that is not what was stored"),
+    "lost facts": Damage(
+        "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM fact", "has other facts than its text"
+    ),
+    "a fact of no turn": Damage("UPDATE fact SET seq = 9999 WHERE row = 7", "belong to rows of 'turn'"),
+    "documents": Damage("UPDATE document SET terms = '{}'", "the documents of segment"),
+    "columns": Damage("UPDATE segment SET columns = zeroblob(length(columns))", "the columns of segment 0"),
+    "dates": Damage("UPDATE segment SET events = '{}'", "the dates of segment 0"),
+    "postings": Damage("DELETE FROM posting WHERE term = (SELECT max(term) FROM posting)", "the postings of 1 term(s)"),
+    "lost vectors": Damage("UPDATE segment SET scales = zeroblob(length(scales))", "has no vector, and none is owed"),
+    "spoilt vectors": Damage("UPDATE document SET vector = zeroblob(length(vector))", "a vector that is not what was"),
+    "vectors of facts": Damage("DELETE FROM edge; DELETE FROM fact_vector", "fact(s) have no vector"),
+    "links": Damage("UPDATE edge SET weight = weight / 2", "are linked otherwise than their vectors say"),
+    "what was replaced": Damage("UPDATE fact SET replaced_by = id WHERE topic IS NOT NULL", "marked as replaced"),
+    "places in time": Damage("UPDATE turn SET instant = instant + 1 WHERE seq < 4", "3 turn(s) do not stand where"),
+    "work that is owed": Damage(
+        "UPDATE document SET vector = NULL, scale = NULL; DELETE FROM job", "none is owed to it"
+    ),
+    "unreadable vectors": Damage("UPDATE segment SET vectors = x'00'", "cannot be read"),
+    "a trace": Damage("UPDATE trace SET body = x'00'", "trace 1 cannot be read"),
+    "the index of ids": Damage("lies about t1", "the index 'sqlite_autoindex_turn_1' of table 'turn'"),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with sealed and open segments, links, and a trace."""
+    path = tmp_path_factory.mktemp("whole") / "m.evimem"
+    embedder = StaticEmbedder()
+    store = SqliteStore(path, embedder.name, embedder.dimension, segment=64)
+    with Memory(Core(store, embedder)) as memory:
+        memory.extend(load_example("friends"), strict=True)
+        memory.keep_trace(Trace("Where?", "iris", (Found(1, "anchor", (next(iter(memory.turns())).id,)),)))
+    return path
+
+
+@pytest.fixture
+def path(whole: Path, tmp_path: Path) -> Path:
+    for file in whole.parent.iterdir():
+        shutil.copy(file, tmp_path)
+    return tmp_path / "m.evimem"
+
+
+def spoil(path: Path, sql: str) -> None:
+    """Change rows behind the memory's back; or an index, so that it no longer leads to its rows."""
+    db = apsw.Connection(str(path))
+    db.execute("PRAGMA foreign_keys=OFF")
+    if sql == "lies about t1":
+        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_turn_1'").get
+        db.execute("CREATE TABLE spare (id TEXT NOT NULL UNIQUE)")
+        db.execute("INSERT INTO spare SELECT id FROM turn WHERE seq > 3")
+        spare = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_spare_1'").get
+        db.execute("PRAGMA writable_schema=ON")
+        for name, page in (("sqlite_autoindex_turn_1", spare), ("sqlite_autoindex_spare_1", root)):
+            db.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = ?", (page, name))
+        db.execute("PRAGMA writable_schema=RESET")
+    else:
+        db.execute(sql)
+    db.close()
+
+
+def turns_of(path: Path) -> list[evimem.Turn]:
+    with evimem.open(path) as memory:
+        return list(memory.turns())
+
+
+@pytest.mark.parametrize("kind", DERIVED)
+def test_derived_damage_is_named_repaired_and_gone(cli: Cli, path: Path, kind: str) -> None:
+    before = turns_of(path)
+    spoil(path, DERIVED[kind].sql)
+    found = cli("doctor", path, "--json")
+    assert found.code == Exit.STORE
+    named = [problem for problem in found.data["problems"] if DERIVED[kind].says in problem]
+    assert named, found.data["problems"]
+    assert all("`evimem doctor --repair`" in problem for problem in named)
+    assert cli("doctor", path, "--repair").code == Exit.OK
+    cli("enrich", path)
+    again = cli("doctor", path)
+    assert (again.code, "well" in again.out) == (Exit.OK, True)
+    assert turns_of(path) == before
+
+
+@pytest.mark.parametrize("column", ["text = 'I never said this.'", "speaker = 2", "time = 'soon'", "digest = x'00'"])
+def test_an_altered_turn_is_named_and_left_alone_until_it_is_forgotten(cli: Cli, path: Path, column: str) -> None:
+    first = turns_of(path)[0]
+    spoil(path, f"UPDATE turn SET {column} WHERE seq = 1")
+    found = cli("doctor", path, "--json")
+    assert (found.code, len(found.data["problems"])) == (Exit.STORE, 1)
+    assert f"turn {first.id!r} is not what was stored: restore a backup, or forget it" in found.data["problems"][0]
+    content = path.read_bytes()
+    repaired = cli("doctor", path, "--repair")
+    assert (repaired.code, "nothing was repaired" in repaired.err) == (Exit.STORE, True)
+    assert path.read_bytes() == content
+    assert cli("forget", path, "--turn", first.id, "--yes").code == Exit.OK
+    assert cli("doctor", path).code == Exit.OK
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [("turn", "restore a backup"), ("fact", "rows of table 'fact'"), ("edge", "rows of table 'edge'")],
+)
+def test_damaged_pages_are_told_by_the_table_they_belong_to(cli: Cli, path: Path, table: str, says: str) -> None:
+    db = apsw.Connection(str(path))
+    leaf = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)).get
+    db.close()
+    with path.open("r+b") as file:
+        file.seek((leaf - 1) * 4096)
+        file.write(b"\x0d\xff\xff\xff\xff" * 8)
+    found = cli("doctor", path)
+    assert found.code == Exit.STORE
+    assert says in " ".join(f"{found.out} {found.err}".split())
+
+
+@pytest.mark.parametrize("what", ["missing", "torn"])
+def test_a_lost_mark_is_told_and_written_anew(cli: Cli, path: Path, what: str) -> None:
+    mark_path(path).write_bytes(b"nonsense")
+    if what == "missing":
+        mark_path(path).unlink()
+    found = cli("doctor", path)
+    assert (found.code, "m.evimem.mark" in found.err, "written anew" in found.err) == (Exit.OK, True, True)
+    assert cli("doctor", path).err == ""
+
+
+def test_a_vector_index_that_cannot_be_read_is_done_without(cli: Cli, path: Path) -> None:
+    path.with_name("m.evimem.ann").write_bytes(b"nonsense")
+    assert cli("doctor", path).code == Exit.OK
+
+
+@pytest.mark.parametrize(("what", "says"), [("emptied", "is empty but held"), ("older", "is older than it was")])
+def test_a_memory_that_is_not_what_it_was_is_not_opened_to_be_looked_at(
+    cli: Cli, path: Path, tmp_path: Path, what: str, says: str
+) -> None:
+    older = shutil.copy(path, tmp_path / "older")
+    with evimem.open(path) as memory:
+        memory.add("Mira", "One more.", time="2030-01-01T10:00:00")
+    if what == "emptied":
+        path.write_bytes(b"")
+    else:
+        shutil.copy(older, path)
+    found = cli("doctor", path, "--repair")
+    assert (found.code, says in found.err, "restore a backup" in found.err) == (Exit.STORE, True, True)
