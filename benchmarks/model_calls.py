@@ -29,6 +29,8 @@ from evimem.testing import ScriptedModel
 
 TURNS = 10_000
 ROUNDS = 13
+UNGATED = evimem.Budget(gate=False)
+ADVERSARIAL = 5  # LoCoMo's category of questions that the conversation does not answer
 
 
 class Judge:
@@ -40,10 +42,12 @@ class Judge:
         self.shown: list[int] = []
         self.whole: list[int] = []
         self.complete = False
+        self.whole_view = False
 
     def __call__(self, request: Complete) -> str:
         evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
         if request.role == "answer":
+            self.whole_view = bool(self.gold) and all(self._texts[turn] in evidence for turn in self.gold)
             self.shown.append(count_tokens(evidence))
             self.whole.append(count_tokens(request.system) + count_tokens(request.prompt))
             reply = {"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]}
@@ -77,8 +81,9 @@ class TimedModel(ScriptedModel):
         return reply
 
 
-def locomo(path: Path) -> None:
+def locomo(path: Path, *, gate: bool) -> None:
     """Print the requests and prompt sizes of every question of a LoCoMo file."""
+    spared: list[tuple[bool, bool]] = []
     requests: list[int] = []
     complete: list[bool] = []
     shown: list[int] = []
@@ -90,13 +95,23 @@ def locomo(path: Path) -> None:
                 memory.extend(sample.turns, strict=True)
                 for question in sample.questions:
                     judge.gold = question.evidence
-                    requests.append(memory.ask(question.text).usage.requests)
-                    complete.append(judge.complete)
+                    judge.complete = judge.whole_view = False
+                    answer = memory.ask(question.text, budget=evimem.Budget(gate=gate))
+                    requests.append(answer.usage.requests)
+                    complete.append(judge.complete or judge.whole_view)
+                    if any(event.kind == "action" and event.action == "spare" for event in answer.trace):
+                        spared.append((judge.whole_view, question.category == ADVERSARIAL))
             shown += judge.shown
             whole += judge.whole
-    print(f"{len(requests)} questions")
+    print(f"{len(requests)} questions, {'gated by the offline judge' if gate else 'every check judged by the model'}")
     print(f"requests: mean {statistics.mean(requests):.2f}, most {max(requests)} (k+1 = 4)")
     print(f"all gold turns in view at the last check: {statistics.mean(complete):.3f}")
+    if spared:
+        right = statistics.mean(whole for whole, _ in spared)
+        print(
+            f"{len(spared)} judge requests spared ({sum(trap for _, trap in spared)} of adversarial questions); "
+            f"all gold turns in view in {right:.3f} of them"
+        )
     print(f"tokens of evidence in the answer prompt: {spread(shown)}; of the whole prompt: {spread(whole)}")
 
 
@@ -109,7 +124,7 @@ def own_time() -> None:
         for number in range(ROUNDS * len(QUESTIONS)):
             model.seconds = model.work = 0.0
             began, busy = time.perf_counter(), time.process_time()
-            answer = memory.ask(f"{QUESTIONS[number % len(QUESTIONS)][:-1]} beside thing{number}?")
+            answer = memory.ask(f"{QUESTIONS[number % len(QUESTIONS)][:-1]} beside thing{number}?", budget=UNGATED)
             seconds.append(time.perf_counter() - began - model.seconds)
             work.append(time.process_time() - busy - model.work)
             if answer.usage.requests != 4:
@@ -132,7 +147,8 @@ def main() -> None:
     parser.add_argument("locomo", nargs="?", type=Path)
     given = parser.parse_args()
     if given.locomo:
-        locomo(given.locomo)
+        for gate in (False, True):
+            locomo(given.locomo, gate=gate)
     own_time()
 
 

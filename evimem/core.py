@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from .batches import give_batches
 from .calibration import Calibration, Labelled
 from .calibration.fit import Wanted
-from .calibration.flow import Judging, Question, calibrate, complaints, in_force, put_right
+from .calibration.flow import Judging, Question, calibrate, complaints, gated, in_force, put_right
 from .errors import InvalidQuery
 from .extract import RuleExtractor
 from .flow import Flow, StoreEffect, run, serve
@@ -83,6 +83,8 @@ class Core:
         self, question: str, loop: str, asked_at: datetime | None, budget: Budget, tell: Tell | None
     ) -> Flow[Answer]:
         mind = yield from put_right(self.judging(budget))
+        if isinstance(mind, LLMMind) and budget.gate:
+            mind = yield from gated(mind, self.embedder.name)
         return (yield from answer_question(question, loop=loop, asked_at=asked_at, budget=budget, mind=mind, tell=tell))
 
     def judging(self, budget: Budget = Budget()) -> Judging:

@@ -96,7 +96,8 @@ class Verdict:
     passes them to `Mind.answer`. `probability` is the calibrated probability that the memory answers the
     question, None when the mind has none. `supported` maps requirement ids to the turn ids that witness them,
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
-    `signals` are the named raw values behind the confidence; `calls` are the model requests it took.
+    `signals` are the named raw values behind the confidence; `calls` are the model requests it took. `judge` is who
+    said it, where that is not the mind that was asked.
     """
 
     tier: Tier
@@ -111,6 +112,7 @@ class Verdict:
     extended: tuple[Requirement, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict, hash=False)
     calls: tuple[Called, ...] = ()
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from . import errors
-from .calibration.flow import Judging, put_right
+from .calibration.flow import Judging, gated, put_right
 from .errors import ModelError, TraceMismatch
 from .evidence import Draft, Manner, Verdict, View
 from .flow import Complete, Effect, Flow, run
@@ -69,9 +69,12 @@ def _budget(detail: Mapping[str, Any]) -> Budget:
 
 def _mind(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Mind]:
     judged = tuple(event for event in trace if isinstance(event, Judged))
-    inner: Mind = LLMMind().within(budget)
+    embedder, model = memory._core.embedder.name, LLMMind().within(budget)
+    inner: Mind = model
     if detail["mind"] == OfflineMind().name:
-        inner = yield from put_right(Judging(OfflineMind(), "", memory._core.embedder.name))
+        inner = yield from put_right(Judging(OfflineMind(), "", embedder))
+    elif budget.gate:
+        inner = yield from gated(model, embedder)
     return _Remembering(inner, detail["mind"], detail["abstain_below"], judged)
 
 

@@ -194,7 +194,8 @@ class Budget:
     Iteration i of at most `iterations` retrieves k + step * (i - 1) turns a path (E5). `tokens` bounds the
     evidence shown to a model. `abstain_below` is a probability; None takes the shipped default of the mode.
     `delta` is the number of facts an entity needs (E7), or "paper" for the literal rule; `abstain` is
-    "calibrated" or "paper" (E11); `calls` is "joint" or "separate" (the papers' pattern).
+    "calibrated" or "paper" (E11); `calls` is "joint" or "separate" (the papers' pattern). With `gate`, a model is not
+    asked to judge evidence that the offline judge is sure of, in a memory of 200 turns and more; the trace says where.
 
     `without` names parts to leave out, to measure what each is worth; `evimem.loops.VARIANTS` holds the combinations
     of EviMem's ablations:
@@ -218,6 +219,7 @@ class Budget:
     delta: int | Literal["paper"] = 2
     abstain: Literal["calibrated", "paper"] = "calibrated"
     calls: Literal["joint", "separate"] = "joint"
+    gate: bool = True
     without: Collection[Ablation] = frozenset()
 
 

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..flow import Flow, keep_setting, setting
+from ..flow import Flow, keep_setting, setting, who_speaks
+from ..llm.gate import LEAST_TURNS, GatedMind
+from ..llm.mind import LLMMind
 from ..loops import answer_question
 from ..loops.mind import Mind
+from ..offline.mind import OfflineMind
 from ..trace import Acted, Judged, Trace
 from ..types import Budget
 from .calibrated import calibrated, complaint, holds, judge_of, kept_as
@@ -85,6 +88,17 @@ def put_right(judging: Judging) -> Flow[Mind]:
     """Return the mind with the probabilities of the calibration that is in force."""
     found = yield from in_force(judging)
     return judging.mind if found is None else calibrated(judging.mind, found)
+
+
+def gated(mind: LLMMind, embedder: str) -> Flow[Mind]:
+    """Return a mind that spares requests of which the offline judge, as it is calibrated here, can tell the outcome.
+
+    A small memory gets none: what the offline judge is worth there was not measured.
+    """
+    if (yield from who_speaks()).turns < LEAST_TURNS:
+        return mind
+    offline = yield from put_right(Judging(OfflineMind(), "", embedder))
+    return GatedMind(mind, offline) if isinstance(offline, OfflineMind) else mind
 
 
 def complaints(judging: Judging) -> Flow[tuple[str, ...]]:

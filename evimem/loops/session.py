@@ -22,7 +22,7 @@ from .tracking import follow
 from .window import select
 
 T = TypeVar("T")
-UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
+UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judge="nobody")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,8 @@ class Session:
         if verdict.signals:
             signals = {name: round(value, 6) for name, value in verdict.signals.items()}
             self.events.append(Acted(iteration, "measure", detail=signals))
+        if verdict.judge:
+            self.events.append(Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged"))
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
@@ -186,7 +188,7 @@ class Session:
         self.events.append(
             Judged(
                 view.iteration,
-                self.task.mind.name if self.has("sufficiency") else "nobody",
+                verdict.judge or self.task.mind.name,
                 verdict.tier,
                 verdict.confidence,
                 clamped.tier,

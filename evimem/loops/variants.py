@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ..types import Ablation, Budget
 
-FULL = Budget(delta="paper", abstain="paper", calls="separate")
+FULL = Budget(delta="paper", abstain="paper", calls="separate", gate=False)
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 

@@ -128,6 +128,10 @@ def _failed(event: Acted) -> Iterator[Field]:
     yield _row("failed", Piece(event.why, "bad"))
 
 
+def _spared(event: Acted) -> Iterator[Field]:
+    yield _row("spared", event.why)
+
+
 def _looked_up(event: Acted) -> Iterator[Field]:
     yield _row("look up", Piece(str(event.detail.get("entity", "")), "name"), Piece(f"  {event.why}", "dim"))
 
@@ -186,5 +190,6 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "abstain": _abstained,
     "fail": _failed,
     "look up": _looked_up,
+    "spare": _spared,
     "extend": _extended,
 }
