@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 from zlib import crc32
 
@@ -75,6 +75,12 @@ class AsyncScriptedModel:
     def complete(self, request: Complete) -> Awaitable[Reply]:
         """Record the request; return the next reply once the loop had a turn."""
         return asyncio.sleep(0, self.model.complete(request))
+
+    async def stream(self, request: Complete) -> AsyncIterator[str | Reply]:
+        """Yield the next reply word by word and, last, the whole of it."""
+        for piece in self.model.stream(request):
+            await asyncio.sleep(0)
+            yield piece
 
 
 class WordEmbedder:

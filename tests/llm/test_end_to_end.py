@@ -9,7 +9,7 @@ import pytest
 
 import evimem
 from evimem.openai import OpenAI, OpenAIEmbedder
-from evimem.testing import FAULTS, Fault, ModelServer
+from evimem.testing import FAULTS, Fault, ModelServer, ScriptedModel
 
 DEADLINE = 1.0
 GONE = ("hang", "drip_body", "reset", "html", "503", "429_later", "401", "gzip_bomb", "no_choices", "cut_json")
@@ -142,3 +142,36 @@ def test_an_embedder_that_is_away_costs_no_turn_and_is_asked_again(tmp_path, fau
                 memory.enrich()
             assert memory.health().pending["vector"] == 1
             assert memory.turn("p").id == "p"
+
+
+@pytest.mark.parametrize("door", ["sync", "async"])
+def test_events_and_words_of_an_answer_come_before_the_answer_itself(tmp_path, door):
+    async def streamed(path, llm):
+        async with evimem.open_async(path, llm=llm) as memory:
+            return [piece async for piece in memory.ask("When did Mira adopt her puppy?", stream=True)]
+
+    with ModelServer(then=reply) as server:
+        path = tmp_path / "m.evimem"
+        with evimem.open(path, llm=client(server)) as memory:
+            told(memory)
+            plain = memory.ask("When did Mira adopt her puppy?")
+            if door == "sync":
+                pieces = list(memory.ask("When did Mira adopt her puppy?", stream=True))
+        if door == "async":
+            pieces = asyncio.run(streamed(path, client(server)))
+    words = [piece for piece in pieces if isinstance(piece, str)]
+    assert len(words) > 1
+    assert "".join(words) == plain.text == "8 March 2024"
+    assert pieces[0].kind == "action"
+    assert any(getattr(piece, "kind", "") == "judgement" for piece in pieces[: pieces.index(words[0])])
+    assert (pieces[-1].text, pieces[-1].citations) == (plain.text, plain.citations)
+
+
+def test_a_stream_from_a_scripted_model_says_the_same(tmp_path):
+    async def streamed():
+        model = ScriptedModel([json.dumps(VERDICT), json.dumps(DRAFT)])
+        async with evimem.open_async(tmp_path / "m.evimem", llm=model) as memory:
+            await memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
+            return [piece async for piece in memory.ask("When did Mira adopt her puppy?", stream=True)]
+
+    assert "".join(piece for piece in asyncio.run(streamed()) if isinstance(piece, str)) == "8 March 2024"
