@@ -83,15 +83,15 @@ def cost(events: Iterable[Event]) -> Usage:
         retries=sum(call.retries for call in calls),
         input_tokens=sum(call.input_tokens for call in calls),
         output_tokens=sum(call.output_tokens for call in calls),
-        cost=_sum([call.cost for call in calls]),
+        cost=_sum([call.cost for call in calls if call.outcome == "ok" or call.input_tokens]),
         model_seconds=sum(call.seconds for call in calls),
     )
 
 
 def _sum(costs: list[float | None]) -> float | None:
-    """Add up what is known; None where no price is."""
+    """Add up what requests cost; None where one of them has no price, for a part of a bill is no bill."""
     known = [cost for cost in costs if cost is not None]
-    return sum(known) if known else None
+    return sum(known) if known and len(known) == len(costs) else None
 
 
 def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Answer:

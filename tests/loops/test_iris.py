@@ -12,8 +12,9 @@ from evimem.errors import InvalidQuery, ModelTimeout
 from evimem.evidence import Draft, Verdict
 from evimem.flow import AboutEntity, Contexts, Embed, Recall, run
 from evimem.loops import LOOPS, answer_question
+from evimem.loops.finish import cost
 from evimem.loops.task import Task
-from evimem.trace import Acted, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from evimem.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
 from evimem.tracker import Requirement, replay_trace
 from evimem.types import Budget, Citation, Gap, Tier, TimeSpan, Turn
 
@@ -241,6 +242,14 @@ def test_a_trace_replays_to_the_trackers_last_state_and_survives_json(puppy: Any
     state = replay_trace(Trace.from_json(trace.to_json()))
     assert Trace.from_json(trace.to_json()) == trace
     assert (state.supported, state.waived) == ({"entity:Mira": ("s1:1",)}, {"attribute": "given up"})
+
+
+@pytest.mark.parametrize(
+    ("costs", "expected"), [((0.25, 0.5), 0.75), ((0.25, None), None), ((None, None), None), ((), None)]
+)
+def test_a_bill_is_whole_or_there_is_none(costs: tuple[float | None, ...], expected: float | None) -> None:
+    calls = [Called(1, "judge", "ok", 10, 1, cost=one) for one in costs]
+    assert cost([*calls, Called(1, "judge", "ModelTimeout")]).cost == expected
 
 
 def test_what_is_still_missing_when_the_budget_is_used_up_is_in_the_answer_and_the_trace(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from ...loops.finish import cost
 from ...trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
 from ..page import BLANK, Block, Field, Heading, Piece, field, line
 from .words import counted
@@ -147,8 +148,8 @@ def _account(trace: Trace) -> list[Block]:
         return []
     good = [call for call in calls if call.outcome == "ok"]
     tokens = sum(call.input_tokens + call.output_tokens for call in calls)
-    prices = [call.cost for call in calls if call.cost is not None]
-    price = f", ${sum(prices):.4f}" if prices else ""
+    bill = cost(trace.events).cost
+    price = "" if bill is None else f", ${bill:.4f}"
     repairs = sum(call.repairs for call in calls)
     repaired = f", {counted(repairs, 'repair')}" if repairs else ""
     return [line(Piece(f"{counted(len(good), 'request')}{repaired}, {tokens:,} tokens{price}", "dim"), indent=2)]
