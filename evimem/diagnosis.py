@@ -37,8 +37,19 @@ _OF_A_TABLE = re.compile(r"(?:value in|constraint failed in) (\w+)")
 _NAMES = 5  # turns that one line names
 
 
-def problems(layers: Layers, extractor: Extractor, progress: Progress) -> Iterator[str]:
-    """Yield what is wrong with a file, `progress` being called with the number of turns looked at."""
+def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[str, ...]:
+    """Return what is wrong with a file, `progress` being called with the number of turns looked at."""
+    found: list[str] = []
+    try:
+        with layers.db.reading():
+            found.extend(_problems(layers, extractor, progress))
+    except StoreCorrupt:  # where pages are damaged, the transaction cannot even be ended; what was found says so
+        if not found:
+            raise
+    return tuple(found)
+
+
+def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Iterator[str]:
     yield from _readable("the file", _page_problems(layers), CARRY_OVER)
     yield from _readable("what rows belong to", _orphans(layers), CARRY_OVER)
     if altered := list(_readable("the table of turns", _altered(layers, progress), CARRY_OVER)):

@@ -15,7 +15,7 @@ from . import diagnosis, upkeep
 from .companions import open_checked, save_mark
 from .edges import ranked, threshold
 from .erase import Erasure, finished, was_forgotten
-from .errors import InvalidTurn, StoreCorrupt, StoreError, TurnConflict
+from .errors import InvalidTurn, StoreError, TurnConflict
 from .index.ann_file import Origin
 from .index.corpus import Corpus
 from .index.question import microseconds
@@ -269,14 +269,7 @@ class SqliteStore:
 
     def check(self, extractor: Extractor, progress: Callable[[int], None] = lambda turns: None) -> tuple[str, ...]:
         """Return what is wrong with the file; see `diagnosis.problems`."""
-        found: tuple[str, ...] = ()
-        try:
-            with self._db.reading():
-                found = tuple(diagnosis.problems(self._layers, extractor, progress))
-        except StoreCorrupt:  # where pages are damaged, the transaction cannot even be ended; what was found says so
-            if not found:
-                raise
-        return found
+        return diagnosis.problems(self._layers, extractor, progress)
 
     def health(self, problems: Sequence[str] = ()) -> Health:
         """Return what is owed, what failed, and whether the file is well."""

@@ -268,7 +268,7 @@ def sealed_dates_of_the_forgotten_stay() -> None:
 
 @noticed_by("test_derived.py::test_whatever_derived_is_lost_is_noticed_and_derived_again", says="saw nothing wrong")
 def the_doctor_sees_nothing() -> None:
-    diagnosis.problems = lambda layers, extractor, progress: iter(())  # type: ignore[assignment]
+    diagnosis.problems = lambda layers, extractor, progress: ()  # type: ignore[assignment]
 
 
 MACHINE = "test_state_machine.py"
