@@ -282,6 +282,10 @@ class Memory:
                 done += future.result()
                 if progress:
                     progress(1)
+        except KeyboardInterrupt:
+            if hasattr(self._model, "close"):
+                self._model.close()  # else the requests under way would hold the interrupt up until their deadline
+            raise
         finally:
             for future in futures:
                 future.cancel()

@@ -1,6 +1,8 @@
 import json
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -148,3 +150,19 @@ def test_streaming_is_for_people(cli, friends):
 def test_an_abstention_is_shown_whole_where_words_are_streamed(cli, friends):
     ran = cli("ask", friends, "When did Tomas adopt a puppy?", "--stream")
     assert (ran.code, ran.out.count("I don't know.")) == (Exit.ABSTAINED, 1)
+
+
+def test_an_interrupt_ends_reading_at_once_and_loses_nothing(unread):
+    with ModelServer(then=Fault("hang")) as server:
+        running = process("enrich", unread, "--llm", "--model", "m", "--base-url", server.url)
+        while not server.received:
+            assert running.poll() is None
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        code, _, err = ended(running)
+    assert (code, "Traceback" in err) == (Exit.INTERRUPTED, False)
+    assert time.monotonic() - began < 20  # the deadline of a request is 60 s
+    with evimem.open(unread) as memory:
+        assert memory.health().pending["extract"] > 0
+        assert memory.health().failed == {}
