@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from ..evidence import View
 from ..terms import stem
 from .contrasts import contrasted
-from .match import Matches
+from .match import Match, Matches
 
 _TURNS = 3  # whose dialogue may say the word after all
+_SENTENCES = 2  # to each side of the best one, that may say another
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,16 @@ def altered(view: View, matches: Matches) -> tuple[Altered, ...]:
     words = _words_by_turn(matches)
     near = {stem(word) for turn_id in _around(view, turns) for word in words.get(turn_id, ())}
     asked = {stem(word): word for word in matches.weights if stem(word) not in near}
-    told = {stem(word): word for word in words[turns[0]]}
+    told = {stem(word): word for word in _beside(matches, best[0])}
     return tuple(Altered(asked[one], told[other]) for one, other in contrasted(asked, told).items())
+
+
+def _beside(matches: Matches, best: Match) -> list[str]:
+    """Return the words of the best sentence and of those around it: a long message has some word of every kind."""
+    unit = best.unit
+    turn = sorted((m.unit for m in matches.ranked if m.unit.turn.id == unit.turn.id), key=lambda one: one.span)
+    place = turn.index(unit)
+    return [word for one in turn[max(0, place - _SENTENCES) : place + _SENTENCES + 1] for word in one.words]
 
 
 def _words_by_turn(matches: Matches) -> dict[str, tuple[str, ...]]:

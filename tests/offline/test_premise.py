@@ -55,3 +55,12 @@ def test_an_altered_premise_is_less_probable_and_gives_the_reason(see: See) -> N
     assert wrong.probability is not None
     assert wrong.probability < right.probability / 2
     assert wrong.reason == "the evidence says 'sister', not 'brother'"
+
+
+def test_a_long_message_does_not_exclude_a_word_by_what_it_says_elsewhere(see: See) -> None:
+    chatter = " ".join(f"It rained on day {day}." for day in range(9))
+    question = "What red thing did Mira get from her brother in Lisbon?"
+    far = see(question, [("Mira", f"My sister keeps bees. {chatter} I got a red bicycle in Lisbon.")])
+    near = see(question, [("Mira", "My sister keeps bees. I got a red bicycle in Lisbon.")])
+    assert altered(far, match(far)) == ()
+    assert altered(near, match(near)) == (Altered("brother", "sister"),)
