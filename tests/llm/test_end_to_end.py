@@ -74,7 +74,7 @@ def unanswered(folder, fault):
         began = time.monotonic()
         with pytest.raises(evimem.ModelError) as caught:
             told(memory).ask("When did Mira adopt her puppy?")
-        assert time.monotonic() - began < 2 * DEADLINE * 1.1 + 0.5  # an unreadable form is asked for without its schema
+        assert time.monotonic() - began < 2 * DEADLINE * 1.1 + 2.0  # an unreadable form is asked for without its schema
         assert memory.turn("p").text == "We adopted a puppy last Friday."
     partial = caught.value.partial
     assert (partial.text, partial.abstained) == (None, False)
@@ -86,7 +86,7 @@ def unread(folder, fault):
         began = time.monotonic()
         with contextlib.suppress(evimem.ModelError):  # a turn's own fault is kept in the queue, not raised
             memory.enrich()
-        assert time.monotonic() - began < 2 * DEADLINE * 1.1 + 0.5
+        assert time.monotonic() - began < 2 * DEADLINE * 1.1 + 2.0
         health = memory.health()
         assert {**health.pending, **health.failed}.get("extract") == 1
         assert [hit.turn.id for hit in memory.search("puppy")] == ["p"]

@@ -203,7 +203,7 @@ def test_waiting_for_a_place_counts_towards_the_deadline():
         began = time.monotonic()
         with pytest.raises(ModelTimeout, match="concurrency"):
             model.complete(JUDGE)
-        assert time.monotonic() - began < 0.8
+        assert time.monotonic() - began < 3  # else it hangs for good; a busy machine is late
         assert server.peak == 1
 
 

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -43,9 +45,11 @@ from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
 from evimem.jobs import Jobs
 from evimem.layers import Layers
-from evimem.llm import enrich
+from evimem.llm import enrich, fields
 from evimem.llm.enrich import Setback
 from evimem.nearby import Nearby
+from evimem.openai import refusals
+from evimem.openai.server import Server
 from evimem.raw import digest, log
 from evimem.store import SqliteStore
 
@@ -80,7 +84,7 @@ def noticed_by(gate: str, says: str) -> Callable[[Callable[[], None]], Callable[
     """Register a sabotage under its function's name and that of the gate."""
 
     def register(commit: Callable[[], None]) -> Callable[[], None]:
-        file = gate.partition("::")[0].removeprefix("test_").removesuffix(".py")
+        file = Path(gate.partition("::")[0]).stem.removeprefix("test_")
         SABOTAGES[f"{commit.__name__}:{file}"] = Sabotage(commit, gate, says)
         return commit
 
@@ -617,3 +621,40 @@ def a_migration_is_not_one_transaction() -> None:
             db.execute(f"PRAGMA user_version={number}")
 
     companions.migrate = migrate
+
+
+@noticed_by(
+    "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline", says="assert"
+)
+def only_a_single_read_has_a_deadline() -> None:
+    honest = Server.__init__
+
+    def init(self: Server, *args: Any, **options: Any) -> None:
+        honest(self, *args, **options)
+        self._deadline = 8.0
+
+    Server.__init__ = init  # type: ignore[method-assign]
+
+
+@noticed_by("../openai/test_refusals.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
+def a_server_is_quoted_as_it_is() -> None:
+    refusals.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
+
+
+@noticed_by("../openai/test_secrets.py::test_a_good_call_logs_nothing_of_what_was_said", says="assert not")
+def requests_are_logged() -> None:
+    honest = Server.submit
+
+    def submit(self: Server, *args: Any, **options: Any) -> Any:
+        logging.getLogger("evimem").debug("sending with %s", self._api_key)
+        return honest(self, *args, **options)
+
+    Server.submit = submit  # type: ignore[method-assign]
+
+
+@noticed_by(
+    "../llm/test_fuzz.py::test_five_thousand_spoilt_replies_end_as_values_or_typed_errors",
+    says="TypeError|AttributeError",
+)
+def fields_are_read_as_they_come() -> None:
+    fields.items = lambda value: value

@@ -94,4 +94,4 @@ def test_no_text_is_expensive(text: str):
         find_times(text, datetime(2024, 3, 12))
         mentions_time(text)
         taken.append(time.process_time() - started)
-    assert min(taken) < 0.2  # what a hostile turn may cost; the worst here takes a quarter of it
+    assert min(taken) < 1  # many times what the worst here takes, and far from what one without bounds would
