@@ -50,7 +50,7 @@ from evimem.llm.enrich import Setback
 from evimem.nearby import Nearby
 from evimem.openai import refusals
 from evimem.openai.server import Server
-from evimem.raw import digest, log
+from evimem.raw import RawLog, digest, log
 from evimem.store import SqliteStore
 
 
@@ -658,3 +658,23 @@ def requests_are_logged() -> None:
 )
 def fields_are_read_as_they_come() -> None:
     fields.items = lambda value: value
+
+
+@noticed_by("test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value", says="Error")
+def names_are_put_into_the_statement() -> None:
+    def ord_(self: RawLog, table: str, name: str) -> Any:
+        plain = name.encode("utf-8", "replace").decode()
+        return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
+
+    RawLog.ord = ord_  # type: ignore[method-assign]
+
+
+@noticed_by("test_odd_input.py::test_an_odd_text_is_kept_verbatim_and_found", says="Unicode|UTF-8")
+def texts_are_bound_as_they_are() -> None:
+    log.bindable = lambda text: text  # type: ignore[assignment]
+
+
+@noticed_by(f"{MODEL}::test_what_is_recalled_and_said_again_is_not_learnt_again", says="assert")
+def an_assistant_speaks_for_the_user() -> None:
+    honest = RuleExtractor.extract
+    RuleExtractor.extract = lambda self, turn: honest(self, replace(turn, speaker="Mira", role="user"))  # type: ignore[method-assign]

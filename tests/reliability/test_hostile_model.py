@@ -185,7 +185,7 @@ def test_what_is_recalled_and_said_again_is_not_learnt_again(disk: Path) -> None
         first = own()
         for number in range(20):
             hit = memory.search("What does Mira love?", k=1)[0]
-            text = f'You told me: "{hit.turn.text}" Anything else?'
+            text = f"You told me: {hit.turn.text}"
             memory.add("assistant", text, time=NOON.replace(minute=number + 1), role="assistant")
         assert own() == first != []
         assert memory.ask("What does Mira love?").text == "green tea"
