@@ -1,4 +1,4 @@
-"""Model requests, prompt sizes and own time of `iris` with a scripted model: `model_calls.py [locomo.json]`.
+"""Model requests, prompt sizes and own time of `iris`, scripted: `python -m benchmarks.model_calls [locomo.json]`.
 
 The scripted judge says EXACT iff every gold turn of the question is in view, else PARTIAL; it never names a query, so
 that the loop composes each one. Without a file, only the loop's own time at 10,000 turns of generated chat is measured.
@@ -17,8 +17,6 @@ from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread only waits, and its waiting counts as work
 
-from speed import QUESTIONS, chat
-
 import evimem
 from evimem.embedding import count_tokens
 from evimem.flow import Complete
@@ -26,6 +24,8 @@ from evimem.llm.page import data
 from evimem.loaders.locomo import read_locomo
 from evimem.protocols import Reply
 from evimem.testing import ScriptedModel
+
+from .speed import QUESTIONS, chat
 
 TURNS = 10_000
 ROUNDS = 13
@@ -116,7 +116,10 @@ def locomo(path: Path, *, gate: bool) -> None:
 
 
 def own_time() -> None:
-    """Print what a question costs beside the model, over three iterations at 10,000 turns of generated chat."""
+    """Print what a question costs beside the model, over three iterations at 10,000 turns of generated chat.
+
+    The processor time is the figure to compare: it is the same while others use the machine.
+    """
     model = TimedModel(then=Judge({}))
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem", llm=model) as memory:
         memory.extend(chat(TURNS, 22), strict=True)
