@@ -22,6 +22,9 @@ from .trace import Acted, Called, Event, Judged, Trace
 from .types import Answer, Budget
 
 
+_NEEDED = {"mind", "abstain_below", "asked_at", "budget"}
+
+
 def replay(trace: Trace, memory: Memory) -> Answer:
     """Return the answer that a trace led to, found again in the memory that it was found in; no model is asked.
 
@@ -57,14 +60,14 @@ def _asked_again(trace: Trace, memory: Memory) -> Flow[Answer]:
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
     for event in trace:
-        if isinstance(event, Acted) and event.action == "analyse":
+        if isinstance(event, Acted) and event.action == "analyse" and event.detail.keys() >= _NEEDED:
             return event.detail
     raise TraceMismatch("the trace does not begin with the analysis of its question; nothing can be asked again")
 
 
 def _budget(detail: Mapping[str, Any]) -> Budget:
     fields = dict(detail["budget"])
-    return Budget(**{**fields, "without": frozenset(fields["without"])})
+    return Budget(**{**fields, "without": frozenset(fields.get("without", ()))})
 
 
 def _mind(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Mind]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,9 @@ def test_a_trace_without_its_beginning_or_its_replies_is_refused(path: Path) -> 
     with evimem.open(path) as offline:
         with pytest.raises(TraceMismatch, match="analysis"):
             evimem.replay(Trace(trace.question, trace.loop, trace.events[1:]), offline)
+        early = replace(trace.events[0], detail={"budget": {}})
+        with pytest.raises(TraceMismatch, match="analysis"):
+            evimem.replay(Trace(trace.question, trace.loop, (early, *trace.events[1:])), offline)
         without = tuple(event for event in trace if event.kind != "call")
         with pytest.raises(TraceMismatch, match="more is asked"):
             evimem.replay(Trace(trace.question, trace.loop, without), offline)
