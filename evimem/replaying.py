@@ -21,7 +21,6 @@ from .protocols import Reply
 from .trace import Acted, Called, Event, Judged, Trace
 from .types import Answer, Budget
 
-
 _NEEDED = {"mind", "abstain_below", "asked_at", "budget"}
 
 
