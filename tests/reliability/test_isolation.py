@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from evimem import AsyncMemory, InvalidQuery, Memory, MemoryPool, ModelError, Turn, TurnConflict, UnknownTurn
+from evimem.calibration import Labelled
 from evimem.pool import key_of
 from evimem.testing import ScriptedModel
 from evimem.trace import Found, Trace
@@ -67,6 +68,10 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
     "ask": lambda c: (("What does Mira like?",), {"stream": c.random.random() < 0.3}),
     "forget": lambda c: (((c.random.choice(IDS),),), {}) if c.random.random() < 0.5 else ((), {"session": "s2"}),
     "enrich": lambda c: ((), {}),
+    "enrich_batch": lambda c: ((), {}),
+    "estimate": lambda c: ((), {"price": (1.0, 2.0)}),
+    "calibrate": lambda c: (([Labelled(f"Where is {c.canary}?", True)] * c.random.choice((3, 50)),), {}),
+    "calibration": lambda c: ((), {}),
     "rebuild": lambda c: ((), {}),
     "reembed": lambda c: ((EMBEDDER,), {}),
     "turn": lambda c: ((c.random.choice(IDS),), {}),
