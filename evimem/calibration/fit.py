@@ -42,8 +42,8 @@ class Wanted:
 
 def fit(scored: Sequence[Scored], judge: str, embedder: str, wanted: Wanted = Wanted()) -> Calibration:
     """Return the calibration. Raise InvalidQuery for too few questions, or a precision that is out of reach."""
-    _check(scored, wanted)
     labels = [one.answerable for one in scored]
+    check(labels, wanted)
     scores = [one.score for one in scored]
     probable = _map(scored)
     held = _held_out(scored, wanted)
@@ -78,12 +78,13 @@ def fit(scored: Sequence[Scored], judge: str, embedder: str, wanted: Wanted = Wa
     )
 
 
-def _check(scored: Sequence[Scored], wanted: Wanted) -> None:
-    told = sum(one.answerable for one in scored)
-    if len(scored) < LEAST or min(told, len(scored) - told) < _OF_EACH:
+def check(labels: Sequence[bool], wanted: Wanted) -> None:
+    """Raise InvalidQuery for labels that are too few to say anything, or a share that is none."""
+    told, untold = labels.count(True), labels.count(False)
+    if len(labels) < LEAST or min(told, untold) < _OF_EACH:
         raise InvalidQuery(
             f"calibrating needs at least {LEAST} labelled questions that bring up anything, {_OF_EACH} of them with an "
-            f"answer and {_OF_EACH} without; there are {told} with and {len(scored) - told} without: label more, for "
+            f"answer and {_OF_EACH} without; there are {told} with and {untold} without: label more, for "
             "fewer say nothing that holds for the next question"
         )
     for name, share in (("false_abstention", wanted.false_abstention), ("precision", wanted.precision)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,7 +15,7 @@ from ..offline.mind import OfflineMind
 from ..trace import Acted, Judged, Trace
 from ..types import Budget
 from .calibrated import calibrated, complaint, holds, judge_of, kept_as
-from .fit import Scored, Wanted, fit
+from .fit import Scored, Wanted, check, fit
 from .report import Calibration
 
 _UNREADABLE = "the calibration that the memory keeps cannot be read, and is not used: calibrate() again"
@@ -45,7 +45,7 @@ class Judging:
 
 
 def calibrate(
-    questions: Iterable[Question],
+    questions: Sequence[Question],
     judging: Judging,
     wanted: Wanted,
     *,
@@ -56,6 +56,7 @@ def calibrate(
 
     Questions that bring up nothing at all are not judged, and say nothing of the judge. Raise InvalidQuery for too few.
     """
+    check([question.answerable for question in questions], wanted)  # before any model is asked for it
     before = yield from in_force(judging)
     scored: list[Scored] = []
     for question in questions:

@@ -15,8 +15,10 @@ from evimem.examples import load_example, load_questions
 from evimem.flow import Complete
 from evimem.testing import ScriptedModel
 
-QUESTIONS = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]
-TRAPS = [one.question for one in QUESTIONS if not one.answerable]
+ALL = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]
+TOLD, UNTOLD = ([one for one in ALL if one.answerable is told] for told in (True, False))
+QUESTIONS = [*TOLD[:30], *UNTOLD[:20]]
+TRAPS = [one.question for one in UNTOLD]
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +28,24 @@ def friends(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         memory.extend(load_example("friends"))
         memory.backup(path.with_name("copy"))
     return path.with_name("copy").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory, friends: bytes) -> tuple[bytes, evimem.Calibration]:
+    """The same memory, calibrated for nearly certain answers."""
+    path = tmp_path_factory.mktemp("done") / "m.evimem"
+    path.write_bytes(friends)
+    with evimem.open(path) as memory:
+        found = memory.calibrate(QUESTIONS, precision=0.97)
+        memory.backup(path.with_name("copy"))
+    return path.with_name("copy").read_bytes(), found
+
+
+@pytest.fixture
+def calibrated(tmp_path: Path, done: tuple[bytes, evimem.Calibration]) -> Iterator[evimem.Memory]:
+    (tmp_path / "calibrated.evimem").write_bytes(done[0])
+    with evimem.open(tmp_path / "calibrated.evimem") as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -40,16 +60,23 @@ def memory(path: Path) -> Iterator[evimem.Memory]:
         yield opened
 
 
-def test_a_calibration_is_kept_in_the_file_and_used_by_ask(path: Path, memory: evimem.Memory) -> None:
-    before = memory.ask("What is Tomas's cat called?").confidence
-    found = memory.calibrate(QUESTIONS, precision=0.97)
-    after = memory.ask("What is Tomas's cat called?")
-    assert after.confidence != before
-    assert after.confidence in [pytest.approx(p) for _, p in found.knots] or found.knots[0][1] < after.confidence < 1
-    assert after.abstained == (after.confidence < found.abstain_below)
-    with evimem.open(path) as again:
-        assert again.calibration() == memory.calibration() == found
-        assert again.ask("What is Tomas's cat called?") == after
+def test_a_calibration_is_kept_in_the_file_and_used_by_ask(
+    memory: evimem.Memory, calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
+) -> None:
+    _, found = done
+    assert calibrated.calibration() == found
+    before, after = (one.ask("What is Tomas's cat called?") for one in (memory, calibrated))
+    assert after.confidence != before.confidence
+    assert found.knots[0][1] <= after.confidence <= found.knots[-1][1]
+
+
+def test_answers_are_withheld_below_the_calibrated_threshold(
+    memory: evimem.Memory, calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
+) -> None:
+    answered = [one.question for one in TOLD[:20] if not memory.ask(one.question).abstained]
+    again = [calibrated.ask(question) for question in answered]
+    assert [answer for answer in again if answer.abstained]
+    assert all(answer.abstained == (answer.confidence < done[1].abstain_below) for answer in again)
 
 
 def test_a_dry_run_changes_nothing(memory: evimem.Memory) -> None:
@@ -59,22 +86,20 @@ def test_a_dry_run_changes_nothing(memory: evimem.Memory) -> None:
     assert memory.ask("What is Tomas's cat called?") == before
 
 
-def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(memory: evimem.Memory) -> None:
-    first = memory.calibrate(QUESTIONS)
-    second = memory.calibrate(QUESTIONS)
-    assert first.knots == second.knots
-    assert first.ece_before != second.ece_before  # the first one is in force by then
+def test_calibrating_again_starts_from_the_judge_and_not_from_the_last_time(
+    calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
+) -> None:
+    second = calibrated.calibrate(QUESTIONS)
+    assert second.knots == done[1].knots
+    assert second.ece_before != done[1].ece_before  # the first one is in force by then
 
 
-def test_both_doors_find_the_same(path: Path) -> None:
-    async def calibrated() -> tuple[evimem.Calibration, evimem.Calibration | None]:
+def test_both_doors_find_the_same(path: Path, done: tuple[bytes, evimem.Calibration]) -> None:
+    async def ask() -> tuple[evimem.Calibration, evimem.Calibration | None]:
         async with evimem.open_async(path) as memory:
-            return await memory.calibrate(QUESTIONS), await memory.calibration()
+            return await memory.calibrate(QUESTIONS, precision=0.97), await memory.calibration()
 
-    awaited, kept = asyncio.run(calibrated())
-    assert awaited == kept
-    with evimem.open(path) as memory:
-        assert memory.calibrate(QUESTIONS).knots == awaited.knots
+    assert asyncio.run(ask()) == (done[1], done[1])
 
 
 def test_no_word_of_a_question_is_kept(path: Path, memory: evimem.Memory) -> None:
@@ -83,19 +108,18 @@ def test_no_word_of_a_question_is_kept(path: Path, memory: evimem.Memory) -> Non
     assert not [file for file in path.parent.iterdir() if b"yzzyva" in file.read_bytes()]
 
 
-def test_with_another_embedder_it_is_not_used_and_health_says_so(memory: evimem.Memory) -> None:
-    memory.calibrate(QUESTIONS)
-    assert memory.health().problems == ()
+def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated: evimem.Memory) -> None:
+    assert calibrated.health().problems == ()
 
     def embed(texts: list[str]) -> np.ndarray:
         return np.array([[1.0, float(len(text))] for text in texts], np.float32)
 
-    memory.reembed(evimem.CallableEmbedder(embed, name="lengths", dimension=2))
-    assert memory.calibration() is None
-    (problem,) = memory.health().problems
+    calibrated.reembed(evimem.CallableEmbedder(embed, name="lengths", dimension=2))
+    assert calibrated.calibration() is None
+    (problem,) = calibrated.health().problems
     assert "over embedder 'static-minilm-256', and not used with" in problem
-    assert memory.health().status == "degraded"
-    assert problem in memory.check().problems
+    assert calibrated.health().status == "degraded"
+    assert problem in calibrated.check().problems
 
 
 def test_what_another_version_wrote_is_not_used_and_health_says_so(memory: evimem.Memory) -> None:
@@ -105,18 +129,21 @@ def test_what_another_version_wrote_is_not_used_and_health_says_so(memory: evime
     assert "cannot be read" in memory.health().problems[0]
 
 
-def test_it_outlives_forgetting_and_rebuilding_but_not_the_last_turn(memory: evimem.Memory) -> None:
-    found = memory.calibrate(QUESTIONS)
-    memory.forget(turns=["s1:1"])
-    memory.rebuild()
-    assert memory.calibration() == found
-    memory.forget(everything=True)
-    assert memory.calibration() is None
+def test_it_outlives_forgetting_and_rebuilding_but_not_the_last_turn(
+    calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
+) -> None:
+    calibrated.forget(turns=["s1:1"])
+    calibrated.rebuild()
+    assert calibrated.calibration() == done[1]
+    calibrated.forget(everything=True)
+    assert calibrated.calibration() is None
 
 
-def test_fewer_than_fifty_questions_are_refused_and_nothing_is_kept(memory: evimem.Memory) -> None:
+def test_fewer_than_fifty_questions_are_refused_before_any_is_asked(memory: evimem.Memory) -> None:
+    asked: list[int] = []
     with pytest.raises(evimem.InvalidQuery, match="at least 50 labelled questions"):
-        memory.calibrate(QUESTIONS[-49:])
+        memory.calibrate(QUESTIONS[-49:], progress=asked.append)
+    assert asked == []
     assert memory.calibration() is None
 
 

@@ -44,7 +44,11 @@ def test_the_word_that_stands_in_the_place_of_another_is_named(see: See) -> None
 
 
 def test_what_is_said_beside_the_best_turn_is_said(see: See) -> None:
-    view = see("What red thing did Mira's sister buy?", LETTER)
+    lines = [
+        ("Tomas", "What did your brother send?"),
+        ("Mira", "He sent me a letter from Lisbon, and my sister read it to me."),
+    ]
+    view = see("What did Mira's brother send her from Lisbon?", lines)
     assert altered(view, match(view)) == ()
 
 
