@@ -120,9 +120,10 @@ class SqliteStore:
             seqs = [one.position + 1 for one in found]
             around = sorted({position + 1 for one in found for position in one.neighbours})
             turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(around)
+            near = [tuple(ids[at + 1] for at in one.neighbours) for one in found]
         return tuple(
-            Hit(turn, tuple(facts[seq]), one.score, one.parts, "search", tuple(ids[at + 1] for at in one.neighbours))
-            for seq, turn, one in zip(seqs, turns, found, strict=True)
+            Hit(turn, tuple(facts[seq]), one.score, one.parts, "search", beside)
+            for seq, turn, one, beside in zip(seqs, turns, found, near, strict=True)
         )
 
     def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
