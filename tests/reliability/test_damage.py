@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+import apsw
 import pytest
 
 from evimem import EvimemError, StoreCorrupt, Turn
@@ -199,3 +200,24 @@ def test_a_damaged_companion_is_done_without(closed: Kit, seed: int, file: str, 
     ]
     counts = check(closed, file, damages, tell)
     assert counts["right"] == len(damages)
+
+
+ROWS = {  # what single bits have led to
+    "a span is text": "UPDATE fact SET span_start = 'x' WHERE row % 3 = 0",
+    "a turn is gone": "DELETE FROM turn WHERE seq = 25",
+    "a word is a number": "UPDATE fact SET object = 7 WHERE row % 3 = 0",
+    "a vector is short": "UPDATE document SET vector = x'00'",
+    "a time is none": "UPDATE turn SET time = 'soon' WHERE seq = 3",
+    "metadata is none": "UPDATE turn SET metadata = '{' WHERE seq = 3",
+    "a name is gone": "DELETE FROM speaker WHERE ord = 1",
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_a_row_that_reads_as_something_else_is_damage_and_nothing_raw(closed: Kit, case: str) -> None:
+    db = apsw.Connection(str(closed.path))
+    db.execute("PRAGMA foreign_keys=OFF")
+    db.execute(ROWS[case])
+    db.close()
+    with small_thresholds():
+        assert verdict(closed, log=False) in ("named", "refused")
