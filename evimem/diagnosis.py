@@ -24,7 +24,7 @@ Progress = Callable[[int], None]
 
 REPAIR = "`evimem doctor --repair` derives it again"
 RESTORE = "restore a backup"
-CARRY_OVER = f"{RESTORE}, or carry over what can be read with `evimem export` and `evimem import`"
+CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
 _RAW = {"turn", "session", "speaker", "meta", "forgotten", "trace", "trace_turn"}  # nothing else says what they held
 _PAGE = 500  # turns read at once
 _UNLINKED = """
@@ -50,9 +50,9 @@ def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[
 
 
 def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Iterator[str]:
-    yield from _readable("the file", _page_problems(layers), CARRY_OVER)
-    yield from _readable("what rows belong to", _orphans(layers), CARRY_OVER)
-    if altered := list(_readable("the table of turns", _altered(layers, progress), CARRY_OVER)):
+    yield from _readable("the file", _page_problems(layers), RESTORE)
+    yield from _readable("what rows belong to", _orphans(layers), RESTORE)
+    if altered := list(_readable("the table of turns", _altered(layers, progress), RESTORE)):
         yield from altered
         return  # what follows from an altered turn cannot be told
     if late := layers.raw.wrongly_timed():
@@ -107,13 +107,13 @@ def _place(line: str, roots: dict[int, str], tables: dict[str, str]) -> tuple[st
 def _cure(what: str, table: str | None) -> str:
     if what.startswith("the index "):
         return "`evimem doctor --repair` makes it again from the rows"
-    return CARRY_OVER if table is None or table in _RAW else f"{REPAIR}; where it cannot, {CARRY_OVER}"
+    return RESTORE if table is None or table in _RAW else f"{REPAIR}; where it cannot, {CARRY_OVER}"
 
 
 def _orphans(layers: Layers) -> Iterator[str]:
     counts = Counter((table, parent) for table, _, parent, _ in layers.db.rows("PRAGMA foreign_key_check"))
     for (table, parent), count in counts.items():
-        cure = CARRY_OVER if table in _RAW else REPAIR
+        cure = RESTORE if table in _RAW else REPAIR
         yield f"{count} row(s) of table {table!r} belong to rows of {parent!r} that are not there: {cure}"
 
 
