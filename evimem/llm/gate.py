@@ -38,10 +38,14 @@ class GatedMind:
         return self.model.abstain_below
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Return the offline verdict where it is sure, else the model's."""
-        found = yield from self.offline.judge(view)
-        if self._is_sure(found, view):
-            return replace(found, judge=self.offline.name, reason="")
+        """Return the offline verdict where it is sure at the first check, else the model's.
+
+        Where it is not sure then, it hardly ever is later (3 of 227 on LoCoMo's development conversations).
+        """
+        if view.iteration == 1:
+            found = yield from self.offline.judge(view)
+            if self._is_sure(found, view):
+                return replace(found, judge=self.offline.name, reason="")
         return (yield from self.model.judge(view))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import evimem
 from evimem import Tier
-from evimem.evidence import Verdict
+from evimem.evidence import Verdict, View
 from evimem.flow import run
 from evimem.llm.gate import LEAST_TURNS, SURE, GatedMind
 from evimem.llm.mind import LLMMind
@@ -107,11 +108,23 @@ def test_only_exact_evidence_of_high_probability_about_known_names_is_spared(
     view = view_of([turn(1, "We adopted a puppy.")], entities=())
     if not facts:
         view = view_of([turn(1, "We adopted a puppy.")], entities=("Mira",))  # 1 of 2 facts found
+    verdict, requests = judged(offline, view)
+    assert (requests, verdict.judge) == ((1, "") if asks else (0, "offline"))
+
+
+def test_after_the_first_check_the_model_judges() -> None:
+    offline = Sure()
+    object.__setattr__(offline, "says", Verdict(Tier.EXACT, 0.97, probability=0.99))
+    view = view_of([turn(1, "We adopted a puppy.")], entities=())
+    assert [judged(offline, replace(view, iteration=n))[1] for n in (1, 2)] == [0, 1]
+
+
+def judged(offline: Sure, view: View) -> tuple[Verdict, int]:
+    """Return the verdict, and how many requests it took."""
     requests = []
 
     def perform(request: Any) -> Reply:
         requests.append(request)
         return Reply(JUDGED)
 
-    verdict = run(GatedMind(LLMMind(), offline).judge(view), perform)
-    assert (len(requests), verdict.judge) == ((1, "") if asks else (0, "offline"))
+    return run(GatedMind(LLMMind(), offline).judge(view), perform), len(requests)
