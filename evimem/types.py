@@ -195,7 +195,7 @@ class Budget:
     evidence shown to a model. `abstain_below` is a probability; None takes the shipped default of the mode.
     `delta` is the number of facts an entity needs (E7), or "paper" for the literal rule; `abstain` is
     "calibrated" or "paper" (E11); `calls` is "joint" or "separate" (the papers' pattern). With `gate`, a model is not
-    asked to judge evidence that the offline judge is sure of, in a memory of 200 turns and more; the trace says where.
+    asked for a first verdict that the offline judge is sure of, in a memory of 200 turns and more; the trace says so.
 
     `without` names parts to leave out, to measure what each is worth; `evimem.loops.VARIANTS` holds the combinations
     of EviMem's ablations:
