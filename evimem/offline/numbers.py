@@ -45,6 +45,23 @@ OFTEN = re.compile(
     r"|every\s+(?:other\s+|single\s+|few\s+)?\w+|(?:daily|weekly|monthly|yearly|each\s+\w+))\b",
     re.IGNORECASE,
 )
+_AGE = re.compile(
+    rf"\b{_ABOUT}{_NUMBER}[\s-]+years?[\s-]+old\b"
+    rf"|(?<=\bis\s)(?:{_NUMBER})\b(?=\s*(?:[.,;!?]|and\b|now\b|today\b|$))"
+    rf"|(?<=\bturns\s)(?:{_NUMBER})\b|(?<=\bturned\s)(?:{_NUMBER})\b|(?<=\baged\s)(?:{_NUMBER})\b",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(
+    rf"\b{_ABOUT}{_NUMBER}(?:\s*(?:x|by)\s*{_NUMBER})?[\s-]*"
+    r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
+    r"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:long|wide|high|tall|deep|away))?"
+    rf"(?:\s+(?:and|by)\s+{_NUMBER}\s+(?:long|wide|high|tall|deep)\b)?",
+    re.IGNORECASE,
+)
+_MEASURES = (
+    (re.compile(r"\bhow\s+old\b", re.IGNORECASE), _AGE),
+    (re.compile(r"\bhow\s+(?:tall|high|big|large|wide|deep|far)\b", re.IGNORECASE), _SIZE),
+)
 _ORDINALS = {word: n for n, word in enumerate("second third fourth fifth sixth seventh eighth ninth tenth".split(), 2)}
 ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b(?!\s+(?:of|to|time)\b)", re.IGNORECASE)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}
@@ -78,6 +95,11 @@ def _stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], with
         for hit in pattern.finditer(m.unit.turn.text, *m.unit.span)
     ]
     return sorted(phrases, key=lambda said: -said.strength)
+
+
+def measure(question: str) -> re.Pattern[str] | None:
+    """Return the form of what is measured, where a question asks for an age or a size."""
+    return next((form for asked, form in _MEASURES if asked.search(question)), None)
 
 
 def two_events(question: str) -> tuple[str, str] | None:

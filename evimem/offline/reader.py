@@ -22,6 +22,7 @@ _SEVERAL = re.compile(
 _PLURAL = re.compile(r"(?<![su])(?<!i)s$", re.IGNORECASE)
 _NAMED = re.compile(r"\b(?:called|named|name)\b", re.IGNORECASE)
 _ITEMS = 3
+_ABOUT = 0.5  # how far a sentence must be about the one whose age or size it gives
 WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _WEEKDAY = re.compile(r"\b(?:what|which)\s+(?:day\s+of\s+the\s+week|weekday)\b", re.IGNORECASE)
 _COARSE = (
@@ -124,6 +125,10 @@ def _count(matches: Matches, found: list[Match]) -> Draft | None:
         return _phrase(matches, found, numbers.OFTEN)
     if numbers.PRICED.search(question):
         return _phrase(matches, found, numbers.MONEY)
+    if form := numbers.measure(question):
+        about = [m for m in matches.ranked if m.shown and m.own >= _ABOUT and not m.outdated]
+        about.sort(key=lambda m: -strength(m))
+        return _phrase(matches, about, form) or Draft(None, reason="no number of that kind is stated")
     said = numbers.stated(matches, found, numbers.COUNT)
     ranks = numbers.stated(matches, found, numbers.ORDINAL) if "how many" in question else []
     if ranks and (not said or ranks[0].strength > said[0].strength):

@@ -129,3 +129,31 @@ def test_a_number_in_a_weaker_sentence_is_better_than_no_number(see: See) -> Non
     assert (read(see(question, lines)).text or "").startswith("Forty")
     without = read(see(question, lines[:2]))
     assert without.reason == "no number is stated; this is the closest"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How old is Kit?", "nine"),
+        ("How old is Mira's mother?", "seventy-six"),
+        ("How old is the boat?", "twelve years old"),
+        ("How big is the shed?", "12 metres long and five wide"),
+        ("How far is the lake?", "six kilometres"),
+    ],
+)
+def test_a_measure_is_a_number_of_its_kind(see: See, question: str, text: str) -> None:
+    lines = [
+        ("Mira", "My son Kit, who is nine, weighs thirty-one kilos and has four hamsters."),
+        ("Tomas", "My boat is twelve years old and cost nine hundred pounds."),
+        ("Mira", "The shed is 12 metres long and five wide, with two windows."),
+        ("Tomas", "The lake is six kilometres from here."),
+        ("Mira", "My mother turned seventy-six on the third."),
+    ]
+    assert read(see(question, lines)).text == text
+
+
+def test_a_number_of_another_kind_is_no_measure(see: See) -> None:
+    draft = read(
+        see("How old is Agnes?", [("Tomas", "Agnes is one of my two neighbours, and smokes nine trout a week.")])
+    )
+    assert (draft.text, draft.reason) == (None, "no number of that kind is stated")
