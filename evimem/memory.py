@@ -172,8 +172,8 @@ class Memory:
 
         Answers are withheld below a threshold that keeps the share of false abstentions, or with `precision` that of
         right answers; `keep=False` only reports. It holds for this judge and embedder: with others it is not used, and
-        `health` says so. Each question is asked as `ask` does by default, with a model too. Raise InvalidQuery for fewer
-        than 50 questions, or where the precision is out of reach.
+        `health` says so. Each question is asked as `ask` does by default, with a model too. Raise InvalidQuery for
+        fewer than 50 questions, or where the precision is out of reach.
         """
         wanted = Wanted(false_abstention, precision)
         return self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
