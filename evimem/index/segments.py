@@ -144,6 +144,9 @@ class Segments:
     def corpus(self) -> Corpus:
         """Return everything that is stored, as the columns a ranking reads."""
         blocks = [self._block(row) for row in self._db.rows(_SEGMENTS)]
+        given = self._db.value("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('speaker', 'session')") or 0
+        if any(max(block.speaker.max(), block.session.max()) > given for block in blocks):
+            raise ValueError("a column names a speaker or session that there never was")  # or tables of any size follow
         corpus = Corpus(self.dimension, SealedPostings(self._db, len(blocks)))
         if blocks:
             corpus.load(_joined(blocks, self.size))

@@ -206,6 +206,8 @@ ROWS = {  # what single bits have led to
     "a span is text": "UPDATE fact SET span_start = 'x' WHERE row % 3 = 0",
     "a turn is gone": "DELETE FROM turn WHERE seq = 25",
     "a word is a number": "UPDATE fact SET object = 7 WHERE row % 3 = 0",
+    "a speaker is out of reach": """UPDATE segment
+        SET columns = CAST(substr(columns, 1, 6) || x'00000010' || substr(columns, 11) AS BLOB)""",
     "a vector is short": "UPDATE document SET vector = x'00'",
     "a time is none": "UPDATE turn SET time = 'soon' WHERE seq = 3",
     "metadata is none": "UPDATE turn SET metadata = '{' WHERE seq = 3",
