@@ -19,7 +19,7 @@ from .index.question import Question, microseconds
 from .index.weights import BM25, WEIGHTS
 from .layers import events
 from .naming import is_about
-from .protocols import About, Entry, Job, Roster, Vectors
+from .protocols import COUNTED, About, Entry, Job, Roster, Vectors
 from .quantize import Packed, pack, unpack
 from .raw import digest, instant
 from .types import AddReport, EraseReport, Fact, Hit, Query, Turn, TurnStatus
@@ -136,7 +136,8 @@ class MemoryStore:
         """Return who speaks here and since when."""
         turns = sorted((one.turn for one in self._kept.values()), key=lambda turn: instant(turn.time))
         speakers = tuple(dict.fromkeys(one.turn.speaker for one in self._kept.values()))
-        return Roster(speakers, turns[0].time if turns else None, turns[-1].time if turns else None, len(turns))
+        first, last = (turns[0].time, turns[-1].time) if turns else (None, None)
+        return Roster(speakers, first, last, min(len(turns), COUNTED))
 
     def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return turns that are owed work of a kind, or wait for a reason."""

@@ -146,9 +146,12 @@ class Entry:
     owes: tuple[str, ...] = ()
 
 
+COUNTED = 1_000  # turns: whether a memory is small is asked at every question, how large a large one is never
+
+
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who speaks in a memory, and how late it is there."""
+    """Who speaks in a memory, how late it is there, and how many turns there are, of which `COUNTED` are counted."""
 
     speakers: tuple[str, ...]
     first: datetime | None

@@ -164,15 +164,19 @@ class Corpus:
             raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")
         self._check_width(block.vectors)
         self.dialogue.load(block.session, block.time, block.alive)
-        never = np.full(len(block.alive), NEVER)
+        starts, ends = np.full((2, len(block.alive)), NEVER)
         values: tuple[Array, ...] = (
             block.alive, block.session, block.speaker, block.time, block.length, block.asks,
-            block.temporal, never, never, block.vectors, block.scale,
+            block.temporal, starts, ends, block.vectors, block.scale,
         )  # fmt: skip
         for column, value in zip(self._columns(), values, strict=True):
             column.extend(value)
+        single = {position: events[0] for position, events in block.events.items() if len(events) == 1}
+        where, bounds = np.fromiter(single, np.int64, len(single)), np.array(list(single.values()), np.int64)
+        self.event_start[where], self.event_end[where] = bounds.reshape(-1, 2).T
         for position, events in block.events.items():
-            self.set_events(position, events)
+            if len(events) > 1:
+                self.set_events(position, [(start, end) for start, end in events])
         turns = np.bincount(block.speaker[block.alive])
         words = np.bincount(block.speaker[block.alive], block.length[block.alive])
         for speaker in np.flatnonzero(turns).tolist():

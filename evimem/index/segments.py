@@ -248,9 +248,7 @@ class Segments:
 
     def _block(self, row: Sequence[bytes]) -> Block:
         columns = np.frombuffer(row[0], COLUMNS)
-        events: dict[int, Sequence[Interval]] = {
-            int(index): [(start, end) for start, end in found] for index, found in orjson.loads(row[1]).items()
-        }
+        events: dict[int, Sequence[Interval]] = {int(index): found for index, found in orjson.loads(row[1]).items()}
         vectors = np.frombuffer(row[2], np.int8).reshape(self.size, self.dimension)
         return Block(
             columns["alive"],

@@ -61,7 +61,8 @@ class Sketches:
             if self._size:
                 words[:, : self._size] = self._words[:, : self._size]
             self._words = words
-        self._fill(corpus, np.union1d(changed[changed < self._size], np.arange(self._size, len(corpus))))
+        self._fill(corpus, np.unique(changed[changed < self._size]))
+        self._fill(corpus, np.arange(self._size, len(corpus)))
         del self._changed[: len(changed)]
         self._size = len(corpus)
         return self._words[:, : self._size]

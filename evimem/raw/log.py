@@ -11,7 +11,7 @@ from typing import Any
 
 from ..connection import Connection, bindable, unbound
 from ..errors import InvalidTurn, StoreCorrupt, UnknownTurn
-from ..protocols import Roster
+from ..protocols import COUNTED, Roster
 from ..types import Turn
 from .admit import instant
 
@@ -214,9 +214,8 @@ class RawLog:
         names = tuple(row[0] for row in self._db.rows("SELECT name FROM speaker ORDER BY ord"))
         first = self._db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
         last = self._db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
-        return Roster(
-            names, first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), self.count()
-        )
+        turns = self._db.value(f"SELECT count(*) FROM (SELECT 1 FROM turn LIMIT {COUNTED})")
+        return Roster(names, first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), turns)
 
     def _ord(self, table: str, name: str) -> int:
         found = self.ord(table, name)
