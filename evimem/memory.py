@@ -131,7 +131,7 @@ class Memory:
     def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed; return how many jobs were worked on. Safe to interrupt and to repeat.
 
-        That is vectors of a far embedder, links of a large memory, and its vector index (from 50,000 turns on). With
+        That is vectors of a far embedder, links of a large memory, and its vector index (from 500,000 turns on). With
         an `llm`, it is asked for the facts of every turn that it has not read yet. Raise ModelError where it cannot
         be reached: what was done is kept, the rest stays queued.
         """

@@ -68,3 +68,21 @@ def test_a_long_message_does_not_exclude_a_word_by_what_it_says_elsewhere(see: S
     near = see(question, [("Mira", "My sister keeps bees. I got a red bicycle in Lisbon.")])
     assert altered(far, match(far)) == ()
     assert altered(near, match(near)) == (Altered("brother", "sister"),)
+
+
+def test_a_word_that_is_said_nowhere_is_excluded_by_any_of_the_best_turns(see: See) -> None:
+    lines = [
+        ("user", "My manager at work is called Priya."),
+        ("user", "We have a cat now. Her name is Saffron."),
+    ]
+    asked = "What is the name of my dog at work?"
+    view, other = see(asked, lines), see(asked, [*lines, ("user", "A dog barked.")])
+    assert altered(view, match(view)) == (Altered("dog", "cat"),)
+    assert altered(other, match(other)) == ()
+
+
+def test_evidence_of_another_year_than_the_one_asked_about_is_no_evidence(see: See) -> None:
+    lines = [("Mira", "I ran the marathon in Leeds."), ("Mira", "It rained during the marathon.")]
+    year = {text: see(f"How often did Mira run a marathon in {text}?", lines) for text in ("2019", "2024")}
+    assert [one.asked for one in altered(year["2019"], match(year["2019"]))] == ["2019"]
+    assert altered(year["2024"], match(year["2024"])) == ()
