@@ -203,6 +203,15 @@ def nobody_waits_for_a_lock() -> None:
     SqliteStore.__init__.__kwdefaults__["busy_seconds"] = 0.0
 
 
+SOAK = "test_soak.py"
+
+
+@noticed_by(SOAK, says="descriptors are not given back|StoreReadOnly|Too many open files")
+def what_is_evicted_stays_open() -> None:
+    evicted: list[pool.Open] = []
+    MemoryPool._close = lambda self, key: evicted.append(self._open.pop(key))  # type: ignore[method-assign]
+
+
 ERASURE = "test_erasure.py::test_no_byte_of_what_was_forgotten_is_left"
 
 
