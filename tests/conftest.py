@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,10 @@ settings.register_profile(
 )
 settings.register_profile("nightly", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("EVIMEM_HYPOTHESIS", "ci"))
+
+
+# A shell that starts the tests in the background has them ignore interrupts, and what they start would too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -440,7 +440,7 @@ def a_failed_commit_is_taken_for_done() -> None:
 THREADS = "test_threads.py"
 
 
-@noticed_by(f"{THREADS}::test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock", says="Error|lost")
+@noticed_by(f"{THREADS}::test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock", says="Error|lost|hangs")
 def threads_do_not_wait_for_one_another() -> None:
     connection._Mine.__enter__ = lambda self: None  # type: ignore[method-assign]
     connection._Mine.__exit__ = lambda self, kind, error, trace: None  # type: ignore[method-assign]
