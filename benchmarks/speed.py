@@ -170,7 +170,7 @@ def plot(rows: Sequence[dict[str, float]]) -> str:
         for colour, (name, values) in zip(COLOURS, curves.items(), strict=False)
     )
     low, high = (bound(height for line in lines for _, height in line.points) for bound in (min, max))
-    note = "; ".join(growth(rows))
+    note = list(growth(rows))[-1] if len(rows) > 1 else ""
     chart = Chart(
         "Times by size of the memory", note, "turns", "milliseconds", lines,
         width=(sizes[0], sizes[-1]), height=(math.floor(low), math.ceil(high)), powers=True,

@@ -9,7 +9,7 @@ from typing import Literal
 from xml.sax.saxutils import escape
 
 _WIDTH, _HEIGHT = 560, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 56, 56
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 34, 56, 56
 _INK, _FAINT, _GRID = "#1f2933", "#6b7785", "#e3e8ee"
 COLOURS = ("#0b6e99", "#c8553d", "#5b8c2a", "#7a5195")
 _TICKS = 5
@@ -93,7 +93,10 @@ def _axes(chart: Chart) -> Iterable[str]:
 def _ticks(chart: Chart, axis: tuple[float, float]) -> Iterable[tuple[float, str]]:
     low, high = axis
     if chart.powers:
-        return [(float(power), f"{10.0**power:,g}") for power in range(ceil(low), floor(high) + 1)]
+        return [
+            (float(power), f"{10**power:,}" if power >= 0 else f"{10.0**power:g}")
+            for power in range(ceil(low), floor(high) + 1)
+        ]
     values = (low + tick / _TICKS * (high - low) for tick in range(_TICKS + 1))
     return [(value, f"{value:.2g}") for value in values]
 
