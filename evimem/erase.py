@@ -9,8 +9,7 @@ from .errors import UNREADABLE, StoreCorrupt
 from .index.document import document
 from .layers import Layers
 from .types import EraseReport
-from .upkeep import UNFINISHED as _UNFINISHED
-from .upkeep import derive_segment
+from .upkeep import UNFINISHED, derive_segment
 
 _DERIVED = (
     "edge",
@@ -44,7 +43,7 @@ class Erasure:
         if self._turns:
             if not self._layers.raw.count():
                 self._layers.drop_settings()
-            self._layers.set_meta(_UNFINISHED, "1")
+            self._layers.set_meta(UNFINISHED, "1")
             self._layers.count_commit(rewrote=True)
 
     def everything(self) -> None:
@@ -57,7 +56,7 @@ class Erasure:
             layers.db.execute(f"DELETE FROM {table}")
         layers.raw.erase_all()
         layers.drop_settings()
-        layers.set_meta(_UNFINISHED, "1")
+        layers.set_meta(UNFINISHED, "1")
         layers.count_commit(rewrote=True)
 
     def report(self) -> EraseReport:
@@ -103,14 +102,14 @@ class Erasure:
 
 def finished(layers: Layers, *, wait: bool) -> bool:
     """Empty the log of what was erased, if that is still to be done; return False while another reader needs it."""
-    if layers.meta(_UNFINISHED) is None:
+    if layers.meta(UNFINISHED) is None:
         return True
     if not layers.db.checkpoint(wait=wait):
         return False
     with layers.db.writing():
         if not layers.db.blank():
             return False  # somebody has written since
-        layers.db.execute("DELETE FROM meta WHERE key = ?", (_UNFINISHED,))
+        layers.db.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED,))
     return True
 
 

@@ -40,7 +40,7 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     if foreign is not None:
         supported.pop(f"attribution:{matches.target}", None)
     certain = answerable < constants.misattributed
-    why = _wrong_premise(view, matches, foreign) if doubtful else None
+    why = _wrong_premise(view, matches, signals, foreign) if doubtful else None
     gaps = _gaps(view, matches, supported, why if certain else None)
     return Verdict(
         tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful),
@@ -105,12 +105,11 @@ def _gaps(view: View, matches: Matches, supported: Mapping[str, tuple[str, ...]]
     return tuple(gaps)
 
 
-def _wrong_premise(view: View, matches: Matches, foreign: str | None) -> str | None:
+def _wrong_premise(view: View, matches: Matches, signals: Mapping[str, float], foreign: str | None) -> str | None:
     """Return what the question takes for granted and the evidence has otherwise: the person, or a word."""
     if foreign is not None:
         return f"the evidence is about {foreign}, not {matches.target}"
-    instead = altered(view, matches)
-    return in_words(instead[0]) if instead else None
+    return in_words(altered(view, matches)[0]) if signals["altered"] else None
 
 
 def _reason(matches: Matches, own: Sequence[Match]) -> str:
