@@ -36,18 +36,18 @@ class Erasure:
         self._turns = 0
         self._facts = 0
 
-    def turns(self, seqs: Sequence[int]) -> None:
-        """Erase these turns."""
+    def turns(self, seqs: Sequence[int]) -> bool:
+        """Erase these turns; return whether there were any."""
         for page in _pages(list(dict.fromkeys(seqs))):
             self._page(page)
         if self._turns:
             if not self._layers.raw.count():
                 self._layers.drop_settings()
-            self._layers.set_meta(UNFINISHED, "1")
-            self._layers.count_commit(rewrote=True)
+            self._end()
+        return self._turns > 0
 
-    def everything(self) -> None:
-        """Erase all turns at once."""
+    def everything(self) -> bool:
+        """Erase all turns at once, and whatever else there is."""
         layers = self._layers
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
         for page in layers.raw.id_pages():
@@ -56,8 +56,8 @@ class Erasure:
             layers.db.execute(f"DELETE FROM {table}")
         layers.raw.erase_all()
         layers.drop_settings()
-        layers.set_meta(UNFINISHED, "1")
-        layers.count_commit(rewrote=True)
+        self._end()
+        return True
 
     def report(self) -> EraseReport:
         """Return what was erased; the old pages are gone once the log could be emptied."""
@@ -68,6 +68,11 @@ class Erasure:
             "is next written, opened or closed"
         )
         return EraseReport("pending", self._turns, self._facts, reason)
+
+    def _end(self) -> None:
+        self._layers.set_meta(UNFINISHED, "1")
+        self._layers.deal_anew()
+        self._layers.count_commit(rewrote=True)
 
     def _page(self, seqs: Sequence[int]) -> None:
         layers = self._layers

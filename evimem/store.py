@@ -398,15 +398,15 @@ class SqliteStore:
     def _naming(self, entity: str) -> list[int]:
         return [position + 1 for position in self._current().holding(terms(entity))]
 
-    def _erasing(self, act: Callable[[Erasure], None]) -> EraseReport:
+    def _erasing(self, act: Callable[[Erasure], bool]) -> EraseReport:
         erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""))
         with self._writing():
-            act(erasure)
-            self._layers.deal_anew()
-        self._nearby.drop()
-        self._corpus = None
-        self._layers.edges.reset()
-        save_mark(self._db)
+            changed = act(erasure)
+        if changed:
+            self._nearby.drop()
+            self._corpus = None
+            self._layers.edges.reset()
+            save_mark(self._db)
         report = erasure.report()
         self._erased = report.status == "erased"
         return report

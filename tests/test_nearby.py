@@ -66,6 +66,12 @@ def test_forgetting_takes_the_file_away(folder: Path) -> None:
         assert indexed(memory) == 119
 
 
+def test_forgetting_nothing_leaves_it_there(folder: Path) -> None:
+    with opened(folder) as memory:
+        assert memory.forget(session="never heard of").turns == 0
+        assert indexed(memory) == 120
+
+
 def test_what_is_forgotten_while_it_is_built_stays_in_no_file(folder: Path) -> None:
     with opened(folder) as memory:
         memory.extend(TURNS[120:])

@@ -670,10 +670,22 @@ def fields_are_read_as_they_come() -> None:
     fields.items = lambda value: value
 
 
-@noticed_by("test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value", says="Error")
+ODD_INPUT = "test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value"
+
+
+@noticed_by(ODD_INPUT, says="Error")
 def names_are_put_into_the_statement() -> None:
     def ord_(self: RawLog, table: str, name: str) -> Any:
         plain = name.encode("utf-8", "replace").decode()
+        return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
+
+    RawLog.ord = ord_  # type: ignore[method-assign]
+
+
+@noticed_by(ODD_INPUT, says="a statement of its own")
+def names_are_put_into_the_statement_in_quotes() -> None:
+    def ord_(self: RawLog, table: str, name: str) -> Any:
+        plain = name.encode("utf-8", "replace").decode().replace("'", "''").replace("\0", "")
         return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
 
     RawLog.ord = ord_  # type: ignore[method-assign]
