@@ -1,0 +1,133 @@
+"""What a chatbot's user asks about himself: `chats.py` asks our own user-and-assistant chats without a model.
+
+The chats are invented, one text file each, in tests/offline/chats: `develop` is what the reader was built on, `held`
+was looked at twice, before and after. A line is a session's time ("== 2024-02-05 19:40"), a turn ("user: ..."), or a
+question with its accepted answers ("? Where do I live? = York | in York"), "-" where the chat does not say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import evimem
+from evimem.bench.f1 import normalized
+
+FOLDER = Path(__file__).parent.parent / "tests" / "offline" / "chats"
+PARTS = "develop", "held"
+_SPARE = 6  # words that a right answer may have besides
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to a chat; no accepted answers where the chat does not say."""
+
+    text: str
+    accepted: tuple[str, ...]
+
+    def is_right(self, answer: str | None) -> bool:
+        """Whether an answer says an accepted one, with few words besides; or is none where there is none."""
+        if answer is None or not self.accepted:
+            return answer is None and not self.accepted
+        said = normalized(answer)
+        return any(_within(normalized(gold), said) for gold in self.accepted)
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat and what is asked about it."""
+
+    name: str
+    turns: tuple[evimem.Turn, ...]
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a question."""
+
+    chat: str
+    question: Question
+    answer: evimem.Answer
+
+    @property
+    def told(self) -> bool:
+        return bool(self.question.accepted)
+
+    @property
+    def right(self) -> bool:
+        return self.question.is_right(self.answer.text)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--wrong", action="store_true", help="also print what was not answered right")
+    options = parser.parse_args()
+    started = time.process_time()
+    outcomes = [outcome for chat in chats(options.part) for outcome in ask(chat)]
+    seconds = time.process_time() - started
+    for outcome in outcomes:
+        if options.wrong and not outcome.right:
+            wanted = " | ".join(outcome.question.accepted) or "-"
+            said = outcome.answer.text or f"({outcome.answer.reason})"
+            print(f"{outcome.chat}: {outcome.question.text} [{wanted}] {said} {outcome.answer.confidence:.2f}")
+    print(summary(outcomes))
+    print(f"{1000 * seconds / len(outcomes):.1f} ms of processor time a question, ingest included")
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """Return the figures of a part in one line."""
+    told = [o for o in outcomes if o.told]
+    untold = [o for o in outcomes if not o.told]
+    right, refused = (sum(o.right for o in some) for some in (told, untold))
+    silent = sum(o.answer.abstained for o in told)
+    return (
+        f"told: {right / len(told):.3f} right, {silent / len(told):.3f} refused (n={len(told)}); "
+        f"not told: {refused / len(untold):.3f} refused (n={len(untold)})"
+    )
+
+
+def chats(part: str) -> list[Chat]:
+    """Return the chats of a part, by name."""
+    return [read(path.stem, path.read_text(encoding="utf-8")) for path in sorted((FOLDER / part).glob("*.txt"))]
+
+
+def read(name: str, text: str) -> Chat:
+    """Return a chat from its text."""
+    turns: list[evimem.Turn] = []
+    questions = []
+    moment = datetime.min  # noqa: DTZ901: replaced by the first session's time
+    for line in filter(None, text.splitlines()):
+        mark, _, rest = line.partition(" ")
+        if mark == "==":
+            moment = datetime.fromisoformat(rest)
+        elif mark == "?":
+            asked, _, accepted = rest.rpartition(" = ")
+            questions.append(Question(asked, () if accepted == "-" else tuple(accepted.split(" | "))))
+        else:
+            turns.append(evimem.Turn(f"{name}:{len(turns)}", f"{moment:%Y-%m-%d}", mark[:-1], rest, moment))
+            moment += timedelta(minutes=1)
+    return Chat(name, tuple(turns), tuple(questions))
+
+
+def ask(chat: Chat) -> Iterator[Outcome]:
+    """Yield what becomes of every question, asked of a memory that holds only this chat."""
+    with tempfile.TemporaryDirectory(prefix="evimem-chats-") as folder, evimem.open(Path(folder) / "m") as memory:
+        memory.extend(chat.turns, strict=True)
+        for question in chat.questions:
+            yield Outcome(chat.name, question, memory.ask(question.text))
+
+
+def _within(gold: Sequence[str], said: Sequence[str]) -> bool:
+    places = range(len(said) - len(gold) + 1)
+    return len(said) <= len(gold) + _SPARE and any(list(said[p : p + len(gold)]) == list(gold) for p in places)
+
+
+if __name__ == "__main__":
+    main()
