@@ -1,91 +1,208 @@
-"""Ordinary use by many users for long, with crashes in between: nothing is lost, nothing grows that should not."""
+"""Long use by many users over a disk that fails, an endpoint that fails and crashes: nothing is lost, nothing leaks."""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import json
 import os
+import re
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 
-from evimem import MemoryPool, Turn
+from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
+from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
 
 from .support.children import Send, killed_after
+from .support.faults import failing
 from .support.scale import bound, sizes
-from .support.world import EMBEDDER, said
+from .support.world import EMBEDDER, WORDS, said
 
-USERS, HANDLES = 5, 3
-LIVES = 4  # of a short soak; a long one crashes every five minutes
-LIFE = 300.0  # seconds
+USERS, HANDLES = 20, 3
+LIFE = 300.0  # seconds between crashes of a long soak; the last quarter of any soak is one life
 LOG = 16 << 20  # bytes of a write-ahead log: SQLite moves it into the file at four megabytes
 SPARE = 60  # MB that a process may use beyond what it began with, and what its turns take
 A_TURN = 0.004  # MB
+A_SECOND = 28  # turns that a long soak adds: 200,000 in two hours
+LONG = 3_600  # seconds from which on times and slopes say something
+CONNECTIONS = 4 * 8  # sockets: eight requests at once, with both ends in this process, and those about to close
 STATM = Path("/proc/self/statm")
+QUICK = sorted(FAULTS.keys() - {"hang", "hang_after_headers", "drip", "drip_body", "endless", "gzip_bomb"})
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a process uses at some moment: MB, descriptors, bytes of its longest log, and the turns added so far."""
+    """What a process uses at some moment: MB, descriptors, bytes of its longest log; turns added, and seconds lived."""
 
     memory: float
     descriptors: int
     log: int
     turns: int
+    age: float
 
 
 def turn_of(user: int, number: int) -> Turn:
     """Return the turn of a number, as it is said by some user."""
     turn = said(number)
-    return Turn(f"u{user}-{number}", turn.session, turn.speaker, f"{turn.text} u{user}", turn.time)
+    return Turn(f"u{user}-{number}", turn.session, turn.speaker, f"{turn.text} u{user}", turn.time, role="user")
 
 
-def size_of(root: Path, turns: int) -> Size:
-    pages = int(STATM.read_text().split()[1])
-    log = max((log.stat().st_size for log in root.glob("**/*-wal")), default=0)
-    return Size(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, len(os.listdir("/proc/self/fd")), log, turns)
+def read_well(prompt: str) -> str:
+    """Reply as a model that finds one fact in each turn: its speaker says its first word."""
+    found = re.search(r'<turn speaker="(\w+)".*?>\s*(\w+)', prompt, re.DOTALL)
+    if not found or found[2] not in WORDS:
+        return '{"facts": []}'
+    fact = {
+        "subject": found[1],
+        "predicate": "says",
+        "object": found[2],
+        "quote": found[2],
+        "kind": "event",
+        "when": "",
+    }
+    return json.dumps({"facts": [fact]})
 
 
-def one_life(root: Path, journal: Path, seed: int, first: int) -> Callable[[Send], None]:
-    """Add, search, forget and enrich for users at random until killed; write down what was acknowledged."""
+def there(memory: Memory, name: str) -> bool:
+    """Say whether a memory holds a turn: where forgetting failed half of it may be done."""
+    try:
+        memory.turn(name)
+    except UnknownTurn:
+        return False
+    return True
 
-    def live(send: Send) -> None:
-        random = Random(seed)
-        with MemoryPool(root, capacity=HANDLES, embedder=EMBEDDER) as users, journal.open("ab", buffering=0) as out:
-            send("begun")
-            for number in count(first):
-                user = random.randrange(USERS)
+
+class Life:
+    """One process: adds, searches, forgets and enriches for users at random, and writes down what was acknowledged."""
+
+    def __init__(self, root: Path, journal: Path, seed: int, first: int, *, rate: float, steady: bool) -> None:
+        self.root, self.journal, self.first, self.rate, self.steady = root, journal, first, rate, steady
+        self.random = Random(seed)
+        self.fresh: defaultdict[int, list[str]] = defaultdict(list)
+
+    def __call__(self, send: Send) -> None:
+        answers = [
+            Fault(self.random.choice(QUICK), retry_after="0") if self.random.random() < 0.05 else self._answer
+            for _ in range(50_000)
+        ]
+        with (
+            self.journal.open("ab", buffering=0) as self.out,
+            failing(for_all=True) as (_, self.disk),
+            ModelServer(*answers, then=self._answer) as self.server,
+        ):
+            model = OpenAI("small", base_url=self.server.url, api_key="k", deadline=2.0, max_retries=1)
+            with MemoryPool(self.root, capacity=HANDLES, embedder=EMBEDDER, llm=model) as users:
+                self.began = time.monotonic()
+                send("begun")
+                user = 0
+                for number in itertools.count(self.first):
+                    user = self.random.randrange(USERS) if self.random.random() < 0.1 else user  # they talk for a while
+                    self._do(users, user, number)
+
+    @staticmethod
+    def _answer(body: Any) -> str:
+        return read_well(body["messages"][-1]["content"])
+
+    def _do(self, users: MemoryPool, user: int, number: int) -> None:
+        turn, done = turn_of(user, number), number - self.first
+        self._surely(users, user, lambda memory: self._add(memory, turn))
+        self.fresh[user].append(turn.id)
+        if done % 20 == 7:
+            self._surely(users, user, lambda memory: memory.search(turn.text, k=1))
+        if self.steady and len(self.fresh[user]) == 100:
+            gone = self.fresh.pop(user)
+            self._surely(users, user, lambda memory: self._forget(memory, gone))
+        elif done % 50 == 3:
+            self._surely(users, user, lambda memory: self._forget(memory, [turn.id]))
+        if done % 200 == 11:
+            self._surely(users, user, self._enrich)
+        if done % 50 == 0:
+            self._tell("size", *self._size(done))
+            self.server.received.clear()
+        time.sleep(max(0.0, self.began + done / self.rate - time.monotonic()))
+
+    def _surely(self, users: MemoryPool, user: int, work: Callable[[Memory], Any]) -> None:
+        """Do some work over a disk that may fail meanwhile, and once more if it did, as a caller would."""
+        if self.random.random() < 0.01:
+            kind = self.random.choice(("full", "broken", "short read"))
+            self.disk.arm(self.random.randrange(40), kind, stays=self.random.random() < 0.3)
+            try:
                 with users.open(f"user-{user}") as memory:
-                    turn = turn_of(user, number)
-                    began = time.perf_counter()
-                    memory.extend([turn], strict=True)
-                    out.write(f"added {turn.id} {time.perf_counter() - began}\n".encode())
-                    if number % 20 == 7:
-                        assert memory.search(turn.text, k=1)[0].turn.id.startswith(f"u{user}-")
-                    if number % 50 == 3:
-                        out.write(f"forgetting {turn.id}\n".encode())
-                        memory.forget(turns=[turn.id])
-                    if number % 200 == 11:
-                        memory.enrich()
-                if number % 50 == 0:
-                    size = size_of(root, number - first)
-                    out.write(f"size {size.memory} {size.descriptors} {size.log} {size.turns}\n".encode())
+                    work(memory)
+            except StoreError as error:
+                self._tell("failed", type(error).__name__)
+            finally:
+                self.disk.disarm()
+        with users.open(f"user-{user}") as memory:
+            work(memory)
 
-    return live
+    def _add(self, memory: Memory, turn: Turn) -> None:
+        began = time.thread_time()  # and not by the clock on the wall: other work is no slowness of ours
+        memory.extend([turn], strict=True)
+        self._tell("added", turn.id, time.thread_time() - began)
+
+    def _forget(self, memory: Memory, ids: list[str]) -> None:
+        self._tell("forgetting", *ids)
+        memory.forget(turns=[name for name in ids if there(memory, name)])
+
+    @staticmethod
+    def _enrich(memory: Memory) -> None:
+        with contextlib.suppress(ModelError):
+            memory.enrich()
+
+    def _tell(self, *what: object) -> None:
+        self.out.write(f"{' '.join(map(str, what))} .\n".encode())
+
+    def _size(self, turns: int) -> tuple[object, ...]:
+        pages = int(STATM.read_text().split()[1])
+        log = max((log.stat().st_size for log in self.root.glob("**/*-wal")), default=0)
+        memory = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return memory, len(os.listdir("/proc/self/fd")), log, turns, time.monotonic() - self.began
 
 
 def check_growth(sizes_seen: list[Size]) -> None:
     """Compare what a process uses late in its life with what it used early."""
     early, late = sizes_seen[: len(sizes_seen) // 3], sizes_seen[len(sizes_seen) // 3 :]
     assert max(size.log for size in sizes_seen) <= LOG, "a write-ahead log grows without an end"
-    most = max(size.descriptors for size in early) + 2 * HANDLES
+    most = max(size.descriptors for size in early) + 2 * HANDLES + CONNECTIONS
     assert max(size.descriptors for size in late) <= most, "descriptors are not given back"
     for size in late:
         grown = size.memory - early[0].memory
         assert grown <= SPARE + A_TURN * size.turns, f"{grown:.0f} MB more after {size.turns} turns"
+
+
+def growth(sizes_seen: list[Size]) -> tuple[float, float]:
+    """Return by how many MB an hour a process grows after its first third, and twice the standard error of that."""
+    late = sizes_seen[len(sizes_seen) // 3 :]
+    hours, memory = np.array([size.age / 3_600 for size in late]), np.array([size.memory for size in late])
+    (slope, _), spread = np.polyfit(hours, memory, 1, cov=True)
+    return float(slope), 2 * float(np.sqrt(spread[0, 0]))
+
+
+def check_the_end(root: Path) -> set[str]:
+    """Every turn is there as it was said, and what is owed comes to an end; return the ids of the turns."""
+    clock, stored = FakeClock(time.time()), set[str]()
+    model = ScriptedModel(then=lambda request: read_well(request.prompt))
+    with MemoryPool(root, capacity=HANDLES, embedder=EMBEDDER, llm=model, clock=clock) as users:
+        for user in range(USERS):
+            with users.open(f"user-{user}") as memory:
+                turns = list(memory.turns())
+                assert turns == [turn_of(user, int(turn.id.partition("-")[2])) for turn in turns]
+                stored |= {turn.id for turn in turns}
+                for _ in range(12):
+                    clock.advance(86_400.0)
+                    memory.enrich()
+                assert memory.health().pending == {}
+                assert memory.check().problems == ()
+    return stored
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
@@ -94,23 +211,36 @@ def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
     disk: Path, seed: int, seconds: int, tell: Callable[[str], None]
 ) -> None:
     root, journal = disk / "users", disk / "journal"
-    life = min(LIFE, seconds / LIVES)
-    lives = round(seconds / life)
-    for number in range(lives):
-        before = journal.stat().st_size if journal.exists() else 0
-        killed_after(life, one_life(root, journal, seed + number, number * 10**7))
-        lines = [line.split() for line in journal.read_bytes()[before:].decode().splitlines()]
-        whole = [line for line in lines if line[0] == "size" and len(line) == len(("size", *Size.__match_args__))]
-        check_growth([Size(float(line[1]), *map(int, line[2:])) for line in whole])
-    lines = [line.split() for line in journal.read_text().splitlines()]
-    added = {line[1] for line in lines if line[0] == "added"}
-    forgotten = {line[1] for line in lines if line[0] == "forgetting"}
-    stored: set[str] = set()
-    with MemoryPool(root, capacity=HANDLES, embedder=EMBEDDER) as users:
-        for user in range(USERS):
-            with users.open(f"user-{user}") as memory:
-                stored |= {turn.id for turn in memory.turns()}
-                assert memory.check().problems == ()
+    journal.touch()
+    short = min(LIFE, seconds / 4)
+    lives = [short] * round(0.75 * seconds / short) + [seconds / 4]
+    rate = A_SECOND if seconds >= LONG else float("inf")
+    times: list[list[float]] = []
+    failed: Counter[str] = Counter()
+    added, forgotten = set[str](), set[str]()
+    for number, life in enumerate(lives):
+        before, steady = journal.stat().st_size, number == len(lives) - 1
+        killed_after(life, Life(root, journal, seed + number, number * 10**7, rate=rate, steady=steady))
+        lines = [line.split() for line in journal.read_bytes()[before:].decode().splitlines() if line.endswith(" .")]
+        seen = [Size(float(line[1]), *map(int, line[2:5]), float(line[5])) for line in lines if line[0] == "size"]
+        check_growth(seen)
+        times.append([float(line[2]) for line in lines if line[0] == "added"])
+        failed.update(line[1] for line in lines if line[0] == "failed")
+        added |= {line[1] for line in lines if line[0] == "added"}
+        forgotten |= {name for line in lines if line[0] == "forgetting" for name in line[1:-1]}
+    stored = check_the_end(root)
     assert added - forgotten <= stored, f"lost: {sorted(added - forgotten - stored)[:5]}"
-    assert len(stored) >= 100 * lives / LIVES, "too little was done to tell anything"
-    tell(f"{seconds} s, {lives} crashes, {len(added)} turns of {USERS} users: 0 lost, {bound(lives)} of crashes")
+    assert len(stored) >= 100, "too little was done to tell anything"
+    assert failed.total() >= 5, "the disk hardly failed"
+    half = len(times) // 2
+    early, late = (float(np.percentile(np.concatenate(part), 99)) for part in (times[:half], times[half:]))
+    tell(
+        f"{seconds} s, {len(lives)} crashes, {failed.total()} calls failed by the disk ({dict(failed)}), {len(added)} "
+        f"turns of {USERS} users, {len(stored)} held: 0 lost, {bound(len(lives))} of crashes; 99 of 100 adds within "
+        f"{1e3 * early:.1f} ms of a processor in the first half, {1e3 * late:.1f} in the second"
+    )
+    if seconds >= LONG:
+        slope, spread = growth(seen)
+        tell(f"{slope:.1f} +- {spread:.1f} MB more an hour, while as much is forgotten as is added")
+        assert late <= 2 * early
+        assert slope - spread < 1.0

@@ -46,10 +46,10 @@ class Disk:
 
 
 @contextmanager
-def failing() -> Iterator[tuple[str, Disk]]:
-    """Provide a VFS by name, and the disk behind it."""
+def failing(*, for_all: bool = False) -> Iterator[tuple[str, Disk]]:
+    """Provide a VFS by name, and the disk behind it; `for_all` makes it the one that every new handle uses."""
     disk = Disk()
-    vfs = _FailingVFS("failing", disk)
+    vfs = _FailingVFS("failing", disk, for_all=for_all)
     told = sys.unraisablehook
 
     def unraisable(found: Any) -> None:  # where SQLite takes no error, apsw reports ours as one that nobody caught
@@ -66,13 +66,14 @@ def failing() -> Iterator[tuple[str, Disk]]:
 
 
 class _FailingVFS(apsw.VFS):
-    def __init__(self, name: str, disk: Disk) -> None:
-        super().__init__(name, base="")
+    def __init__(self, name: str, disk: Disk, *, for_all: bool) -> None:
+        self._base = apsw.vfs_names()[0]  # the default, by name: "" would come back here once this is the default
+        super().__init__(name, base=self._base, makedefault=for_all)
         self._disk = disk
 
     def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
         self._disk.meet("open")
-        return _FailingFile(self._disk, name, flags)
+        return _FailingFile(self._base, self._disk, name, flags)
 
     def xDelete(self, name: str, syncdir: bool) -> None:
         self._disk.meet("delete")
@@ -80,8 +81,8 @@ class _FailingVFS(apsw.VFS):
 
 
 class _FailingFile(apsw.VFSFile):
-    def __init__(self, disk: Disk, name: Any, flags: list[int]) -> None:
-        super().__init__("", name, flags)
+    def __init__(self, base: str, disk: Disk, name: Any, flags: list[int]) -> None:
+        super().__init__(base, name, flags)
         self._disk = disk
         self._main = bool(flags[0] & apsw.SQLITE_OPEN_MAIN_DB)
 
