@@ -526,9 +526,10 @@ def work_is_owed_in_a_transaction_of_its_own() -> None:
 
 
 QUEUE = "test_queue.py"
+SCHEDULES = "test_schedules.py"
 
 
-@noticed_by(f"{QUEUE}::test_every_schedule_ends_with_each_turn_done_or_failed_by_name", says="still owed|passed over")
+@noticed_by(SCHEDULES, says="still owed|passed over")
 def progress_is_a_high_water_mark() -> None:
     honest = Jobs.due
 
@@ -540,7 +541,7 @@ def progress_is_a_high_water_mark() -> None:
     Jobs.due = due  # type: ignore[method-assign]
 
 
-@noticed_by(QUEUE, says="still owed|assert")
+@noticed_by(QUEUE, says="ReplyError")
 def the_head_of_the_queue_is_tried_for_ever() -> None:
     owed.setback = lambda error, attempts: Setback(0.0, halt=True, reason="try again")  # type: ignore[assignment]
 
@@ -551,7 +552,8 @@ def a_retry_sends_the_same_bytes() -> None:
     owed.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
 
 
-@noticed_by(QUEUE, says="passed over|assert")
+@noticed_by(SCHEDULES, says="passed over")
+@noticed_by(QUEUE, says="assert")
 def a_bad_reply_means_that_there_are_no_facts() -> None:
     honest = enrich.read_extraction
 
