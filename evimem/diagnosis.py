@@ -13,6 +13,7 @@ from dataclasses import replace
 from .edges import threshold
 from .errors import UNREADABLE, StoreCorrupt
 from .extract import fact_id
+from .guests import GuestExtractor, guest, guests
 from .index.segments import Stored, sealed, stored
 from .layers import Layers
 from .protocols import Extractor
@@ -41,8 +42,8 @@ def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[
     """Return what is wrong with a file, `progress` being called with the number of turns looked at."""
     found: list[str] = []
     try:
-        with layers.db.reading():
-            found.extend(_problems(layers, extractor, progress))
+        with guests(), layers.db.reading():
+            found.extend(_problems(layers, GuestExtractor.of(extractor), guest(progress)))
     except StoreCorrupt:  # where pages are damaged, the transaction cannot even be ended; what was found says so
         if not found:
             raise

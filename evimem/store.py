@@ -16,6 +16,7 @@ from .companions import open_checked, save_mark
 from .edges import ranked, threshold
 from .erase import Erasure, finished, was_forgotten
 from .errors import InvalidTurn, StoreError, TurnConflict
+from .guests import GuestExtractor, guests
 from .index.ann_file import Origin
 from .index.corpus import Corpus
 from .index.question import microseconds
@@ -263,8 +264,8 @@ class SqliteStore:
 
     def rebuild(self, extractor: Extractor) -> None:
         """Derive everything again from the turns, in one transaction; what needs an embedder is owed."""
-        with self._writing():
-            upkeep.rebuild(self._layers, extractor)
+        with guests(), self._writing():
+            upkeep.rebuild(self._layers, GuestExtractor.of(extractor))
         self._corpus = None
         self._committed()
 
@@ -295,9 +296,8 @@ class SqliteStore:
     def keep_trace(self, trace: Trace) -> int:
         """Store a trace; return its number."""
         with self._writing():
-            number = upkeep.keep_trace(self._layers, trace)
             self._layers.count_commit()
-        return number
+            return upkeep.keep_trace(self._layers, trace)
 
     def trace(self, number: int | None) -> Trace:
         """Return a stored trace, the newest without a number. Raise InvalidQuery."""

@@ -1,0 +1,52 @@
+"""What an extractor or a progress callback of the caller raises reaches the caller as it was raised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem import Fact, Turn
+from evimem.extract import RuleExtractor
+
+
+class Moody(RuleExtractor):
+    """Raises on request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.error: Exception | None = None
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        if self.error is not None:
+            raise self.error
+        return super().extract(turn)
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no such tense"), KeyError("verb"), RuntimeError("out of memory")], ids=repr
+)
+def test_an_extractor_that_raises_is_no_damage_and_nothing_changes(tmp_path: Path, error: Exception) -> None:
+    extractor = Moody()
+    with evimem.open(tmp_path / "m.evimem", extractor=extractor) as memory:
+        memory.add("Mira", "I bought a kite.", time="2024-03-12T12:00")
+        facts = memory.facts([turn.id for turn in memory.turns()])
+        extractor.error = error
+        for call in (memory.rebuild, memory.check):
+            with pytest.raises(type(error)) as raised:
+                call()
+            assert raised.value is error
+        extractor.error = None
+        assert memory.facts([turn.id for turn in memory.turns()]) == facts != ()
+        assert memory.check().problems == ()
+
+
+def test_a_progress_callback_that_raises_is_no_damage(tmp_path: Path) -> None:
+    def progress(turns: int) -> None:
+        raise ValueError("the window was closed")
+
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "I bought a kite.", time="2024-03-12T12:00")
+        with pytest.raises(ValueError, match="the window was closed"):
+            memory.check(progress=progress)
