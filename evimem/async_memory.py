@@ -160,9 +160,9 @@ class AsyncMemory:
         """Return the calibration that is in force, if any."""
         return await self._away(self._core.calibration)
 
-    async def rebuild(self) -> None:
-        """Derive everything again from the turns."""
-        await self._away(partial(self._core.store.rebuild, self._core.extractor))
+    async def rebuild(self, *, reread: bool = False) -> None:
+        """Derive everything again from the turns; with `reread`, drop what a model found, and owe it anew."""
+        await self._away(partial(self._core.store.rebuild, self._core.extractor, reread=reread))
         await self.enrich()
 
     async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

@@ -5,10 +5,12 @@ A row of `extract` stays when it is done, so that a turn is not put to a model t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from .connection import Connection
+from .protocols import MOST_SECONDS
 
 KINDS = ("vector", "link", "extract")
 
@@ -30,9 +32,9 @@ class Jobs:
 
     def due(self, kind: str, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
         """Return (sequence number, attempts) of work that may be tried now or, with a reason, that waits for it."""
-        which, value = ("due <= ?", self._clock()) if reason is None else ("error = ?", reason)
+        which, values = ("due NOT BETWEEN ? AND ?", self._waiting()) if reason is None else ("error = ?", (reason,))
         sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {which} ORDER BY seq LIMIT ?"
-        return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, value, limit))]
+        return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, *values, limit))]
 
     def hold(self, kind: str, seqs: Sequence[int], reason: str, seconds: float) -> None:
         """Offer no work on these turns for a while, for a reason."""
@@ -42,14 +44,22 @@ class Jobs:
 
     def unread(self, kind: str, seqs: Sequence[int]) -> list[int]:
         """Return which of these turns still have some work before them that may be tried now or was never owed."""
-        sql = "SELECT seq FROM job WHERE kind = ? AND (state <> 'pending' OR due > ?) AND seq BETWEEN ? AND ?"
-        over = {seq for (seq,) in self._db.rows(sql, (kind, self._clock(), min(seqs), max(seqs)))} if seqs else set()
+        if not seqs:
+            return []
+        waits = "(state <> 'pending' OR due BETWEEN ? AND ?)"
+        sql = f"SELECT seq FROM job WHERE kind = ? AND {waits} AND seq BETWEEN ? AND ?"
+        over = {seq for (seq,) in self._db.rows(sql, (kind, *self._waiting(), min(seqs), max(seqs)))}
         return [seq for seq in seqs if seq not in over]
 
     def done(self, kind: str, seqs: Sequence[int]) -> None:
         """Strike out work."""
         end = "UPDATE job SET state = 'done', error = NULL" if kind == "extract" else "DELETE FROM job"
         self._db.executemany(f"{end} WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
+
+    def put_back(self, kind: str) -> None:
+        """Owe all the work of a kind again, what was done or given up included."""
+        sql = "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL WHERE kind = ?"
+        self._db.execute(sql, (self._clock(), kind))
 
     def postpone(self, kind: str, seq: int, error: str, seconds: float | None) -> None:
         """Count a failure; try again later, or keep the row as failed (None)."""
@@ -79,6 +89,11 @@ class Jobs:
     def counts(self, state: str) -> dict[str, int]:
         """Return how many rows of a state there are, by kind."""
         return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
+
+    def _waiting(self) -> tuple[float, float]:
+        """Return the times at which work must be due that is not tried now."""
+        now = self._clock()
+        return math.nextafter(now, math.inf), now + MOST_SECONDS
 
     def oldest(self) -> datetime | None:
         """Return since when the oldest work has been owed, in UTC."""

@@ -182,9 +182,13 @@ class Memory:
         """Return the calibration that is in force, if any."""
         return self._core.calibration()
 
-    def rebuild(self) -> None:
-        """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept."""
-        self._core.store.rebuild(self._core.extractor)
+    def rebuild(self, *, reread: bool = False) -> None:
+        """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept.
+
+        With `reread`, what a model found is dropped as if no model had read anything, and owed anew: use it after a
+        model that read badly.
+        """
+        self._core.store.rebuild(self._core.extractor, reread=reread)
         self.enrich()
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

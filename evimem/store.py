@@ -262,10 +262,10 @@ class SqliteStore:
             corpus, origin = self._current(), self._origin()
         yield from self._nearby.build(corpus, origin, lambda: self._origin() == origin)
 
-    def rebuild(self, extractor: Extractor) -> None:
+    def rebuild(self, extractor: Extractor, *, reread: bool = False) -> None:
         """Derive everything again from the turns, in one transaction; what needs an embedder is owed."""
         with guests(), self._writing():
-            upkeep.rebuild(self._layers, GuestExtractor.of(extractor))
+            upkeep.rebuild(self._layers, GuestExtractor.of(extractor), reread=reread)
         self._corpus = None
         self._committed()
 

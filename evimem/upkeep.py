@@ -29,11 +29,12 @@ KEPT_TRACES = 100  # the newest; older ones make room
 UNFINISHED = "unfinished erasure"  # the setting that is there until no reader holds what was erased
 
 
-def rebuild(layers: Layers, extractor: Extractor) -> None:
+def rebuild(layers: Layers, extractor: Extractor, *, reread: bool = False) -> None:
     """Derive everything from the turns, inside a transaction of the caller. Vectors are kept; missing ones are owed.
 
-    Facts of other extractors stay where their span lies in their turn, and go where it does not. So do traces that
-    can be read. Raise StoreCorrupt, and change nothing, where a turn is not what was stored.
+    Facts of other extractors stay where their span lies in their turn, and go where it does not; with `reread` all of
+    them go, and are owed again. Traces that can be read stay. Raise StoreCorrupt, and change nothing, where a turn is
+    not what was stored.
     """
     db, high = layers.db, layers.raw.high_water()
     db.execute("REINDEX")  # first: what follows finds rows by them
@@ -42,6 +43,9 @@ def rebuild(layers: Layers, extractor: Extractor) -> None:
         db.execute(f"DELETE FROM {table}")
     for table in ("fact", "document", "job"):
         db.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM turn)")
+    if reread:
+        db.execute("DELETE FROM fact WHERE extractor <> ?", (extractor.name,))
+        layers.jobs.put_back("extract")
     layers.facts.drop_unreadable()
     layers.raw.retime(layers.raw.wrongly_timed())
     drop_unreadable_traces(layers)

@@ -64,6 +64,16 @@ def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path
         assert by_model(memory, "k") == ["Tomas bought a kite"]
 
 
+def test_what_a_model_read_badly_can_be_dropped_and_is_owed_again(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
+        memory.extend(TURNS[:1])
+        memory.enrich()
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.rebuild(reread=True)
+        assert (by_model(memory, "k"), memory.health().pending) == ([], {"extract": 1})
+        assert memory.check().problems == ()
+
+
 def test_a_poisoned_turn_holds_up_no_other_and_ends_as_failed(tmp_path: Path) -> None:
     now = [1e9]
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of), clock=lambda: now[0]) as memory:

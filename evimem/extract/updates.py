@@ -22,9 +22,10 @@ def replaces(newer: Fact, older: Fact) -> bool:
     It does when both give one thing a value of which there is only one at a time (home, job, relationship, age, name, a
     car, the date of an appointment) and the values differ, and when the newer ends or denies what the older states.
     What is only past ("used to live in Porto"), planned or possible replaces nothing and is not replaced. Facts of two
-    topics (`topic_of`) never replace one another.
+    topics (`topic_of`) never replace one another. Nor do two readings of one turn, by the rules and by a model: what a
+    model misread must not make what was said look withdrawn.
     """
-    if newer.kind in _UNSETTLED or older.kind in _UNSETTLED:
+    if newer.kind in _UNSETTLED or older.kind in _UNSETTLED or _read_twice(newer, older):
         return False
     new, old = sense(newer.predicate), sense(older.predicate)
     before = slot_of(older, old)
@@ -38,6 +39,10 @@ def replaces(newer: Fact, older: Fact) -> bool:
     if _polarity(newer, new) != _polarity(older, old):
         return not newer.object or not older.object or _overlap(newer.object, older.object)
     return not new.negative and old.verb not in ENDING_VERBS and _differs(newer, new, slot, older, before)
+
+
+def _read_twice(one: Fact, other: Fact) -> bool:
+    return one.turn_id == other.turn_id and one.extractor != other.extractor
 
 
 def _differs(newer: Fact, new: Sense, slot: Slot, older: Fact, before: Slot) -> bool:

@@ -115,3 +115,11 @@ def test_a_tools_text_replaces_nothing_that_a_user_said() -> None:
             "Mira moved to Lisbon. The user moved to Lisbon. I moved to Lisbon.", speaker=role, role=role
         ):
             assert not any(replaces(newer, older) for older in facts("I live in Porto."))
+
+
+def test_another_reading_of_the_same_turn_replaces_nothing() -> None:
+    """Found with replies that contradict the turn they were to read: a misreading marked what was said as withdrawn."""
+    (likes,) = facts("I like coffee.")
+    misread = replace(likes, id="0", predicate="no longer likes", extractor="llm")
+    assert not replaces(misread, likes)
+    assert replaces(replace(misread, turn_id="later"), likes)

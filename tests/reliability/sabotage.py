@@ -39,7 +39,7 @@ from evimem import (
 )
 from evimem.connection import Connection, bindable
 from evimem.edges import EdgeGraph
-from evimem.extract import RuleExtractor
+from evimem.extract import RuleExtractor, updates
 from evimem.index import ann_file
 from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
@@ -584,6 +584,11 @@ def a_model_may_delete() -> None:
         settle(self, kind, entries)
 
     enrich.read_extraction, SqliteStore.settle = read, settled  # type: ignore[method-assign]
+
+
+@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="took back what the same turn")
+def a_model_may_take_back_what_it_reads() -> None:
+    updates._read_twice = lambda one, other: False
 
 
 @noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="asking wrote something")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -25,17 +24,30 @@ from tests.llm.mutants import mutants
 from tests.llm.test_fuzz import ANSWER, CHAIN, EXTRACT, JUDGE
 
 from .support.scale import sizes
-from .support.world import EMBEDDER, EXTRACTOR, NOON, small_thresholds
+from .support.world import EMBEDDER, NOON, small_thresholds
 
+SAYINGS = (
+    "I like coffee, but I don't like the noise.", "We adopted a puppy last Friday.", "I live in Porto. Lisbon is nice.",
+    "I work as a nurse.", "I moved to Ghent, after years in Lisbon.", "I no longer like coffee.",
+)  # fmt: skip
+CLAIMS_ON_IT = ("no longer likes", "hates", "lives in", "moved to", "quit", "sold", "never adopted", "works as", "is")
 IDS = tuple(f"t{number}" for number in range(12))
 ACTIONS = ("delete", "update", "merge", "forget", "replace", "supersede", "rename", "write", "tool_calls")
 TARGETS = (list(IDS), ["t1"], ["t99"], ["other-user:t1"], "*", {"everything": True}, [{"id": "t2", "text": "gone"}], -1)
 Rows = list[tuple[Any, ...]]
 
 
-def kept(number: int) -> Turn:
-    text = f"We adopted a puppy last Friday, number {number}. I don't like the noise."
-    return Turn(f"t{number}", f"s{number // 4}", "Mira", text, NOON.replace(minute=number), role="user")
+def kept(number: int, name: str = "t") -> Turn:
+    text = f"{SAYINGS[number % len(SAYINGS)]} Number {number % 12}."
+    return Turn(f"{name}{number}", f"s{number // 4}", "Mira", text, NOON.replace(minute=number % 60), role="user")
+
+
+def contradiction(request: Complete, random: Random) -> dict[str, Any]:
+    """Return a fact in words of the turn itself, which says something else, or the same once more."""
+    words = re.findall(r"[A-Za-z]+", request.prompt.rpartition("<turn")[2].partition(">")[2]) or ["coffee"]
+    thing, quote = random.choice(words), random.choice(words)
+    claim = random.choice(CLAIMS_ON_IT)
+    return {"subject": "Mira", "predicate": claim, "object": thing, "quote": quote, "kind": "state", "when": ""}
 
 
 def wicked(request: Complete, random: Random) -> str:
@@ -45,8 +57,9 @@ def wicked(request: Complete, random: Random) -> str:
     for action in random.sample(ACTIONS, 3):
         base[action] = random.choice(TARGETS)
     if "facts" in base:
-        orders = {"id": random.choice(IDS), "turn_id": random.choice(IDS), "replaced_by": "t1", "extractor": "says"}
-        base["facts"] = [{**fact, **orders} for fact in base["facts"]] * random.randint(1, 40)
+        orders = {"id": random.choice(IDS), "turn_id": random.choice(IDS), "replaced_by": "t1", "extractor": "rules"}
+        said = [*base["facts"], *(contradiction(request, random) for _ in range(4))]
+        base["facts"] = [{**fact, **orders} for fact in said] * random.randint(1, 9)
     return json.dumps(base)
 
 
@@ -55,24 +68,39 @@ def raw(memory: Memory) -> Rows:
 
 
 def by_rules(memory: Memory) -> Rows:
-    return memory._core.store._db.rows("SELECT * FROM fact WHERE extractor = 'says' AND seq <= 12 ORDER BY row")
+    """Return what the rules found; what replaced it comes last."""
+    return memory._core.store._db.rows(
+        """SELECT row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, span_start,
+        span_end, kind, extractor, owner, topic, instant, replaced_by
+        FROM fact WHERE extractor = 'rules' AND seq <= 12 ORDER BY row"""
+    )
+
+
+def taken_back(memory: Memory) -> Rows:
+    """Return what the rules found in a turn and a model took back in the same one, or took back without a fact."""
+    return memory._core.store._db.rows(
+        """SELECT one.id, one.predicate, one.object, other.predicate, other.object
+        FROM fact AS one LEFT JOIN fact AS other ON other.id = one.replaced_by
+        WHERE one.replaced_by IS NOT NULL AND one.extractor = 'rules'
+        AND (other.id IS NULL OR (other.extractor = 'llm' AND other.seq = one.seq))"""
+    )
 
 
 def commits(memory: Memory) -> int:
     return int(memory._core.store._layers.meta("commits") or 0)
 
 
-@pytest.mark.parametrize("count", sizes(600, nightly=10_000, reduced=150))
+@pytest.mark.parametrize("count", sizes(3_000, nightly=10_000, reduced=150))
 def test_no_reply_changes_a_turn_or_writes_by_being_asked(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     random, clock = Random(seed), FakeClock(1.7e9)
     spoilt = mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count + 100, seed)
     model = ScriptedModel(then=lambda asked: next(spoilt) if random.random() < 0.3 else wicked(asked, random))
-    given = answered = failed = fresh = 0
+    given = answered = failed = fresh = stored = 0
     with (
         small_thresholds(),
-        evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory,
+        evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, clock=clock) as memory,
     ):
         memory.extend([kept(number) for number in range(12)])
         turns, facts = raw(memory), by_rules(memory)
@@ -82,7 +110,7 @@ def test_no_reply_changes_a_turn_or_writes_by_being_asked(
             try:
                 if random.random() < 0.3:
                     fresh += 1
-                    memory.extend([replace(kept(fresh % 12), id=f"n{fresh}")])
+                    memory.extend([kept(fresh, "n")])
                     clock.advance(86_400.0)
                     memory.enrich()
                 else:
@@ -95,11 +123,32 @@ def test_no_reply_changes_a_turn_or_writes_by_being_asked(
                 failed += 1
             given += len(model.requests)
             assert raw(memory) == turns, "a turn was changed, or is gone"
-            assert by_rules(memory) == facts, "a reply changed what the rules found"
-        found = memory._core.store.check(EXTRACTOR)
+            assert [row[:-1] for row in by_rules(memory)] == [row[:-1] for row in facts], (
+                "a reply changed what the rules found"
+            )
+            assert taken_back(memory) == [], "a reply took back what the same turn says"
+            if fresh % 30 == 29:  # a question over ever more of the same says nothing new
+                stored += llm_facts(memory)
+                forget_the_new(memory)
+        stored += llm_facts(memory)
+        found = memory._core.store.check(memory._core.extractor)
+        assert by_rules(memory) != facts, "no reply ever said that something is no longer so"
         assert found == (), f"what a model said was stored without being in the turn: {found}"
-        stored = memory._core.store._db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'")
+    with evimem.open(disk / "m.evimem", embedder=EMBEDDER, clock=clock) as memory:
+        forget_the_new(memory)
+        memory.rebuild(reread=True)
+        assert by_rules(memory) == facts, "what a model said cannot be undone"
+        assert (llm_facts(memory), memory._core.store.check(memory._core.extractor)) == (0, ())
+        assert memory.health().pending == {"extract": memory.stats().turns}
     tell(f"{given} replies, {answered} answers, {failed} model errors, {stored} facts: 0 turns changed, 0 ungrounded")
+
+
+def forget_the_new(memory: Memory) -> None:
+    memory.forget(turns=[turn.id for turn in memory.turns() if turn.id.startswith("n")])
+
+
+def llm_facts(memory: Memory) -> int:
+    return int(memory._core.store._db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))
 
 
 VOICES = (("assistant", "assistant"), ("search tool", "tool"), ("web page", "assistant"), ("Noah", "user"))
