@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import astuple, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +15,8 @@ from evimem import Memory, Turn
 from evimem.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.examples import load_example
+from evimem.index.document import document
+from evimem.protocols import Entry
 from evimem.store import SqliteStore
 
 TURNS = load_example("friends")
@@ -61,6 +65,38 @@ def test_a_handle_follows_another_across_a_seal(tmp_path: Path) -> None:
         for start in range(0, len(TURNS), 23):
             writer.extend(TURNS[start : start + 23])
             assert found(reader) == found(writer)
+
+
+@pytest.mark.parametrize("segment", [64, 10_000])
+def test_read_at_once_the_columns_are_those_that_grew_turn_by_turn(tmp_path: Path, segment: int) -> None:
+    with opened(tmp_path / "m.evimem", segment) as memory:
+        store = memory._core.store
+        for number, turn in enumerate(TURNS):
+            if number % 7 == 0:  # its vector is still owed
+                store.write([Entry(replace(turn, role="user"))])
+            else:
+                memory.extend([turn])
+            grown = store._current()
+        for turn in (*TURNS[100:110], TURNS[-2]):
+            position = store._layers.raw.find(turn.id) - 1
+            memory.forget(turns=[turn.id])
+            grown.forget(position)
+        read = store._current()
+        assert read is not grown
+        for name in ("alive", "scale", "vectors", "event_start", "event_end"):
+            assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
+        for name in ("session", "speaker", "time", "length", "asks", "temporal"):
+            assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[read.alive]), name
+        assert np.array_equal(read.dialogue.before, grown.dialogue.before)
+        assert np.array_equal(read.dialogue.after, grown.dialogue.after)
+        assert [read.events(at) for at in np.flatnonzero(read.alive)] == [
+            grown.events(at) for at in np.flatnonzero(read.alive)
+        ]
+        for term in {term for turn in TURNS for term in document(turn).terms}:
+            assert [part.tolist() for part in astuple(read.posting(term))] == [
+                part.tolist() for part in astuple(grown.posting(term))
+            ], term
+        assert (read.turns, read.words) == (grown.turns, grown.words) == (len(TURNS) - 11, read.words)
 
 
 def test_a_rebuild_gives_the_same_rows_and_results(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -159,7 +159,7 @@ class Corpus:
         return len(self) - 1
 
     def load(self, block: Block) -> None:
-        """Fill an empty corpus with the columns whose postings are sealed."""
+        """Fill an empty corpus with columns; the terms of those that are not sealed are to be added."""
         if len(self):
             raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")
         self._check_width(block.vectors)
@@ -181,6 +181,10 @@ class Corpus:
         words = np.bincount(block.speaker[block.alive], block.length[block.alive])
         for speaker in np.flatnonzero(turns).tolist():
             self._count(speaker, int(turns[speaker]), int(words[speaker]))
+
+    def add_terms(self, position: int, counts: Mapping[str, int]) -> None:
+        """Say which terms a loaded turn has whose postings are not sealed; positions only grow."""
+        self._tail.add(position, counts)
 
     def forget(self, position: int) -> None:
         """Take a turn out of every path; its position stays, dead."""

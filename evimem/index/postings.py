@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,7 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-MOST = 65_535  # a count is kept in 16 bits
+_BITS = 16  # of a count
+MOST = 2**_BITS - 1
 _HALF = 255  # of either kind; BM25 saturates long before
 
 
@@ -72,26 +73,23 @@ class RecentPostings:
 
 
 class TailPostings:
-    """The postings of the newest turns, growing in memory."""
+    """The postings of the newest turns, growing in memory: a number an entry, its position above its count."""
 
     def __init__(self) -> None:
-        self._lists: dict[str, tuple[array[int], array[int]]] = {}
+        self._entries: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
 
     def add(self, position: int, counts: Mapping[str, int]) -> None:
         """Add a turn's terms; positions only grow."""
-        lists = self._lists
+        entries, above = self._entries, position << _BITS
         for term, count in counts.items():
-            found = lists.get(term)
-            if found is None:
-                found = lists[term] = (array("i"), array("H"))
-            found[0].append(position)
-            found[1].append(count if count < MOST else MOST)
+            entries[term].append(above | (count if count < MOST else MOST))
 
     def read(self, term: str) -> Posting:
-        found = self._lists.get(term)
+        found = self._entries.get(term)
         if found is None:
             return NOWHERE
-        return Posting(np.array(found[0], np.int32), np.array(found[1], np.uint16))
+        packed = np.array(found, np.int64)
+        return Posting((packed >> _BITS).astype(np.int32), (packed & MOST).astype(np.uint16))
 
 
 def joined(first: Posting, second: Posting) -> Posting:
