@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 
-from .errors import ModelError, ModelUnavailable
+from .errors import ModelError, ModelUnavailable, UnknownTurn
 from .flow import (
     Complete,
     Flow,
     collect_batch,
+    context,
     contexts,
     due,
     hold,
@@ -50,7 +52,7 @@ def _collect_all() -> Flow[tuple[int, int]]:
     collected = failed = 0
     for batch_id in (yield from _open()):
         jobs = yield from due("extract", MOST, _reason(batch_id))
-        earlier = yield from _earlier(jobs)
+        jobs, earlier = yield from _with_earlier(jobs)
         try:
             outcomes = yield from collect_batch(batch_id, _requests(jobs, earlier))
         except ModelUnavailable as error:
@@ -92,18 +94,26 @@ def _hand_in_all() -> Flow[int]:
         idle = [job for job in jobs if not worth_asking(job.turn)]
         if idle:
             yield from settle("extract", [Entry(job.turn) for job in idle])
-        asked = [job for job in jobs if worth_asking(job.turn)]
+        asked, earlier = yield from _with_earlier([job for job in jobs if worth_asking(job.turn)])
         if asked:
-            batch_id = yield from start_batch(_requests(asked, (yield from _earlier(asked))))
+            batch_id = yield from start_batch(_requests(asked, earlier))
             yield from _keep_open([*(yield from _open()), batch_id])
             yield from hold("extract", [job.turn.id for job in asked], _reason(batch_id), HOURS * 3600)
         handed_in += len(asked)
     return handed_in
 
 
-def _earlier(jobs: Sequence[Job]) -> Flow[dict[str, Sequence[Turn]]]:
-    around = yield from contexts([job.turn.id for job in jobs], MAX_EARLIER, 0)
-    return {job.turn.id: turns[:-1] for job, turns in zip(jobs, around, strict=True)}
+def _with_earlier(jobs: Sequence[Job]) -> Flow[tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]]:
+    """Return the jobs with the turns before each; a turn that was forgotten since it was offered is left out."""
+    earlier: dict[str, Sequence[Turn]] = {}
+    try:
+        around = yield from contexts([job.turn.id for job in jobs], MAX_EARLIER, 0)
+        earlier = {job.turn.id: turns[:-1] for job, turns in zip(jobs, around, strict=True)}
+    except UnknownTurn:
+        for job in jobs:
+            with suppress(UnknownTurn):
+                earlier[job.turn.id] = (yield from context(job.turn.id, MAX_EARLIER, 0))[:-1]
+    return tuple(job for job in jobs if job.turn.id in earlier), earlier
 
 
 def _requests(jobs: Sequence[Job], earlier: Mapping[str, Sequence[Turn]]) -> dict[str, Complete]:

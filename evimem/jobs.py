@@ -62,10 +62,11 @@ class Jobs:
         self._db.execute(sql, (self._clock(), kind))
 
     def postpone(self, kind: str, seq: int, error: str, seconds: float | None) -> None:
-        """Count a failure; try again later, or keep the row as failed (None)."""
+        """Count a failure; try again later, or keep the row as failed (None). What another has done stays done."""
         state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
         self._db.execute(
-            "UPDATE job SET state = ?, attempts = attempts + 1, due = ?, error = ? WHERE kind = ? AND seq = ?",
+            "UPDATE job SET state = ?, attempts = attempts + 1, due = ?, error = ? "
+            "WHERE kind = ? AND seq = ? AND state = 'pending'",
             (state, self._clock() + wait, error, kind, seq),
         )
 

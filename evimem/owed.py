@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import EmbedderError, ModelError
+from .errors import EmbedderError, ModelError, UnknownTurn
 from .flow import Flow, JobKind, context, due, embed, postpone, settle
 from .index.document import embedding_text
 from .llm.enrich import MAX_EARLIER as EARLIER
@@ -59,7 +59,10 @@ def give_facts(job: Job) -> Flow[int]:
     if not worth_asking(job.turn):  # a greeting, or a mere question: what the rules found is what there is
         yield from settle("extract", [Entry(job.turn)])
         return 1
-    earlier = yield from context(job.turn.id, EARLIER, 0)
+    try:
+        earlier = yield from context(job.turn.id, EARLIER, 0)
+    except UnknownTurn:
+        return 1  # it was forgotten since it was offered
     try:
         extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1)
     except ModelError as error:

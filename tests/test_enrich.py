@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,47 @@ def test_what_a_model_read_badly_can_be_dropped_and_is_owed_again(tmp_path: Path
         memory.rebuild(reread=True)
         assert (by_model(memory, "k"), memory.health().pending) == ([], {"extract": 1})
         assert memory.check().problems == ()
+
+
+def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path: Path) -> None:
+    """Found by letting two workers overtake one another: the slower one owed the turn again, or gave it up."""
+    path = tmp_path / "m.evimem"
+    with evimem.open(path, llm=ScriptedModel(then=facts_of)) as other:
+
+        def slow_and_bad(request: Complete) -> str:
+            other.enrich()
+            return "{"
+
+        with evimem.open(path, llm=ScriptedModel(then=slow_and_bad)) as memory:
+            memory.extend(TURNS[:1])
+            memory.enrich()
+            assert by_model(memory, "k") == ["Tomas bought a kite"]
+            assert (memory.health().pending, memory.health().failed) == ({}, {})
+
+
+@pytest.mark.parametrize("way", ["enrich", "enrich_batch"])
+def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp_path: Path, way: str) -> None:
+    """Found by letting two workers overtake one another: the slower one raised UnknownTurn, and did no other turn."""
+    path = tmp_path / "m.evimem"
+    with (
+        evimem.open(path) as other,
+        evimem.open(path, llm=ScriptedModel(then=facts_of)) as memory,
+    ):
+        memory.extend(TURNS[:1])
+        memory.add("Tomas", "Guess what, a kite again, blue.", time="2024-05-02T10:03", id="l")
+        offered = memory._core.store.due
+
+        def and_then_forgotten(*which: Any) -> Any:
+            jobs = offered(*which)
+            if any(job.turn.id == "k" for job in jobs):
+                other.forget(turns=["k"])
+            return jobs
+
+        memory._core.store.due = and_then_forgotten  # type: ignore[method-assign]
+        getattr(memory, way)()
+        getattr(memory, way)()
+        assert by_model(memory, "l") == ["Tomas bought a kite"]
+        assert (memory.health().pending, memory.health().failed) == ({}, {})
 
 
 def test_a_poisoned_turn_holds_up_no_other_and_ends_as_failed(tmp_path: Path) -> None:
