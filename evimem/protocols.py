@@ -147,6 +147,7 @@ class Entry:
 
 
 COUNTED = 1_000  # turns: whether a memory is small is asked at every question, how large a large one is never
+MOST_SECONDS = 7 * 86_400.0  # that work waits before it is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +228,7 @@ class Store(Protocol):
     def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first.
 
+        So may those put off for longer than `MOST_SECONDS`: the clock was set back since, or a server asked for years.
         With a reason, return those that wait for it instead (see `hold`).
         """
         ...
