@@ -23,6 +23,13 @@ settings.load_profile(os.environ.get("EVIMEM_HYPOTHESIS", "ci"))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let a nightly test run for as long as it takes: the limit is for those that should end soon."""
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[evimem.Memory]:
     with evimem.open(tmp_path / "m.evimem") as memory:

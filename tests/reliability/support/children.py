@@ -125,10 +125,12 @@ def all_in_children(works: Sequence[Callable[[], T]]) -> list[T]:
 def killed_after(seconds: float, work: Callable[[Send], None]) -> list[Any]:
     """Run work in a child, kill it so many seconds after its first message; return all it sent."""
     child = start(work)
-    messages = child.messages()
-    received = [next(messages, None)]
-    time.sleep(seconds)
-    child.kill()
+    try:
+        messages = child.messages()
+        received = [next(messages, None)]
+        time.sleep(seconds)
+    finally:
+        child.kill()
     received += messages
     child.wait()
     for message in received:
