@@ -19,7 +19,7 @@ from .index.question import Question, microseconds
 from .index.weights import BM25, WEIGHTS
 from .layers import events
 from .naming import is_about
-from .protocols import COUNTED, About, Entry, Job, Roster, Vectors
+from .protocols import COUNTED, MOST_SECONDS, About, Entry, Job, Roster, Vectors
 from .quantize import Packed, pack, unpack
 from .raw import digest, instant
 from .types import AddReport, EraseReport, Fact, Hit, Query, Turn, TurnStatus
@@ -146,7 +146,8 @@ class MemoryStore:
         if reason is not None:
             ready = [(one, tries) for one, (tries, _) in owed if one.waits.get(kind) == reason]
         else:
-            ready = [(one, tries) for one, (tries, due) in owed if due is not None and due <= now]
+            timed = [(one, tries, due - now) for one, (tries, due) in owed if due is not None]
+            ready = [(one, tries) for one, tries, left in timed if left <= 0 or left > MOST_SECONDS]
         return tuple(Job(one.turn, self._settled(one), tries) for one, tries in ready[:limit])
 
     def settle(self, kind: str, entries: Sequence[Entry]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -16,9 +17,10 @@ from .types import Fact, TimeSpan, Turn
 T = TypeVar("T")
 FORMAT = 1
 _HEADER = "evimem"
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-def export_lines(pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[str]:
+def export_lines(pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[bytes]:
     """Yield a header, one line a turn with its facts, and a last line that tells a whole file from a cut one."""
     yield _line({_HEADER: FORMAT})
     count = 0
@@ -34,7 +36,7 @@ def write_export(
     """Write an export; a crash leaves no file that looks whole."""
     with replace_with(path) as file:
         for line in export_lines(_counted(pairs, progress)):
-            file.write(line.encode())
+            file.write(line)
 
 
 def _counted(pairs: Iterable[T], progress: Callable[[int], None]) -> Iterator[T]:
@@ -68,9 +70,18 @@ def read_export(path: Path) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
         )
 
 
-def _line(value: dict[str, Any]) -> str:
-    # The standard library and not orjson: escapes keep lone surrogates, which are not valid UTF-8.
-    return json.dumps(value, separators=(",", ":"), default=datetime.isoformat) + "\n"
+def _line(value: dict[str, Any]) -> bytes:
+    # The standard library and not orjson, for lone surrogates: they are no UTF-8, so that they are escaped. But two of
+    # them that make a pair would be read back as one character: they stand as the bytes that json.loads takes for them.
+    line = _dumps(value, ensure_ascii=False)
+    try:
+        return line.encode()
+    except UnicodeEncodeError:
+        return line.encode("utf-8", "surrogatepass") if _PAIR.search(line) else _dumps(value).encode()
+
+
+def _dumps(value: dict[str, Any], *, ensure_ascii: bool = True) -> str:
+    return json.dumps(value, separators=(",", ":"), default=datetime.isoformat, ensure_ascii=ensure_ascii) + "\n"
 
 
 def _plain(value: Turn | Fact) -> dict[str, Any]:

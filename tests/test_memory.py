@@ -228,6 +228,7 @@ def test_backup_is_a_whole_memory_and_never_overwrites(memory: Memory, tmp_path:
 def test_export_and_import_lose_nothing(memory: Memory, tmp_path: Path) -> None:
     memory.extend(load_example("friends"))
     memory.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
+    memory.add("Mira", "two halves \ud83d\ude00 of 😀 \u2028", time="2025-01-01T00:00", id="halves")
     memory.export(tmp_path / "m.jsonl")
     with evimem.open(tmp_path / "other.evimem") as other:
         assert other.import_(tmp_path / "m.jsonl").added == memory.stats().turns

@@ -212,6 +212,7 @@ def what_is_evicted_stays_open() -> None:
     MemoryPool._close = lambda self, key: evicted.append(self._open.pop(key))  # type: ignore[method-assign]
 
 
+MACHINE = "test_state_machine.py::test_memories_of_a_pool_hold_what_dicts_would"
 ERASURE = "test_erasure.py::test_no_byte_of_what_was_forgotten_is_left"
 
 
@@ -237,6 +238,7 @@ def the_log_is_not_emptied() -> None:
 
 
 @noticed_by(ERASURE, says="vector")
+@noticed_by(MACHINE, says="the index holds what is no turn|has a vector that is not what was stored")
 def sealed_vectors_of_the_forgotten_stay() -> None:
     honest = Connection.patch
 
@@ -285,12 +287,11 @@ def the_doctor_sees_nothing() -> None:
     diagnosis.problems = lambda layers, extractor, progress: ()  # type: ignore[assignment]
 
 
-MACHINE = "test_state_machine.py"
 ISOLATION = "test_isolation.py::test_no_call_lets_out_what_another_user_said"
 
 
 @noticed_by(ISOLATION, says="let out")
-@noticed_by(MACHINE, says="assert")
+@noticed_by(MACHINE, says="taken otherwise|not those that were kept")
 def the_pool_lends_whatever_is_open() -> None:
     honest = MemoryPool._borrow
 
@@ -307,7 +308,7 @@ def the_pool_lends_whatever_is_open() -> None:
 
 
 @noticed_by(ISOLATION, says="let out|belongs to another user")
-@noticed_by(MACHINE, says="assert|belongs to another user")
+@noticed_by(MACHINE, says="taken otherwise|not those that were kept|belongs to another user")
 def the_pool_opens_under_the_id_it_evicted() -> None:
     evict = MemoryPool._close
 
@@ -320,7 +321,7 @@ def the_pool_opens_under_the_id_it_evicted() -> None:
 
 
 @noticed_by(ISOLATION, says="let out|fewer turns|Error|StoreClosed")
-@noticed_by(MACHINE, says="assert|Error|StoreClosed")
+@noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|StoreClosed")
 def all_memories_share_one_cache() -> None:
     honest = SqliteStore._current
     shared: list[Any] = []
@@ -334,13 +335,13 @@ def all_memories_share_one_cache() -> None:
 
 
 @noticed_by(ISOLATION, says="let out")
-@noticed_by(MACHINE, says="assert")
+@noticed_by(MACHINE, says="taken otherwise|not those that were kept")
 def user_ids_that_look_alike_are_one() -> None:
     honest = pool.key_of
     pool.key_of = lambda user_id: honest(unicodedata.normalize("NFC", user_id).casefold())  # type: ignore[assignment]
 
 
-@noticed_by(MACHINE, says="assert|Error")
+@noticed_by(MACHINE, says="the postings")
 def postings_of_the_forgotten_stay() -> None:
     Segments._shorten = lambda self, term, number, leaving: None  # type: ignore[method-assign]
 
@@ -350,7 +351,7 @@ def work_is_struck_out_before_it_is_done() -> None:
     Segments.set_vector = lambda self, seq, packed: None  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="DID NOT RAISE|assert")
+@noticed_by(MACHINE, says="not those that were kept|taken otherwise|DID NOT RAISE")
 def a_conflict_overwrites() -> None:
     honest = SqliteStore._write_one
 
@@ -362,7 +363,7 @@ def a_conflict_overwrites() -> None:
     SqliteStore._write_one = write  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="Error|assert")
+@noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|the postings")
 def other_handles_do_not_hear_of_a_rewrite() -> None:
     honest = Layers.count_commit
     Layers.count_commit = lambda self, **_: honest(self)  # type: ignore[method-assign]
@@ -383,12 +384,32 @@ def filters_come_after_the_best_k() -> None:
     store.rank = rank
 
 
-@noticed_by(MACHINE, says="assert|linked otherwise")
+@noticed_by(MACHINE, says="a number was given twice")
+def numbers_are_given_twice() -> None:
+    honest = RawLog.erase
+
+    def erase(self: RawLog, seqs: Any) -> None:
+        honest(self, seqs)
+        self._db.execute("UPDATE sqlite_sequence SET seq = (SELECT max(seq) FROM turn) WHERE name = 'turn'")
+
+    RawLog.erase = erase  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="has a fact that is not what was stored")
+def what_is_replaced_is_overwritten() -> None:
+    def overwrite(self: Replacing, row: int, winner: str | None) -> None:
+        sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
+        self._db.execute(sql, (winner, row))
+
+    Replacing._set = overwrite  # type: ignore[method-assign]
+
+
+@noticed_by(MACHINE, says="linked otherwise")
 def forgetting_misses_links() -> None:
     EdgeGraph._linked = lambda self, row: []  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="assert")
+@noticed_by(MACHINE, says="not those that were kept|taken otherwise")
 def opening_again_starts_anew() -> None:
     honest = SqliteStore.__init__
     opened: dict[Any, int] = {}
@@ -507,6 +528,7 @@ def a_damaged_index_is_believed() -> None:
     ann_file._read_header = believed
 
 
+@noticed_by(KILLS, says="has no vector|have no vector")
 @noticed_by(POWER, says="derived rows differ|has no vector")
 def work_is_owed_in_a_transaction_of_its_own() -> None:
     put, committed = Jobs.put, SqliteStore._committed

@@ -83,6 +83,18 @@ def test_a_provider_that_is_down_costs_no_turn_and_the_queue_drains_when_it_is_b
         assert (memory.health().pending, memory.health().failed) == ({}, {})
 
 
+def test_a_clock_that_was_set_back_holds_nothing_up_for_years(disk: Path) -> None:
+    clock = FakeClock(2.7e9)
+    model = ScriptedModel([ModelUnavailable("down", retryable=True, retry_after=9e8)], then=read_well)
+    with evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory:
+        memory.extend([bought(0)])
+        with pytest.raises(ModelUnavailable):
+            memory.enrich()
+        clock.now = 1.7e9
+        memory.enrich()
+        assert memory.health().pending == {}
+
+
 @pytest.mark.parametrize("by_bytes", [True, False], ids=["of the same request", "of any request"])
 def test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done(disk: Path, by_bytes: bool) -> None:
     clock, cache = FakeClock(1.7e9), dict[object, str]()

@@ -53,6 +53,12 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return said
 
 
+def indexed(memory: Memory) -> set[str]:
+    """Return the ids of the turns that the index holds anything of; what is left of others is told by its number."""
+    names = {table: dict(memory._core.store._db.rows(sql)) for table, sql in _NAMES.items()}
+    return set(_index(memory, names))
+
+
 def _rows(db: Connection, table: str, names: dict[str, dict[int, Any]]) -> list[Any]:
     columns = [row[1] for row in db.rows(f"PRAGMA table_info({table})")]
     refers = {row[3]: row[2] for row in db.rows(f"PRAGMA foreign_key_list({table})")} | {
