@@ -152,12 +152,12 @@ MOST_SECONDS = 7 * 86_400.0  # that work waits before it is tried again
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who speaks in a memory, how late it is there, and how many turns there are, of which `COUNTED` are counted."""
+    """Who speaks in a memory, how late it is there, and how many turns were counted: no more than `COUNTED`."""
 
     speakers: tuple[str, ...]
     first: datetime | None
     last: datetime | None
-    turns: int
+    counted: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from .errors import (
     StoreCorrupt,
     StoreError,
 )
-from .files import sync_folder
+from .files import claim, sweep, sync_folder
 from .index.segments import Stored, stored
 from .layers import Layers
 from .protocols import Extractor
@@ -124,7 +124,7 @@ def stats(layers: Layers) -> Stats:
     pages, size = layers.db.value("PRAGMA page_count"), layers.db.value("PRAGMA page_size")
     return Stats(
         str(layers.db.path),
-        roster.turns,
+        layers.raw.count(),
         int(layers.db.value("SELECT count(*) FROM session")),
         roster.speakers,
         layers.facts.count(),
@@ -198,9 +198,11 @@ def backup(db: Connection, target: Path) -> None:
         raise StoreError(
             f"{str(target)!r} exists already; a backup is never written over another file: give a new path"
         )
+    sweep(target)  # of one that was killed
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
-        db.backup_to(temporary)
+        with claim(temporary):
+            db.backup_to(temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(target)

@@ -24,3 +24,9 @@ def test_candidates_score_as_much_as_the_best_of_all(path: Path, compared: int) 
     like, kept = against_all(path, Effort(whole=0, compared=compared, sketched=512))
     assert kept >= 0.995
     assert like >= 0.85
+
+
+def test_every_turn_of_a_large_memory_is_counted(path: Path) -> None:
+    with evimem.open(path) as memory:
+        assert memory.stats().turns == 5_000
+        assert memory.health().turns == 5_000

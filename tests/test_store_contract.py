@@ -85,7 +85,7 @@ def test_a_turn_reads_back_verbatim(store: Store) -> None:
 def test_the_same_turn_twice_is_kept_once(store: Store) -> None:
     keep(store, DIALOGUE)
     report = keep(store, DIALOGUE)
-    assert (report.added, report.existing, store.roster().turns) == (0, 4, 4)
+    assert (report.added, report.existing, store.roster().counted) == (0, 4, 4)
 
 
 def test_an_id_with_other_content_is_refused_and_says_so(store: Store) -> None:
@@ -101,7 +101,7 @@ def test_a_strict_batch_is_kept_whole_or_not_at_all(store: Store) -> None:
     keep(store, DIALOGUE)
     with pytest.raises(TurnConflict):
         keep(store, [said("New.", id="e", at=9), replace(DIALOGUE[0], text="Other.")], strict=True)
-    assert store.roster().turns == 4
+    assert store.roster().counted == 4
 
 
 def test_naive_and_aware_times_do_not_mix(store: Store) -> None:

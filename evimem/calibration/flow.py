@@ -96,7 +96,7 @@ def gated(mind: LLMMind, embedder: str) -> Flow[Mind]:
 
     A small memory gets none: what the offline judge is worth there was not measured.
     """
-    if (yield from who_speaks()).turns < LEAST_TURNS:
+    if (yield from who_speaks()).counted < LEAST_TURNS:
         return mind
     offline = yield from put_right(Judging(OfflineMind(), "", embedder))
     return GatedMind(mind, offline) if isinstance(offline, OfflineMind) else mind
