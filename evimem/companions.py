@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .connection import APPLICATION_ID, Connection
 from .errors import DiskFull, NotAMemory, StoreReadOnly, StoreRolledBack
+from .files import sweep
 from .raw.mark import Mark, mark_path, read_mark, write_mark
 from .schema import migrate, version
 
@@ -35,7 +36,14 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection
         db.close()
         raise
     db.trust()
+    sweep(path)
     return db
+
+
+def drop_mark(path: Path) -> None:
+    """Delete the mark of a memory that is to be deleted, and what a crash may have left of one."""
+    mark_path(path).unlink(missing_ok=True)
+    sweep(path)
 
 
 def notes(path: Path) -> list[str]:

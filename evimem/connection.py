@@ -63,7 +63,6 @@ class Connection:
         self._suspect = False
         self._trusted = False
         self._place: tuple[int, int] | None = None
-        self._pid = os.getpid()
         self._mine = _Mine(self._lock, path)
         _check_runtime()
         with self._mine:
@@ -72,7 +71,7 @@ class Connection:
     @property
     def usable(self) -> bool:
         """Whether the handle is open, belongs to this process, and its file lies where it lay."""
-        return not self._closed and self._pid == os.getpid() and self._found() == self._place
+        return not self._closed and self._mine.in_its_process and self._found() == self._place
 
     def trust(self) -> None:
         """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
@@ -175,6 +174,7 @@ class Connection:
         with self._mine:
             copy = apsw.Connection(str(target))
             try:
+                copy.execute("PRAGMA journal_mode=OFF")  # nothing but the file itself, which is worth nothing half done
                 with copy.backup("main", self._handle(), "main") as job:
                     while not job.done:
                         job.step(1000)
@@ -200,7 +200,7 @@ class Connection:
 
     def close(self) -> None:
         """Close the handle; a second call does nothing."""
-        if self._pid != os.getpid():
+        if not self._mine.in_its_process:
             return  # it is the parent's to close
         with self._lock:
             if not self._closed:
@@ -342,6 +342,11 @@ class _Mine:
         self._acquire, self._release = lock.acquire, lock.release
         self._path = str(path)
         self._pid = os.getpid()
+
+    @property
+    def in_its_process(self) -> bool:
+        """Whether this is the process that opened the handle, and not a child of a fork."""
+        return self._pid == os.getpid()
 
     def __enter__(self) -> None:
         if self._pid != os.getpid():

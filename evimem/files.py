@@ -9,13 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+if os.name != "nt":
+    import fcntl
+
 
 @contextmanager
 def replace_with(path: Path) -> Iterator[BinaryIO]:
     """Write a file so that after a crash either the old or the new one is there, whole."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with claim(temporary) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -24,6 +27,32 @@ def replace_with(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def claim(temporary: Path) -> BinaryIO:
+    """Open a new file, which `sweep` leaves alone for as long as it is open."""
+    while True:
+        file = temporary.open("wb")
+        _lock(file)
+        if temporary.exists():
+            return file
+        file.close()  # swept away between the two: once more
+
+
+def sweep(path: Path) -> None:
+    """Delete what processes that were killed have left of this file, and of those named after it.
+
+    They may hold what is forgotten by now. Whoever still writes such a file holds a lock on it.
+    """
+    with os.scandir(path.parent) as entries:
+        left = [Path(entry) for entry in entries if entry.name.startswith(f"{path.name}.") and _is_temporary(entry)]
+    for file in left:
+        try:
+            with file.open("rb") as handle:
+                if _lock(handle):
+                    file.unlink()
+        except OSError:
+            continue  # somebody else was first, or may delete it and we may not
 
 
 def sync_folder(folder: Path) -> None:
@@ -35,3 +64,18 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _is_temporary(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith(".tmp") and entry.is_file(follow_symlinks=False)
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Lock a file, unless another has; return whether it is ours, which it never is where there are no locks."""
+    if os.name == "nt":
+        return True  # there, nobody can delete a file that another has open
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

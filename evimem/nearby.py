@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import StoreClosed
+from .files import sweep
 from .index import ann_file
 from .index.ann_file import Origin
 from .index.corpus import Corpus
@@ -114,6 +115,7 @@ class Nearby:
         """Delete the index: it holds vectors of turns that were forgotten."""
         self._index = self._reaching = self._origin = self._tried = None
         self._file.unlink(missing_ok=True)
+        sweep(self._file)
 
     def _rows(self, positions: NDArray[np.int64]) -> Vectors:
         corpus = self._corpus

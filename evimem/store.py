@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import diagnosis, upkeep
-from .companions import open_checked, save_mark
+from .companions import drop_mark, open_checked, save_mark
 from .edges import ranked, threshold
 from .erase import Erasure, finished, was_forgotten
 from .errors import InvalidTurn, StoreError, TurnConflict
@@ -28,7 +28,7 @@ from .nearby import FROM, Nearby
 from .protocols import About, Entry, Extractor, Job, Roster
 from .quantize import pack
 from .raw import digest
-from .raw.mark import EVERY, mark_path
+from .raw.mark import EVERY
 from .terms import terms
 from .trace import Trace
 from .translate import question_of
@@ -318,7 +318,7 @@ class SqliteStore:
         with self._writing():
             if self._layers.raw.count():
                 raise StoreError(f"{str(self.path)!r} holds turns; forget everything before its files are deleted")
-            mark_path(self.path).unlink(missing_ok=True)  # first: a mark without its file stands for a loss
+            drop_mark(self.path)  # first: a mark without its file stands for a loss
         removed = self._db.remove()
         if not removed:
             save_mark(self._db)

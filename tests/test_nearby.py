@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from evimem import Memory
 from evimem.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.examples import load_example
+from evimem.files import claim
 from evimem.store import SqliteStore
 
 TURNS = load_example("friends")
@@ -91,3 +93,21 @@ def test_what_the_index_lacks_is_found_all_the_same(folder: Path) -> None:
         direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]
         assert nearest.search(direction, 3).positions[0] == 150
         assert 150 not in nearest.search(direction, 3, exclude=[150]).positions
+
+
+@pytest.mark.parametrize("how", ["opening", "forgetting"])
+def test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays(folder: Path, how: str) -> None:
+    """Found by killing processes while a user is erased: half an index was left, with vectors of the forgotten."""
+    left, busy = folder / "m.evimem.ann.123.456.tmp", folder / "m.evimem.ann.789.456.tmp"
+    with contextlib.ExitStack() as stack:
+        memory = stack.enter_context(opened(folder)) if how == "forgetting" else None
+        left.write_bytes(b"half an index")
+        writer = stack.enter_context(claim(busy))
+        if memory is None:
+            memory = stack.enter_context(opened(folder))
+        else:
+            memory.forget(turns=[TURNS[3].id])
+        assert (left.exists(), busy.exists()) == (False, True)
+        writer.close()
+        memory.forget(turns=[TURNS[4].id])
+        assert not busy.exists()

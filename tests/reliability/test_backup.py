@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_a_backup_of_a_busy_memory_holds_all_that_was_kept_when_it_began(
 
 @pytest.mark.parametrize("count", sizes(20, nightly=200, reduced=4))
 def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(disk: Path, seed: int, count: int) -> None:
-    random = Random(seed)
+    random, left = Random(seed), 0
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         memory.extend([said(number) for number in range(300)])
 
@@ -69,5 +70,13 @@ def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(disk: Path, 
             with small_thresholds(), open_memory(disk / "copy") as copy:
                 assert copy.stats().turns == 300
                 assert copy.check().problems == ()
-            for file in disk.glob("copy*"):
-                file.unlink()
+            (disk / "copy").unlink()
+        names = {file.name for file in disk.glob("copy*") if not re.fullmatch(r"copy\.\d+\.tmp", file.name)}
+        assert names <= {"copy.mark", "copy.ann", "copy-wal", "copy-shm"}
+        left += any(disk.glob("copy.*.tmp"))
+        for name in names:
+            (disk / name).unlink()
+    assert left > 0, "no kill came in the middle"
+    with open_memory(disk / "m.evimem") as memory:
+        memory.backup(disk / "copy")
+    assert list(disk.glob("copy*")) == [disk / "copy"], "what a killed one left is there for good"

@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from time import process_time
+from typing import Any
 
+import apsw
 import pytest
 
-from evimem import Memory, TurnConflict
+from evimem import Memory, MemoryPool, TurnConflict, schema
 
 from .support.children import Send, killed_after
 from .support.scale import bound, sizes
-from .support.work import Ghost, Model, Work, mismatch
-from .support.world import open_memory, small_thresholds
+from .support.work import Ghost, Model, Work, complaint, mismatch, work_log
+from .support.world import EMBEDDER, open_memory, said, small_thresholds
+from .test_power_loss import m_next
 
-ROUNDS = 40  # kills that one file has to live through
+ROUNDS = 25  # kills that one file has to live through
 SLOWEST_OPEN = 1.0  # seconds
+DONE = "done"
+LONG = ("extend", "enrich", "rebuild", "forget", "forget_session", "forget_everything")  # derives, indexes, compacts
 
 
-def check_sending_again(memory: Memory, model: Model) -> None:
-    """What a client that never got its answer does: the same ids again, whose content must then be the same."""
-    last = list(model.values())[-5:]
-    report = memory.extend([*last, *last])
-    assert report.existing == 2 * len(last), f"sent again and not recognized: {report.statuses}"
-    for turn in last[:1]:
+def check_sending_again(memory: Memory, model: Model, random: Random) -> None:
+    """What a client does that never got its answers: a prefix of all it has sent, and the end of it, up to three times.
+
+    Each turn is known by its id; with other content it is a conflict.
+    """
+    turns = list(model.values())
+    again = turns[: random.randint(0, len(turns))] + turns[-5:]
+    for _ in range(random.randint(1, 3)):
+        report = memory.extend(again)
+        assert report.existing == len(again), f"sent again and not recognized: {report.statuses}"
+    for turn in turns[-1:]:
         with pytest.raises(TurnConflict):
             memory.add(turn.speaker, "something else", time=turn.time, session=turn.session, id=turn.id)
+    assert list(memory.turns()) == turns, "sending again changed what is stored"
 
 
 def one_life(path: Path, allowed: list[Model], seed: int, first: int) -> Callable[[Send], None]:
-    """Open what the last crash left, say which model holds, and work until killed."""
+    """Open what the last crash left, say which model holds, and work until killed, telling what begins and ends."""
 
     def live(send: Send) -> None:
         started = process_time()  # and not by the clock on the wall: other work must not turn this red
@@ -42,32 +56,103 @@ def one_life(path: Path, allowed: list[Model], seed: int, first: int) -> Callabl
         complaint = mismatch(memory, allowed)
         assert complaint is None, complaint
         which = next(index for index, model in enumerate(allowed) if list(model.values()) == stored)
-        check_sending_again(memory, allowed[which])
+        check_sending_again(memory, allowed[which], Random(seed))
         send(which)
         work = Work(memory, Random(seed), allowed[which], first)
         while True:
+            send(work.coming)
             work.step()
-            send("done")
+            send(DONE)
 
     return live
 
 
-@pytest.mark.parametrize("count", sizes(1_000, nightly=10_000, reduced=120))
+def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
+    """Return how long after which message to kill: half of the times soon after something long has begun."""
+    if random.random() < 0.5:
+        rest = iter([False] * random.randint(0, 2))
+        return random.uniform(0.0, 0.004), lambda message: message in LONG and next(rest, True)
+    return random.uniform(0.0, 0.1 if random.random() < 0.1 else 0.02), lambda message: True
+
+
+@pytest.mark.parametrize("count", sizes(1_000, nightly=10_000, reduced=200))
 def test_no_acknowledged_turn_is_lost_to_a_kill(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
-    delays = Random(seed)
+    random = Random(seed)
     under_way = 0
+    hit: Counter[str] = Counter()
     with small_thresholds():
         for round_ in range(count):
             if round_ % ROUNDS == 0:
                 path, allowed, first = disk / f"{round_}.evimem", [Model()], 0
-            life = one_life(path, allowed, seed + round_, first)
-            opening, *done = killed_after(delays.uniform(0.0, 0.02), life)
+            seconds, heard = moment(random)
+            opening, *told = killed_after(seconds, one_life(path, allowed, seed + round_, first), heard)
             ghost = Work(Ghost(), Random(seed + round_), allowed[opening], first)
             under_way += opening
-            for _ in done:
+            for _ in range(told.count(DONE)):
                 ghost.step()
+            hit[ghost.coming] += told[-1:] == [ghost.coming]
             promised = ghost.model
             ghost.model = dict(promised)
             ghost.step()
             allowed, first = [promised, ghost.model], ghost.next
-    tell(f"{count} kills, {under_way} right after an unheard commit: 0 acknowledged turns lost, {bound(count)}")
+    inside = sum(hit[name] for name in LONG)
+    assert inside > count * 0.4, f"too few kills inside what takes long: {hit}"
+    tell(
+        f"{count} kills, {inside} of them inside {dict(hit)}, {under_way} right after an unheard commit: "
+        f"0 acknowledged turns lost, {bound(count)}"
+    )
+
+
+@pytest.mark.parametrize("count", sizes(100, nightly=500, reduced=30))
+def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
+    disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
+) -> None:
+    random = Random(seed)
+    whole = 0
+    with small_thresholds():
+        with open_memory(disk / "old.evimem") as memory:
+            turns = list(work_log(memory, seed, 20))[-1]
+        monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, m_next))
+        for number in range(count):
+            path = disk / f"{number}.evimem"
+            for end in ("", ".mark"):
+                shutil.copyfile(f"{disk / 'old.evimem'}{end}", f"{path}{end}")
+
+            def migrate(send: Send, path: Path = path) -> None:
+                send("begins")
+                open_memory(path)
+
+            killed_after(random.uniform(0.0, 0.006), migrate)
+            with closing(apsw.Connection(str(path))) as db:
+                whole += db.pragma("user_version") == len(schema.MIGRATIONS)
+            assert complaint(path, [turns]) is None, f"seed {seed}, kill {number}"
+    assert 0 < whole < count
+    tell(f"{count} kills around a migration, {count - whole} before its end: whole or not begun")
+
+
+@pytest.mark.parametrize("count", sizes(100, nightly=500, reduced=30))
+def test_a_kill_while_a_user_is_erased_leaves_all_or_nothing(
+    disk: Path, seed: int, count: int, tell: Callable[[str], None]
+) -> None:
+    random = Random(seed)
+    left: Counter[int] = Counter()
+    with small_thresholds():
+        for number in range(count):
+            with MemoryPool(disk, embedder=EMBEDDER) as pool, pool.open("ana") as memory:
+                memory.extend([said(one) for one in range(30)], strict=True)
+
+            def erase(send: Send) -> None:
+                pool = MemoryPool(disk, embedder=EMBEDDER)
+                with pool.open("ana"):
+                    send("begins")
+                pool.erase("ana")
+
+            killed_after(random.uniform(0.0, 0.004), erase)
+            with MemoryPool(disk, embedder=EMBEDDER) as pool:
+                with pool.open("ana") as memory:
+                    left[memory.stats().turns] += 1
+                    assert memory.check().problems == (), f"seed {seed}, kill {number}"
+                assert pool.erase("ana").status == "erased"
+            assert list(disk.rglob("*.evimem*")) == [], f"seed {seed}, kill {number}"
+    assert set(left) == {0, 30}
+    tell(f"{count} kills while a user is erased: {left[30]} times all is there, {left[0]} times nothing, and then none")

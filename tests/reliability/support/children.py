@@ -122,12 +122,18 @@ def all_in_children(works: Sequence[Callable[[], T]]) -> list[T]:
     return [results[child.pid] for child in children]
 
 
-def killed_after(seconds: float, work: Callable[[Send], None]) -> list[Any]:
-    """Run work in a child, kill it so many seconds after its first message; return all it sent."""
+def killed_after(
+    seconds: float, work: Callable[[Send], None], heard: Callable[[Any], bool] = lambda message: True
+) -> list[Any]:
+    """Run work in a child, kill it so many seconds after a message that is waited for; return all it sent."""
     child = start(work)
+    received = []
     try:
         messages = child.messages()
-        received = [next(messages, None)]
+        for message in messages:
+            received.append(message)
+            if heard(message):
+                break
         time.sleep(seconds)
     finally:
         child.kill()

@@ -44,6 +44,11 @@ class Work:
             k=10_000,
         )  # fmt: skip
 
+    @property
+    def coming(self) -> str:
+        """What the next step does."""
+        return self._steps[-1].__name__.lstrip("_")
+
     def step(self) -> None:
         """Do the next thing."""
         self._steps.pop()()
