@@ -26,6 +26,9 @@ ODD = [
     "2024-02-30",
     "year 0",
     "in 99999999999 years",
+    "2024-03-12T12:00+99:99",
+    "0000-01-01",
+    "10000-01-01",
     "e999",
     "e-1",
     "0 ",
@@ -54,6 +57,7 @@ WHOLE = [
     'data: {"choices":[{"delta":{"content":"{"}}]}',
     '{"object":"chat.completion.chunk","choices":[]}',
     "NaN",
+    '{"tier": "' + "x" * 1_000_000 + '"}',
 ]
 
 
@@ -65,6 +69,8 @@ def mutants(bases: list[dict], count: int, seed: int = 1) -> Iterator[str]:
         for _ in range(rng.randint(0, 2)):
             _spoil_value(rng, base)
         text = json.dumps(base, ensure_ascii=rng.random() < 0.5)
+        if rng.random() < 0.05:
+            text = _cut(rng, text) + _cut(rng, json.dumps(rng.choice(bases)))
         for _ in range(rng.randint(1, 3)):
             text = rng.choice(TEXTUAL)(rng, text)
         yield text

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
@@ -19,6 +19,7 @@ from evimem.llm.verdict import read_verdict
 from evimem.types import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import view_of
+from tests.reliability.support.scale import SEED, bound, sizes
 
 TURN = Turn(
     "t1", "s", "Mira", "We adopted a puppy last Friday. I don't like the noise.", datetime(2024, 3, 12), "a dog"
@@ -56,15 +57,15 @@ EXTRACT = {
 
 def read_all(text):
     """Read a reply in every role and check what comes of it; return the outcomes."""
-    outcomes = []
-    for read in (judged, answered, extracted, read_chain):
-        try:
-            read(text)
-        except ReplyError:
-            outcomes.append("error")
-        else:
-            outcomes.append("value")
-    return outcomes
+    return [outcome(read, text) for read in (judged, answered, extracted, read_chain)]
+
+
+def outcome(read, text):
+    try:
+        read(text)
+    except ReplyError:
+        return "error"
+    return "value"
 
 
 def judged(text):
@@ -95,31 +96,31 @@ def extracted(text):
         f"{fact.subject}{fact.predicate}{fact.object}".encode()
 
 
-def fuzz(count, seed):
-    seconds, outcomes = [], Counter()
-    for text in mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count, seed):
-        began = time.perf_counter()
-        outcomes.update(read_all(text))
-        seconds.append((time.perf_counter() - began) / 4)
-    return outcomes, sorted(seconds)[int(0.99 * len(seconds))]
-
-
 def test_the_replies_are_read_before_they_are_spoilt():
     assert [read_all(json.dumps(base)).count("value") for base in (JUDGE, ANSWER, CHAIN, EXTRACT)] == [1, 1, 1, 1]
     assert len(read_extraction(json.dumps(EXTRACT), TURN).facts) == 2
 
 
-def test_five_thousand_spoilt_replies_end_as_values_or_typed_errors():
-    outcomes, _ = fuzz(5_000, seed=1)
-    assert outcomes["value"] > 1_500
-    assert outcomes["error"] > 1_500
-
-
-@pytest.mark.nightly
-def test_a_hundred_thousand_spoilt_replies_end_as_values_or_typed_errors():
-    outcomes, p99 = fuzz(100_000, seed=2)
-    assert outcomes["value"] > 30_000
+@pytest.mark.parametrize("count", sizes(100_000, nightly=1_000_000, reduced=3_000))
+def test_a_spoilt_reply_ends_as_a_value_or_a_typed_error(count, record_property):
+    seconds, outcomes = [], Counter()
+    for text in mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count, SEED):
+        for read in (judged, answered, extracted, read_chain):
+            began = time.thread_time()  # of this processor: other work must not turn it red
+            outcomes[outcome(read, text)] += 1
+            seconds.append(time.thread_time() - began)
+    p99 = sorted(seconds)[int(0.99 * len(seconds))]
+    assert min(outcomes["value"], outcomes["error"]) > count / 3
     assert p99 < 0.005
+    record_property("measured", f"{count} spoilt replies, each read in 4 roles: 0 escaped, {bound(count)}; "
+                    f"99 of 100 read within {1e3 * p99:.1f} ms")  # fmt: skip
+
+
+@pytest.mark.parametrize("base", [JUDGE, ANSWER, CHAIN, EXTRACT], ids=["judge", "answer", "chain", "extract"])
+def test_a_reply_that_is_cut_at_any_byte_ends_as_a_value_or_a_typed_error(base):
+    whole = json.dumps(base)
+    for end in range(len(whole)):
+        read_all(whole[:end])
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -150,6 +151,7 @@ NESTED = st.recursive(
 )
 
 
+@settings(max_examples=5_000)
 @given(st.dictionaries(NAMES, NESTED, max_size=6))
 def test_any_object_of_known_names_ends_as_a_value_or_a_typed_error(reply):
     read_all(json.dumps(reply))

@@ -49,6 +49,7 @@ from evimem.jobs import Jobs
 from evimem.layers import Layers
 from evimem.llm import enrich, fields
 from evimem.llm.enrich import Setback
+from evimem.llm.page import Page
 from evimem.nearby import Nearby
 from evimem.openai import refusals
 from evimem.openai.server import Server
@@ -567,6 +568,7 @@ def work_is_owed_in_a_transaction_of_its_own() -> None:
 
 
 QUEUE = "test_queue.py"
+SPOILT = "test_spoilt_replies.py::test_a_spoilt_reply_costs_no_turn_and_the_next_is_read"
 SCHEDULES = "test_schedules.py"
 
 
@@ -594,6 +596,7 @@ def a_retry_sends_the_same_bytes() -> None:
 
 
 @noticed_by(SCHEDULES, says="passed over")
+@noticed_by(SPOILT, says="bad output is told from none nowhere|was not read")
 @noticed_by(QUEUE, says="assert")
 def a_bad_reply_means_that_there_are_no_facts() -> None:
     honest = enrich.read_extraction
@@ -644,6 +647,7 @@ def asking_leaves_something_behind() -> None:
     Memory.ask = ask  # type: ignore[method-assign]
 
 
+@noticed_by(SPOILT, says="what nobody said was stored|a fact that stands nowhere")
 @noticed_by(f"{MODEL}::test_what_others_say_never_becomes_a_persons_wish", says="nobody said|stands nowhere")
 def what_a_model_finds_is_believed() -> None:
     enrich.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
@@ -710,10 +714,15 @@ def requests_are_logged() -> None:
     Server.submit = submit  # type: ignore[method-assign]
 
 
-@noticed_by(
-    "../llm/test_fuzz.py::test_five_thousand_spoilt_replies_end_as_values_or_typed_errors",
-    says="TypeError|AttributeError",
-)
+FUZZ = "../llm/test_fuzz.py::test_a_spoilt_reply_ends_as_a_value_or_a_typed_error"
+
+
+@noticed_by(FUZZ, says="KeyError")
+def ids_are_looked_up_as_they_come() -> None:
+    Page.turn = lambda self, label: {turn.id: turn for turn in self.turns}[label]  # type: ignore[method-assign]
+
+
+@noticed_by(FUZZ, says="TypeError|AttributeError")
 def fields_are_read_as_they_come() -> None:
     fields.items = lambda value: value
 

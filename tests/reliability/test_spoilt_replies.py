@@ -1,0 +1,112 @@
+"""A spoilt reply costs no turn: it is told from one without facts, nothing ungrounded is kept, and the next is read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import evimem
+from evimem import Memory, Turn
+from evimem.flow import Complete
+from evimem.llm.grounding import is_anchored
+from evimem.testing import FakeClock, ScriptedModel
+from tests.llm.mutants import mutants
+
+from .support.scale import bound, sizes
+from .support.world import EMBEDDER, EXTRACTOR, NOON
+
+PAGE = 100  # turns of one memory
+THINGS = ("a kite", "two lamps", "green tea", "an old boat")
+
+
+def said(number: int) -> Turn:
+    text = f"I bought {THINGS[number % len(THINGS)]} last Friday, for {number} francs."
+    return Turn(f"t{number}", "s", "Mira", text, NOON.replace(minute=number % 60), role="user")
+
+
+def fact(turn: Turn) -> dict[str, str]:
+    thing = turn.text.removeprefix("I bought ").partition(",")[0]
+    return {"subject": "I", "predicate": "bought", "object": thing, "quote": f"bought {thing}", "kind": "event"}
+
+
+def states(memory: Memory) -> dict[str, tuple[str, str | None]]:
+    sql = "SELECT turn.id, state, error FROM job JOIN turn USING (seq) WHERE kind = 'extract'"
+    return {name: (state, error) for name, state, error in memory._core.store._db.rows(sql)}
+
+
+def by_model(memory: Memory, name: str) -> list[evimem.Fact]:
+    return [one for one in memory.facts([name]) if one.extractor == "llm"]
+
+
+def check_grounded(memory: Memory, turn: Turn) -> int:
+    """Compare what a model's reply left of a turn with its words: where it stands, and that it was said."""
+    found = by_model(memory, turn.id)
+    for one in found:
+        quote = turn.text[slice(*one.span)]
+        assert quote.strip(), f"a fact that stands nowhere: {one}"
+        assert one.subject == turn.speaker or is_anchored(one.subject, [turn.speaker, turn.text], share=1.0), (
+            f"what nobody said was stored: {one}"
+        )
+        assert is_anchored(one.object, [turn.text]), f"what nobody said was stored: {one}"
+    return len(found)
+
+
+@pytest.mark.parametrize("count", sizes(5_000, nightly=50_000, reduced=400))
+def test_a_spoilt_reply_costs_no_turn_and_the_next_is_read(
+    disk: Path, seed: int, count: int, tell: Callable[[str], None]
+) -> None:
+    reached: Counter[str] = Counter()
+    facts = 0
+    for page in range(count // PAGE):
+        turns = [said(page * PAGE + number) for number in range(PAGE)]
+        random, clock = Random(f"{seed}/{page}"), FakeClock(1.7e9)
+        spoilt = {t.text: next(mutants([{"facts": [fact(t)]}], 1, random.getrandbits(32))) for t in turns}
+        well = [False]
+
+        def reply(request: Complete, spoilt: dict[str, str] = spoilt, well: list[bool] = well) -> str:
+            asked = next(text for text in spoilt if text in request.prompt.rpartition("<turn")[2])
+            return json.dumps({"facts": [fact(Turn("", "", "Mira", asked, NOON))]}) if well[0] else spoilt[asked]
+
+        model = ScriptedModel(then=reply)
+        with evimem.open(disk / f"{page}", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory:
+            memory.extend(turns, strict=True)
+            memory.enrich()
+            assert list(memory.turns()) == turns
+            found = states(memory)
+            for turn in turns:
+                state, error = found[turn.id]
+                assert (state == "done") == (error is None), f"{turn.id}: {state} for {error!r}"
+                assert state in ("done", "pending")
+                reached[state if error is None else "bad output"] += 1
+                kept = check_grounded(memory, turn)
+                assert not kept or state == "done"
+                facts += kept
+            unread = {name for name, (state, _) in found.items() if state == "pending"}
+            well[0] = True
+            clock.advance(86_400.0)
+            memory.enrich()
+            assert memory.health().pending == {}
+            assert all(len(by_model(memory, name)) == 1 for name in unread), "a later reply was not read"
+    assert min(reached["done"], reached["bad output"]) > count / 10, f"bad output is told from none nowhere: {reached}"
+    tell(f"{count} spoilt replies to turns, {reached['bad output']} told as such, {facts} facts kept: {bound(count)}")
+
+
+@pytest.mark.parametrize(
+    ("reply", "status"), [('{"facts": []}', "ok"), ("{}", "degraded"), ("I'd rather not.", "degraded")]
+)
+def test_no_facts_and_a_bad_reply_are_two_things(disk: Path, reply: str, status: str) -> None:
+    clock = FakeClock(1.7e9)
+    with evimem.open(
+        disk / "m", llm=ScriptedModel(then=reply), embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock
+    ) as memory:
+        memory.extend([said(0)])
+        for _ in range(4):
+            memory.enrich()
+            clock.advance(86_400.0)
+        assert (memory.health().status, by_model(memory, "t0")) == (status, [])
+        assert ("failed for good" in str(memory.health().problems)) == (status == "degraded")
