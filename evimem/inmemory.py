@@ -147,7 +147,8 @@ class MemoryStore:
             ready = [(one, tries) for one, (tries, _) in owed if one.waits.get(kind) == reason]
         else:
             timed = [(one, tries, due - now) for one, (tries, due) in owed if due is not None]
-            ready = [(one, tries) for one, tries, left in timed if left <= 0 or left > MOST_SECONDS]
+            all_ready = [(one, tries) for one, tries, left in timed if left <= 0 or left > MOST_SECONDS]
+            ready = [(one, tries) for one, tries in all_ready if not tries] or all_ready
         return tuple(Job(one.turn, self._settled(one), tries) for one, tries in ready[:limit])
 
     def settle(self, kind: str, entries: Sequence[Entry]) -> None:

@@ -31,8 +31,17 @@ class Jobs:
         )
 
     def due(self, kind: str, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
-        """Return (sequence number, attempts) of work that may be tried now or, with a reason, that waits for it."""
-        which, values = ("due NOT BETWEEN ? AND ?", self._waiting()) if reason is None else ("error = ?", (reason,))
+        """Return (sequence number, attempts) of work that may be tried now or, with a reason, that waits for it.
+
+        What has failed comes when all else is done: a turn that stops whoever reads it stops nobody before the others.
+        """
+        if reason is not None:
+            return self._pending(kind, limit, "error = ?", reason)
+        ready, waiting = "due NOT BETWEEN ? AND ?", self._waiting()
+        first = self._pending(kind, limit, f"attempts = 0 AND {ready}", *waiting)
+        return first or self._pending(kind, limit, ready, *waiting)
+
+    def _pending(self, kind: str, limit: int, which: str, *values: object) -> list[tuple[int, int]]:
         sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {which} ORDER BY seq LIMIT ?"
         return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, *values, limit))]
 

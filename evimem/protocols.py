@@ -228,7 +228,8 @@ class Store(Protocol):
     def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first.
 
-        So may those put off for longer than `MOST_SECONDS`: the clock was set back since, or a server asked for years.
+        What has failed comes when there is nothing else; put off for longer than `MOST_SECONDS`, as where the clock was
+        set back since or a server asked for years, it may be tried now.
         With a reason, return those that wait for it instead (see `hold`).
         """
         ...

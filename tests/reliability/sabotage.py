@@ -584,12 +584,19 @@ def progress_is_a_high_water_mark() -> None:
     Jobs.due = due  # type: ignore[method-assign]
 
 
-@noticed_by(QUEUE, says="ReplyError")
+@noticed_by(QUEUE, says="held up others|not given up")
 def the_head_of_the_queue_is_tried_for_ever() -> None:
     owed.setback = lambda error, attempts: Setback(0.0, halt=True, reason="try again")  # type: ignore[assignment]
 
 
-@noticed_by(f"{QUEUE}::test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done", says="assert")
+@noticed_by(f"{QUEUE}::test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up", says="held up others")
+def what_failed_comes_first() -> None:
+    Jobs.due = lambda self, kind, limit, reason=None: self._pending(  # type: ignore[method-assign]
+        kind, limit, *(("due NOT BETWEEN ? AND ?", *self._waiting()) if reason is None else ("error = ?", reason))
+    )
+
+
+@noticed_by(f"{QUEUE}::test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done", says="the same bytes")
 def a_retry_sends_the_same_bytes() -> None:
     honest = owed.extract_facts
     owed.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]

@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import evimem
-from evimem import Memory, ModelError, ModelUnavailable, Turn
+from evimem import Memory, MemoryPool, ModelError, ModelTimeout, ModelUnavailable, Turn
 from evimem.flow import Complete
 from evimem.testing import FakeClock, ScriptedModel
 
+from .support.children import Send, killed_after
+from .support.scale import sizes
+from .support.tables import differences, dump
 from .support.world import EMBEDDER, EXTRACTOR, NOON
 
 
@@ -42,19 +47,77 @@ def read_well(request: Complete) -> str:
     return json.dumps({"facts": [fact]})
 
 
-def test_one_poisoned_turn_among_many_holds_up_no_other_and_is_given_up(disk: Path) -> None:
+POISON = {  # what a model makes of a turn that it cannot take
+    "an unusable reply": "I would rather not.",
+    "a refusal": ModelUnavailable("too long", retryable=False, status=400),
+    "no end": ModelTimeout("the reply did not end in time"),
+}
+
+
+@pytest.mark.parametrize("kind", POISON)
+@pytest.mark.parametrize("count", sizes(200, reduced=80))
+def test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up(disk: Path, kind: str, count: int) -> None:
+    """A thousand turns of five users, of whom each has one, first of all, that no model can take."""
     clock = FakeClock(1.7e9)
-    model = ScriptedModel(then=read_well)
-    with evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory:
-        memory.extend([bought(number, poison=number == 7) for number in range(200)])
-        for _ in range(4):
-            memory.enrich()
+    users = ("ana", "bo", "cy", "dee", "eve")
+
+    def reply(request: Complete) -> str:
+        poison = POISON[kind]
+        if "poison" not in of_the_turn(request):
+            return read_well(request)
+        if isinstance(poison, Exception):
+            raise poison
+        return poison
+
+    options = {"embedder": EMBEDDER, "extractor": EXTRACTOR, "clock": clock}
+    with MemoryPool(disk, capacity=2, llm=ScriptedModel(then=reply), **options) as pool:
+        for user in users:
+            with pool.open(user) as memory:
+                memory.extend([bought(number, poison=number == 0) for number in range(count)])
+        left = []
+        for _ in range(10):
             clock.advance(3_600.0)
+            for user in users:
+                with pool.open(user) as memory, contextlib.suppress(ModelError):
+                    memory.enrich()
+                with pool.open(user) as memory:
+                    left.append(memory.health().pending.get("extract", 0))
+        assert max(left[5:10]) <= 1, "one turn held up others for more than one round"
+        for user in users:
+            with pool.open(user) as memory:
+                health = memory.health()
+                assert (health.pending, health.failed, health.status) == ({}, {"extract": 1}, "degraded"), (
+                    "not given up"
+                )
+                ids = [turn.id for turn in memory.turns()]
+                assert sum(fact.extractor == "llm" for fact in memory.facts(ids)) == count - 1
+                assert len(ids) == count
+
+
+def test_a_process_that_dies_in_the_middle_of_a_question_leaves_all_as_it_was(disk: Path) -> None:
+    """Asking writes nothing and holds no lock while a model thinks: what is owed then is what was owed before."""
+
+    def opened(clock: FakeClock, reply: Callable[[Complete], str]) -> Memory:
+        options = {"embedder": EMBEDDER, "extractor": EXTRACTOR, "clock": clock}
+        return evimem.open(disk / "m.evimem", llm=ScriptedModel(then=reply), **options)
+
+    def work(send: Send) -> None:
+        def think(request: Complete) -> str:
+            send(request.role)
+            signal.pause()
+            return ""
+
+        opened(FakeClock(1.7e9), think).ask("What did Mira buy?")
+
+    with opened(FakeClock(1.7e9), read_well) as memory:
+        memory.extend([bought(number) for number in range(30)])
+        before = dump(memory)
+    assert killed_after(0.01, work) == ["judge"]
+    with opened(FakeClock(1.7e9), read_well) as memory:
+        assert differences(dump(memory), before) == []
+        assert memory.health().pending == {"extract": 30}
+        memory.enrich()
         assert memory.health().pending == {}
-        assert memory.health().failed == {"extract": 1}
-        assert memory.health().status == "degraded"
-        done = sum(fact.extractor == "llm" for turn in memory.turns() for fact in memory.facts([turn.id]))
-        assert done == 199
 
 
 def test_a_provider_that_is_down_costs_no_turn_and_the_queue_drains_when_it_is_back(disk: Path) -> None:
@@ -112,4 +175,6 @@ def test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done(dis
             memory.enrich()
             clock.advance(86_400.0)
         found = {fact.extractor for fact in memory.facts(["t0"])}
-        assert (found, memory.health().failed) == (({"says", "llm"}, {}) if by_bytes else ({"says"}, {"extract": 1}))
+        wanted = ({"says", "llm"}, {}) if by_bytes else ({"says"}, {"extract": 1})
+        assert (found, memory.health().failed) == wanted, "asked for again with the same bytes, or taken for done"
+        assert memory.health().status == ("ok" if by_bytes else "degraded")
