@@ -1,7 +1,8 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all; and what the system refuses to do with them, as errors of ours."""
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Iterator
@@ -9,8 +10,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from .errors import DiskFull, StoreReadOnly
+
 if os.name != "nt":
     import fcntl
+
+_TEMPORARY = (".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal")
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@contextmanager
+def changing(what: str, kept: str) -> Iterator[None]:
+    """Let what the system refuses be DiskFull or StoreReadOnly; `kept` says what the caller's call has come to."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise DiskFull(f"no room to write {what} ({error}); {kept}: free space") from error
+        raise StoreReadOnly(f"{what} cannot be changed ({error}); {kept}: check the folder") from error
 
 
 @contextmanager
@@ -46,7 +63,10 @@ def sweep(path: Path) -> None:
     """
     with os.scandir(path.parent) as entries:
         left = [Path(entry) for entry in entries if entry.name.startswith(f"{path.name}.") and _is_temporary(entry)]
-    for file in left:
+    for file in sorted(left):  # companions of SQLite's after the file that they belong to
+        base = file.with_name(f"{file.name.rpartition('.tmp')[0]}.tmp")
+        if base != file and base.exists():
+            continue
         try:
             with file.open("rb") as handle:
                 if _lock(handle):
@@ -67,7 +87,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _is_temporary(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(".tmp") and entry.is_file(follow_symlinks=False)
+    return entry.name.endswith(_TEMPORARY) and entry.is_file(follow_symlinks=False)
 
 
 def _lock(file: BinaryIO) -> bool:
