@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from pathlib import Path
 
 from .connection import APPLICATION_ID, Connection
-from .errors import DiskFull, NotAMemory, StoreReadOnly, StoreRolledBack
-from .files import sweep
+from .errors import NotAMemory, StoreReadOnly, StoreRolledBack
+from .files import changing, sweep
 from .raw.mark import Mark, mark_path, read_mark, write_mark
 from .schema import migrate, version
-
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
@@ -59,15 +56,9 @@ def notes(path: Path) -> list[str]:
 
 def save_mark(db: Connection) -> None:
     """Write down how many commits are durable, and in which memory."""
-    with db.writing():  # one writer at a time, so that the mark never goes back
-        try:
-            write_mark(db.path, _now(db))
-        except OSError as error:
-            mark = f"{mark_path(db.path).name!r} beside {str(db.path)!r}"
-            if error.errno in _NO_ROOM:
-                what = f"no room to write {mark} ({error}); what was committed is kept: free space"
-                raise DiskFull(what) from error
-            raise StoreReadOnly(f"{mark} cannot be written ({error}); check the folder") from error
+    what = f"{mark_path(db.path).name!r} beside {str(db.path)!r}"
+    with db.writing(), changing(what, "what was committed is kept"):  # one at a time, so that the mark never goes back
+        write_mark(db.path, _now(db))
 
 
 def _check_there(path: Path, mark: Mark | None) -> None:

@@ -178,7 +178,9 @@ class Connection:
                 with copy.backup("main", self._handle(), "main") as job:
                     while not job.done:
                         job.step(1000)
-                copy.execute("PRAGMA journal_mode=DELETE")  # one file, without companions, until it is opened
+                copy.execute(
+                    "PRAGMA journal_mode=DELETE"
+                ).fetchall()  # one file, without companions, until it is opened
             finally:
                 copy.close()
 
@@ -219,7 +221,7 @@ class Connection:
         if not db.pragma("page_count"):  # a new file: it says what it is before it holds anything
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         for pragma in _PRAGMAS:
-            db.execute(pragma)
+            db.execute(pragma).fetchall()  # to its end: the mode is said before the change to it is on disk
         mode, sync = db.pragma("journal_mode"), db.pragma("synchronous")
         if (mode, sync) != ("wal", 2):
             db.close()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import StoreClosed
-from .files import sweep
+from .files import changing, sweep
 from .index import ann_file
 from .index.ann_file import Origin
 from .index.corpus import Corpus
@@ -103,7 +103,8 @@ class Nearby:
             index.add(page, self._rows(page))
             last = start + _PAGE >= len(missing)
             if last or (start + _PAGE) % _SAVE_EVERY < _PAGE:
-                ann_file.save(self._file, index, origin)
+                with changing(repr(str(self._file)), "the memory is whole, and is searched without it"):
+                    ann_file.save(self._file, index, origin)
                 if not still():
                     self.drop()
                     return
@@ -114,7 +115,8 @@ class Nearby:
     def drop(self) -> None:
         """Delete the index: it holds vectors of turns that were forgotten."""
         self._index = self._reaching = self._origin = self._tried = None
-        self._file.unlink(missing_ok=True)
+        with changing(repr(str(self._file)), "nothing was forgotten"):
+            self._file.unlink(missing_ok=True)
         sweep(self._file)
 
     def _rows(self, positions: NDArray[np.int64]) -> Vectors:

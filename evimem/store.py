@@ -252,7 +252,7 @@ class SqliteStore:
         """Take another embedder; every vector is owed again."""
         with self._writing():
             upkeep.drop_vectors(self._layers, name, dimension)
-        self._nearby.drop()
+            self._nearby.drop()
         self._corpus = None
         self._committed()
 
@@ -401,9 +401,9 @@ class SqliteStore:
     def _erasing(self, act: Callable[[Erasure], bool]) -> EraseReport:
         erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""))
         with self._writing():
-            changed = act(erasure)
+            if changed := act(erasure):
+                self._nearby.drop()  # before the commit: it holds what is forgotten, and nobody would come back to it
         if changed:
-            self._nearby.drop()
             self._corpus = None
             self._layers.edges.reset()
             save_mark(self._db)

@@ -15,7 +15,7 @@ from .errors import (
     StoreCorrupt,
     StoreError,
 )
-from .files import claim, sweep, sync_folder
+from .files import changing, claim, sweep, sync_folder
 from .index.segments import Stored, stored
 from .layers import Layers
 from .protocols import Extractor
@@ -203,9 +203,10 @@ def backup(db: Connection, target: Path) -> None:
     try:
         with claim(temporary):
             db.backup_to(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(target)
+        with changing(repr(str(target)), "there is no backup"):
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(target)
     finally:
         for leftover in (
             temporary,

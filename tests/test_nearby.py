@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evimem import Memory
+from evimem import Memory, StoreReadOnly
 from evimem.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.examples import load_example
@@ -66,6 +66,20 @@ def test_forgetting_takes_the_file_away(folder: Path) -> None:
         assert indexed(memory) == 0
         memory.enrich()
         assert indexed(memory) == 119
+
+
+def test_what_cannot_be_taken_away_is_not_forgotten_by_half(folder: Path) -> None:
+    with opened(folder) as memory:
+        (folder / "m.evimem.ann").unlink()
+        (folder / "m.evimem.ann").mkdir()
+        with pytest.raises(StoreReadOnly, match="nothing was forgotten"):
+            memory.forget(turns=[TURNS[3].id])
+        assert memory.turn(TURNS[3].id).text == TURNS[3].text
+        memory.extend(TURNS[120:])
+        with pytest.raises(StoreReadOnly, match="searched without it"):
+            memory.enrich()
+        assert memory.search(TURNS[125].text, k=1)[0].turn.id == TURNS[125].id
+    assert list(folder.glob("*.tmp")) == []
 
 
 def test_forgetting_nothing_leaves_it_there(folder: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import patch
 
 import apsw
 
@@ -22,11 +26,12 @@ class Disk:
     stays: bool = False
     count: int = 0
     fired: bool = False
+    met: list[str] = field(default_factory=list)  # the operations since it was armed, in order
 
     def arm(self, at: int, kind: Kind, *, stays: bool) -> None:
         """Fail the `at`-th operation from now on."""
         self.at, self.kind, self.stays = at, kind, stays
-        self.count, self.fired = 0, False
+        self.count, self.fired, self.met = 0, False, []
 
     def disarm(self) -> None:
         """Fail no more."""
@@ -35,6 +40,7 @@ class Disk:
     def meet(self, operation: str) -> bool:
         """Count an operation; raise, or return True where a read is to come up short."""
         number, self.count = self.count, self.count + 1
+        self.met.append(operation)
         if self.at < 0 or number < self.at or (number > self.at and not self.stays):
             return False
         if self.kind == "short read":
@@ -63,6 +69,29 @@ def failing(*, for_all: bool = False) -> Iterator[tuple[str, Disk]]:
         sys.unraisablehook = told
         disk.disarm()
         vfs.unregister()
+
+
+@contextmanager
+def failing_files(disk: Disk) -> Iterator[None]:
+    """Let what Python does to the companions of a memory fail as well."""
+
+    def met(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            try:
+                disk.meet(name)
+            except apsw.Error as error:
+                code = errno.ENOSPC if isinstance(error, apsw.FullError) else errno.EIO
+                raise OSError(code, str(error)) from None
+            return real(*args, **options)
+
+        return call
+
+    with (
+        patch("os.fsync", met("fsync", os.fsync)),
+        patch.object(Path, "replace", met("rename", Path.replace)),
+        patch.object(Path, "unlink", met("unlink", Path.unlink)),
+    ):
+        yield
 
 
 class _FailingVFS(apsw.VFS):

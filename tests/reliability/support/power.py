@@ -28,6 +28,8 @@ class Log:
 
     ops: list[tuple[Any, ...]] = field(default_factory=list)
     acks: list[tuple[int, Any]] = field(default_factory=list)
+    bad_sync: int = -1  # which sync fails, once: what it should have kept is then never kept, as systems do
+    syncs: int = 0
 
     def ack(self, promise: Any) -> None:
         """Note that a caller was told that this is so."""
@@ -74,6 +76,10 @@ class _LoggedFile(apsw.VFSFile):
         self._log.ops.append(("truncate", self._path, size))
 
     def xSync(self, flags: int) -> None:
+        self._log.syncs += 1
+        if self._log.syncs - 1 == self._log.bad_sync:
+            self._log.ops.append(("drop", self._path))
+            raise apsw.IOError(f"injected at sync {self._log.bad_sync}")
         super().xSync(flags)
         self._log.ops.append(("sync", self._path))
         if self._names_folder:  # SQLite syncs the folder of a new journal with its first sync
@@ -176,6 +182,9 @@ class Disk:
         for op in file.pending:
             _do(file.durable, op)
         file.pending.clear()
+
+    def _drop(self, path: str) -> None:
+        self._now[path].pending.clear()
 
     def _folder(self, path: str) -> None:
         for _, name, file in self._renamed:
