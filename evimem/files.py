@@ -19,13 +19,18 @@ _TEMPORARY = (".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal")
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
+def has_no_room(error: OSError) -> bool:
+    """Return whether it is for want of room that the system refused."""
+    return error.errno in _NO_ROOM
+
+
 @contextmanager
 def changing(what: str, kept: str) -> Iterator[None]:
     """Let what the system refuses be DiskFull or StoreReadOnly; `kept` says what the caller's call has come to."""
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if has_no_room(error):
             raise DiskFull(f"no room to write {what} ({error}); {kept}: free space") from error
         raise StoreReadOnly(f"{what} cannot be changed ({error}); {kept}: check the folder") from error
 

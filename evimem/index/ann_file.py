@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
+from ..errors import StoreError
 from ..files import replace_with
 from .effort import Effort, Rows
 from .hnsw import HnswIndex
@@ -44,7 +45,10 @@ class Loaded:
 
 
 def save(path: Path, index: HnswIndex, origin: Origin) -> None:
-    """Write an index so that after a crash either the old file or the new one is there, whole."""
+    """Write an index so that after a crash either the old file or the new one is there, whole.
+
+    Raise StoreError, and keep the old one, where a graph takes more room than its vectors and links can.
+    """
     with replace_with(path) as file:
         header = orjson.dumps(
             {
@@ -61,7 +65,7 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
         file.write(_START.pack(_MAGIC, len(header)) + header)
         seal = file.tell()
         file.write(bytes(_SEAL.size))
-        graph = _Writing(file, hashlib.blake2b(header, digest_size=32))
+        graph = _Writing(file, hashlib.blake2b(header, digest_size=32), most_bytes(len(index), origin.dimension))
         index.save(cast("BinaryIO", graph))
         graph.flush()
         file.seek(seal)
@@ -80,6 +84,11 @@ def load(path: Path, origin: Origin, positions: int, exact: Rows | None = None) 
         return Loaded(None, f"there is no {path.name!r}")
     except (_Unusable, OSError) as error:
         return Loaded(None, f"{path.name!r}: {error}")
+
+
+def most_bytes(vectors: int, dimension: int) -> int:
+    """Return how much room a graph may take: twice what float32 vectors and some 50 links each do."""
+    return 65_536 + vectors * (8 * dimension + 1_024)
 
 
 class _Unusable(Exception):
@@ -141,16 +150,20 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
 class _Writing:
     """A file from here on, as a graph library writes it: in many small pieces, which are gathered and digested."""
 
-    def __init__(self, file: BinaryIO, digest: Any) -> None:
+    def __init__(self, file: BinaryIO, digest: Any, most: int) -> None:
         self.name = file.name
         self.digest = digest
         self.length = 0
+        self._most = most
         self._file = file
         self._gathered = bytearray()
 
     def write(self, data: bytes) -> int:
         self._gathered += data
         self.length += len(data)
+        if self.length > self._most:
+            what = f"the vector index {self.name!r} grew beyond {self._most} bytes, which its vectors do not take"
+            raise StoreError(f"{what}; it was not kept, and search goes on without it: run enrich() again")
         if len(self._gathered) >= _BLOCK:
             self.flush()
         return len(data)

@@ -54,6 +54,7 @@ class Constants:
 
     answerable: Linear
     altered: float
+    told: float
     calibrated: Monotone
     sufficient: Linear
     word: Linear
@@ -65,6 +66,8 @@ class Constants:
     def score(self, signals: Mapping[str, float]) -> float:
         """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
         score = self.answerable.score(signals)
+        if told := signals.get("told", 0.0):
+            return max(score, self.told) if told > 0 else min(score, self.altered)
         return min(score, self.altered) if signals.get("altered") else score
 
     def probability(self, signals: Mapping[str, float]) -> float:
@@ -85,6 +88,7 @@ SHIPPED = Constants(
         -1.131,
     ),
     altered=-2.0,
+    told=2.0,
     calibrated=Monotone(
         (
             (-2.598, 0.0704),

@@ -116,6 +116,21 @@ def contrasted(asked: Iterable[str], said: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def synonyms(asked: str) -> frozenset[str]:
+    """Return the stems that may stand for a stem of these kinds; none for one of two kinds, which means two things."""
+    places = _kinds().get(asked, ())
+    return _groups().get(places[0], frozenset()) if len(places) == 1 else frozenset()
+
+
+@cache
+def _groups() -> dict[tuple[int, int], frozenset[str]]:
+    groups: dict[tuple[int, int], frozenset[str]] = {}
+    for word, places in _kinds().items():
+        for place in places:
+            groups[place] = groups.get(place, frozenset()) | {word}
+    return groups
+
+
 @cache
 def _kinds() -> dict[str, tuple[tuple[int, int], ...]]:
     """Return for each stem its kinds, and which word of the kind it is."""

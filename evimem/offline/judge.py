@@ -13,6 +13,7 @@ from .confidence import SHIPPED, Constants
 from .features import features, missing
 from .match import Match, Matches, match, strength
 from .premise import altered, in_words
+from .slots import lookup
 
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
@@ -29,7 +30,8 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
-    signals = features(view, matches)
+    told = lookup(view)
+    signals = {**features(view, matches), "told": told.outcome}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)
@@ -40,13 +42,15 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     if foreign is not None:
         supported.pop(f"attribution:{matches.target}", None)
     certain = answerable < constants.misattributed
-    why = _wrong_premise(view, matches, signals, foreign) if doubtful else None
+    why = _why(view, matches, signals, foreign, told.gap) if doubtful else None
+    query = told.query if view.iteration == 1 else ""
     gaps = _gaps(view, matches, supported, why if certain else None)
     return Verdict(
-        tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful),
+        tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),
         confidence=sufficient,
         supported=supported,
         gaps=gaps,
+        query=query,
         reason=(why or _reason(matches, own)) if doubtful else "",
         probability=answerable,
         signals={**signals, "score": score},
@@ -105,10 +109,12 @@ def _gaps(view: View, matches: Matches, supported: Mapping[str, tuple[str, ...]]
     return tuple(gaps)
 
 
-def _wrong_premise(view: View, matches: Matches, signals: Mapping[str, float], foreign: str | None) -> str | None:
-    """Return what the question takes for granted and the evidence has otherwise: the person, or a word."""
+def _why(view: View, matches: Matches, signals: Mapping[str, float], foreign: str | None, untold: str) -> str | None:
+    """Return what the question takes for granted and the evidence has otherwise: the person, the attribute, a word."""
     if foreign is not None:
         return f"the evidence is about {foreign}, not {matches.target}"
+    if untold:
+        return untold
     return in_words(altered(view, matches)[0]) if signals["altered"] else None
 
 

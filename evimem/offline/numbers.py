@@ -51,7 +51,7 @@ _AGE = re.compile(
     rf"|(?<=\bturns\s)(?:{_NUMBER})\b|(?<=\bturned\s)(?:{_NUMBER})\b|(?<=\baged\s)(?:{_NUMBER})\b",
     re.IGNORECASE,
 )
-_SIZE = re.compile(
+SIZE = re.compile(
     rf"\b{_ABOUT}{_NUMBER}(?:\s*(?:x|by)\s*{_NUMBER})?[\s-]*"
     r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
     r"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:long|wide|high|tall|deep|away))?"
@@ -60,7 +60,7 @@ _SIZE = re.compile(
 )
 _MEASURES = (
     (re.compile(r"\bhow\s+old\b", re.IGNORECASE), _AGE),
-    (re.compile(r"\bhow\s+(?:tall|high|big|large|wide|deep|far)\b", re.IGNORECASE), _SIZE),
+    (re.compile(r"\bhow\s+(?:tall|high|big|large|wide|deep|far)\b", re.IGNORECASE), SIZE),
 )
 _ORDINALS = {word: n for n, word in enumerate("second third fourth fifth sixth seventh eighth ninth tenth".split(), 2)}
 ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b(?!\s+(?:of|to|time)\b)", re.IGNORECASE)

@@ -12,6 +12,7 @@ from . import numbers, polarity
 from .confidence import SHIPPED, Constants
 from .dates import Dated, dated
 from .match import Match, Matches, match, strength
+from .slots import lookup
 from .spans import SENTENCES, answers, head
 
 _SEVERAL = re.compile(
@@ -35,6 +36,13 @@ _SO_FAR = re.compile(r"\bhow\s+(?:long|many\s+\w+)\s+(?:has|have)\b", re.IGNOREC
 
 def read(view: View, constants: Constants = SHIPPED) -> Draft:
     """Answer from the shown evidence, or say that no sentence of it bears on the question."""
+    slot = lookup(view)
+    if slot.outcome > 0:
+        return Draft(
+            ", ".join(item.text for item in slot.items), tuple(Citation(i.turn_id, i.span, i.text) for i in slot.items)
+        )
+    if slot.outcome < 0:
+        return Draft(None, reason=slot.gap)
     matches = match(view)
     found = candidates(matches)
     if not found:

@@ -63,6 +63,11 @@ def addressee(turn: Turn, dialogue: Sequence[Turn]) -> str | None:
     return next((other.speaker for other in nearest if other.speaker != turn.speaker), None)
 
 
+def is_assistant(turn: Turn) -> bool:
+    """Return whether the assistant said a turn: what it says of others is no statement of theirs."""
+    return (turn.role or turn.speaker).casefold() == "assistant"
+
+
 def content(text: str) -> tuple[str, ...]:
     """Return the content words of a text, each once."""
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 import orjson
 
-from ..files import replace_with
+from ..files import has_no_room, replace_with
 
 EVERY = 64  # commits between two marks; what is lost inside that window cannot be noticed
 
@@ -40,7 +41,22 @@ def read_mark(path: Path) -> Mark | None:
 
 
 def write_mark(path: Path, mark: Mark) -> None:
-    """Replace the mark in one step that survives a power cut."""
+    """Replace the mark in one step that survives a power cut; where there is no room for that, overwrite it."""
     body = orjson.dumps({"store": mark.store, "commits": mark.commits})
-    with replace_with(mark_path(path)) as file:
-        file.write(body + b" " + blake2b(body, digest_size=8).hexdigest().encode() + b"\n")
+    line = body + b" " + blake2b(body, digest_size=8).hexdigest().encode() + b"\n"
+    try:
+        with replace_with(mark_path(path)) as file:
+            file.write(line)
+    except OSError as error:
+        if not has_no_room(error) or not mark_path(path).exists():
+            raise
+        _overwrite(mark_path(path), line)
+
+
+def _overwrite(path: Path, line: bytes) -> None:
+    """Put a line into the room that a file has: torn by a power cut, it proves nothing, and is written anew."""
+    with path.open("rb+") as file:
+        file.write(line)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())

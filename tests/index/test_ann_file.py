@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evimem.errors import StoreError
 from evimem.index import ann_file
 from evimem.index.ann_file import Origin, load, save
 from evimem.index.hnsw import Effort, HnswIndex
@@ -213,3 +214,25 @@ def test_the_same_index_makes_the_same_file(path, tmp_path):
 def test_a_later_format_is_not_read(path, monkeypatch):
     monkeypatch.setattr(ann_file, "_VERSION", 2)
     assert "version is 1, expected 2" in load(path, ORIGIN, 2 * COUNT).reason
+
+
+class Runaway(VoyagerGraph):
+    def save(self, file):
+        for _ in range(2_000):
+            file.write(bytes(4_096))
+
+
+@pytest.mark.parametrize("dimension", [2, 256])
+@pytest.mark.parametrize("compact", [True, False])
+def test_a_graph_that_writes_far_too_much_is_cut_off_and_the_old_one_stays(path, dimension, compact):
+    rows = np.random.default_rng(1).normal(size=(COUNT, dimension)).astype(np.float32)
+    index = HnswIndex(dimension, graph=Runaway(dimension, 24, 128, compact=compact))
+    index.add(range(COUNT), rows)
+    with pytest.raises(StoreError, match="grew beyond"):
+        save(path, index, replace(ORIGIN, dimension=dimension))
+    assert len(load(path, ORIGIN, 2 * COUNT).index) == COUNT
+    assert list(path.parent.iterdir()) == [path]
+    honest = HnswIndex(dimension, graph=VoyagerGraph(dimension, 24, 128, compact=compact))
+    honest.add(range(COUNT), rows)
+    save(path, honest, ORIGIN)
+    assert path.stat().st_size < ann_file.most_bytes(COUNT, dimension) / 2 + 65_536

@@ -11,7 +11,7 @@ import shutil
 import time
 import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from evimem import (
     connection,
     diagnosis,
     erase,
+    files,
     nearby,
     owed,
     pool,
@@ -523,6 +524,20 @@ def a_fork_may_use_its_parents_handle() -> None:
 @noticed_by("test_disk_full.py::test_a_limit_on_the_size_of_files_is_told_as_a_full_disk", says="StoreError")
 def only_what_says_full_is_full() -> None:
     connection._NO_ROOM = set()
+
+
+@noticed_by(
+    "../index/test_ann_file.py::test_a_graph_that_writes_far_too_much_is_cut_off_and_the_old_one_stays",
+    says="DID NOT RAISE",
+)
+def an_index_may_take_all_room() -> None:
+    ann_file.most_bytes = lambda vectors, dimension: 1 << 60
+
+
+@noticed_by("test_disk_full.py::test_an_index_that_finds_no_room_is_done_without", says="OSError")
+def what_the_system_refuses_is_handed_on() -> None:
+    files.has_no_room = lambda error: False  # type: ignore[assignment]
+    nearby.changing = lambda what, kept: nullcontext()  # type: ignore[assignment]
 
 
 PATHS = "test_paths.py"
