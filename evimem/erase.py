@@ -30,17 +30,20 @@ _PAGE = 1000
 class Erasure:
     """Erases inside one transaction of the caller; `report` empties the log and says whether that was possible."""
 
-    def __init__(self, layers: Layers, least: float) -> None:
+    def __init__(self, layers: Layers, least: float, link_now: int) -> None:
         self._layers = layers
         self._least = least
+        self._link_now = link_now
         self._turns = 0
         self._facts = 0
+        self._bereft: set[int] = set()  # facts that were linked to what went
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
         for page in _pages(list(dict.fromkeys(seqs))):
             self._page(page)
         if self._turns:
+            self._relink()
             if not self._layers.raw.count():
                 self._layers.drop_settings()
             self._end()
@@ -79,7 +82,9 @@ class Erasure:
         altered = self._altered(seqs)
         turns = layers.raw.read([seq for seq in seqs if seq not in altered])
         intact = [seq for seq in seqs if seq not in altered]
-        layers.edges.erase(layers.facts.rows_of(seqs), self._least)
+        gone = layers.facts.rows_of(seqs)
+        self._bereft |= layers.edges.erase(gone)
+        self._bereft.difference_update(gone)
         for table in ("cue", "keyword"):
             key = "row IN (SELECT row FROM fact WHERE seq = ?)" if table == "cue" else "seq = ?"
             layers.db.executemany(f"DELETE FROM {table} WHERE {key}", [(seq,) for seq in seqs])
@@ -93,6 +98,14 @@ class Erasure:
         for number in sorted({(seq - 1) // layers.segments.size for seq in altered}):
             derive_segment(layers, number)
         self._turns += len(seqs)
+
+    def _relink(self) -> None:
+        """Give what was linked to the erased its next best links or, in a large memory, owe it that."""
+        layers = self._layers
+        if layers.edges.more_than(self._link_now):
+            layers.jobs.put("link", layers.facts.turns_of(self._bereft))
+        else:
+            layers.edges.relink(self._bereft, self._least)
 
     def _altered(self, seqs: Sequence[int]) -> set[int]:
         """Return the turns that are not what was stored: their terms cannot be read off them."""

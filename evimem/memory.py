@@ -125,7 +125,10 @@ class Memory:
         before: Moment | None = None,
         everything: bool = False,
     ) -> EraseReport:
-        """Erase turns by id, by session, by when they were said, or all of them, with everything they led to."""
+        """Erase turns by id, by session, by when they were said, or all of them, with everything they led to.
+
+        Facts that were linked to them are linked anew: at once, or in a large memory by `enrich`.
+        """
         return self._core.forget(turns, session, before, everything=everything)
 
     def enrich(self, *, progress: Progress | None = None) -> int:

@@ -376,7 +376,7 @@ class SqliteStore:
         ready = all(entry.fact_vectors is not None for _, entry in linkable)
         if not linkable:
             return False
-        if not ready or (not now and len(layers.edges) > LINK_NOW):
+        if not ready or (not now and layers.edges.more_than(LINK_NOW)):
             layers.jobs.put("link", [seq for seq, _ in linkable])
             return False
         rows = layers.facts.rows([fact.id for _, entry in linkable for fact in entry.facts])
@@ -399,7 +399,7 @@ class SqliteStore:
         return [position + 1 for position in self._current().holding(terms(entity))]
 
     def _erasing(self, act: Callable[[Erasure], bool]) -> EraseReport:
-        erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""))
+        erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""), LINK_NOW)
         with self._writing():
             if changed := act(erasure):
                 self._nearby.drop()  # before the commit: it holds what is forgotten, and nobody would come back to it

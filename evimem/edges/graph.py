@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from ..connection import Connection
 from ..protocols import Vectors
 from .rules import NEXT_WEIGHT, UPDATE_WEIGHT, Link
@@ -25,6 +27,10 @@ _LINK = "INSERT INTO edge (source, target, kind, weight) VALUES (min(?1, ?2), ma
 _EARLIER = """
 SELECT fact.row, edge.weight FROM edge JOIN fact ON fact.row = CASE source WHEN ?1 THEN target ELSE source END
 WHERE (source = ?1 OR target = ?1) AND (fact.instant, fact.row) < (?2, ?1)"""
+_LATER = """
+SELECT fact.row FROM edge JOIN fact ON fact.row = CASE source WHEN ?1 THEN target ELSE source END
+WHERE (source = ?1 OR target = ?1) AND (fact.instant, fact.row) > (SELECT instant, row FROM fact WHERE row = ?1)"""
+_OWED = "SELECT row FROM fact JOIN job USING (seq) WHERE job.kind = 'link' ORDER BY row"
 _UNLINK = """
 DELETE FROM edge WHERE (source = ?1 OR target = ?1) AND EXISTS (
     SELECT 1 FROM fact WHERE row = CASE source WHEN ?1 THEN target ELSE source END
@@ -38,9 +44,9 @@ class EdgeGraph:
         self._db = db
         self._vectors = FactVectors(db)
 
-    def __len__(self) -> int:
-        """Return how many facts have a vector, and so may be linked."""
-        return len(self._vectors.current())
+    def more_than(self, count: int) -> bool:
+        """Say whether more than so many facts have a vector, and so may be linked."""
+        return self._vectors.more_than(count)
 
     def link(self, rows: Sequence[int], vectors: Vectors, least: float) -> bool:
         """Keep the vectors of facts and link them to what is similar (cosine >= least, E4).
@@ -56,23 +62,26 @@ class EdgeGraph:
         self._relink(known, sorted(later), least)
         return late
 
-    def erase(self, rows: Sequence[int], least: float) -> None:
-        """Drop facts with their links, and give what was linked to them its next best links."""
-        gone = set(rows)
-        orphans = {other for row in rows for other in self._linked(row)} - gone
-        for table, column in (("edge", "source"), ("edge", "target"), ("fact_vector", "row")):
-            self._db.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(row,) for row in rows])
-        self._vectors.reset()
-        if orphans:
-            known = self._vectors.current()
-            self._relink(known, known.positions(sorted(orphans)), least)
+    def erase(self, rows: Sequence[int]) -> set[int]:
+        """Drop facts with their links; return the later facts that were linked to them, to be given to `relink`."""
+        bereft = {other for row in rows for (other,) in self._db.rows(_LATER, (row,))}
+        for column in ("source", "target"):
+            self._db.executemany(f"DELETE FROM edge WHERE {column} = ?", [(row,) for row in rows])
+        self._vectors.drop(rows)
+        return bereft
+
+    def relink(self, rows: Iterable[int], least: float) -> None:
+        """Decide again what these facts are linked to, among what is there now."""
+        known = self._vectors.current()
+        self._relink(known, known.positions(sorted(rows)), least)
 
     def wrong(self, least: float) -> int:
-        """Return how many facts are linked otherwise than their vectors say."""
+        """Return how many facts are linked otherwise than their vectors say; those still to be linked are left out."""
         self._vectors.reset()  # what the file holds is asked, not what this handle remembers of it
         known = self._vectors.current()
+        owed = known.positions([row for (row,) in self._db.rows(_OWED)])
         wrong = 0
-        for near in known.near(range(len(known)), least):
+        for near in known.near(np.setdiff1d(np.arange(len(known)), owed).tolist(), least):
             row, said = int(known.rows[near.position]), int(known.said[near.position])
             kept = {(other, weight) for other, weight in self._db.rows(_EARLIER, (row, said))}
             wrong += kept != {(int(known.rows[position]), weight) for position, weight in near.links}
@@ -121,9 +130,5 @@ class EdgeGraph:
             self._db.execute(_UNLINK, (row, said))
             links = [(row, int(known.rows[position]), weight) for position, weight in near.links]
             self._db.executemany(_LINK, links)
-            later.update(near.later)
+            later.update(near.later.tolist())
         return later
-
-    def _linked(self, row: int) -> list[int]:
-        sql = "SELECT target FROM edge WHERE source = ?1 UNION SELECT source FROM edge WHERE target = ?1"
-        return [other for (other,) in self._db.rows(sql, (row,))]

@@ -25,7 +25,7 @@ class Near:
 
     position: int
     links: tuple[tuple[int, float], ...]
-    later: tuple[int, ...]
+    later: Positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Known:
         past, exact = past[exact >= least], exact[exact >= least]
         best = np.lexsort((past, -exact))[:PER_FACT]
         links = tuple((int(past[at]), min(1.0, float(exact[at]))) for at in best)
-        return Near(position, links, tuple(later.tolist()))
+        return Near(position, links, later)
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
         dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
@@ -93,14 +93,26 @@ class FactVectors:
         self.reset()
 
     def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
-        """Store the vectors of these facts; return whether some came after those of later facts."""
-        late = min(rows) <= int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
-        packed = ((row, pack(vector)) for row, vector in zip(rows, vectors, strict=True))
-        values = [(row, data.tobytes(), scale) for row, (data, scale) in packed]
+        """Store the vectors of these facts, but for those kept already; return whether some came after later facts'."""
+        packed = {row: pack(vector) for row, vector in zip(rows, vectors, strict=True)}
+        fresh = [row for row in rows if not self._has(row, *packed[row])]
+        if not fresh:
+            return False
+        late = min(fresh) <= int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
+        values = [(row, packed[row][0].tobytes(), packed[row][1]) for row in fresh]
         self._db.executemany("INSERT OR REPLACE INTO fact_vector (row, vector, scale) VALUES (?, ?, ?)", values)
         if late:  # `current` follows the file by row: it would never see them
             self.reset()
         return late
+
+    def more_than(self, count: int) -> bool:
+        """Say whether there are more than so many, without reading them."""
+        return self._size > count or bool(self._db.rows("SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)))
+
+    def drop(self, rows: Sequence[int]) -> None:
+        """Delete the vectors of facts."""
+        self._db.executemany("DELETE FROM fact_vector WHERE row = ?", [(row,) for row in rows])
+        self.reset()
 
     def current(self) -> Known:
         """Return everything that the file holds now."""
@@ -125,6 +137,13 @@ class FactVectors:
         self._matrix: Vectors = np.empty((0, 0), dtype=np.float32)
         self._quantized = np.empty((0, 0), dtype=np.int8)
         self._scales = np.empty(0)
+
+    def _has(self, row: int, vector: NDArray[np.int8], scale: float) -> bool:
+        return bool(
+            self._db.rows(
+                "SELECT 1 FROM fact_vector WHERE row = ? AND vector = ? AND scale = ?", (row, vector.tobytes(), scale)
+            )
+        )
 
     def _append(self, columns: Positions, quantized: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
         end, width = self._size + len(columns), quantized.shape[1]

@@ -72,6 +72,10 @@ class FactTable:
         """Return the rows of the facts of these turns."""
         return [row[0] for seq in seqs for row in self._db.rows("SELECT row FROM fact WHERE seq = ?", (seq,))]
 
+    def turns_of(self, rows: Iterable[int]) -> list[int]:
+        """Return the turns that these facts were found in."""
+        return sorted({seq for row in rows for (seq,) in self._db.rows("SELECT seq FROM fact WHERE row = ?", (row,))})
+
     def erase(self, seqs: Sequence[int]) -> int:
         """Delete the facts of these turns, and let what they had replaced stand again; return how many went."""
         gone = [fact_id for seq in seqs for (fact_id,) in self._db.rows("SELECT id FROM fact WHERE seq = ?", (seq,))]
