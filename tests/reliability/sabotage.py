@@ -44,6 +44,7 @@ from evimem.connection import Connection, bindable
 from evimem.edges import EdgeGraph
 from evimem.extract import RuleExtractor, updates
 from evimem.index import ann_file
+from evimem.index.effort import Effort
 from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
 from evimem.jobs import Jobs
@@ -644,6 +645,23 @@ def what_failed_comes_first() -> None:
 def a_retry_sends_the_same_bytes() -> None:
     honest = owed.extract_facts
     owed.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
+
+
+@noticed_by(SCHEDULES, says="has no vector, and none is owed")
+def work_is_purged_up_to_what_is_done() -> None:
+    honest = Jobs.done
+
+    def done(self: Jobs, kind: str, seqs: Any) -> None:
+        honest(self, kind, seqs)
+        if kind == "vector":
+            self._db.execute("DELETE FROM job WHERE kind = 'vector' AND seq < ?", (max(seqs, default=0),))
+
+    Jobs.done = done  # type: ignore[method-assign]
+
+
+@noticed_by("test_lost_index.py", says="assert 0.* >= 0.95")
+def an_index_is_searched_too_narrowly() -> None:
+    Effort.at = lambda self, size, k: k  # type: ignore[method-assign]
 
 
 @noticed_by(SCHEDULES, says="passed over")

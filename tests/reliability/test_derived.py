@@ -123,6 +123,10 @@ DAMAGE = {
     "the vectors of facts are gone": "DELETE FROM edge; DELETE FROM fact_vector",
     "work owed is forgotten": "DELETE FROM job",
 }
+DAMAGE["all of it is gone"] = (
+    "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM cue; DELETE FROM keyword; DELETE FROM fact; "
+    "DELETE FROM document; DELETE FROM posting; DELETE FROM segment; DELETE FROM job"
+)
 
 
 @pytest.mark.parametrize("case", DAMAGE)
