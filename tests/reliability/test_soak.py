@@ -26,7 +26,7 @@ from .support.faults import failing
 from .support.scale import bound, sizes
 from .support.world import EMBEDDER, WORDS, said
 
-USERS, HANDLES = 20, 3
+USERS, HANDLES, TEXTS = 20, 3, 3_000
 LIFE = 300.0  # seconds between crashes of a long soak; the last quarter of any soak is one life
 LOG = 16 << 20  # bytes of a write-ahead log: SQLite moves it into the file at four megabytes
 SPARE = 60  # MB that a process may use beyond what it used early, and what its turns take: handles differ in size
@@ -50,9 +50,9 @@ class Size:
 
 
 def turn_of(user: int, number: int) -> Turn:
-    """Return the turn of a number, as it is said by some user."""
-    turn = said(number)
-    return Turn(f"u{user}-{number}", turn.session, turn.speaker, f"{turn.text} u{user}", turn.time, role="user")
+    """Return the turn of a number, as it is said by some user; texts recur, so that caches of words are soon full."""
+    turn, text = said(number), f"{said(number % TEXTS).text} u{user}"
+    return Turn(f"u{user}-{number}", turn.session, turn.speaker, text, turn.time, role="user")
 
 
 def read_well(prompt: str) -> str:
