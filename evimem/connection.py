@@ -120,9 +120,18 @@ class Connection:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """See one state of the file throughout a block."""
-        with self.decoding(), self._transaction("BEGIN"):
-            yield
+        """See one state of the file throughout a block, in which nothing can be written unless a write is around it."""
+        with self._mine:
+            within = self._depth > 0
+            with self.decoding(), self._transaction("BEGIN"):
+                if within:
+                    yield
+                    return
+                self._db.execute("PRAGMA query_only=ON")
+                try:
+                    yield
+                finally:
+                    self._db.execute("PRAGMA query_only=OFF")
 
     @contextmanager
     def decoding(self) -> Iterator[None]:

@@ -159,11 +159,15 @@ class ModelUnavailable(ModelError):
 
 
 class EmbedderError(EvimemError):
-    """The embedder failed."""
+    """The embedder failed. `of_texts`: what it was given may be why; `retry_after`: the seconds it asks for."""
 
-    def __init__(self, message: str, *, retryable: bool = True) -> None:
+    def __init__(
+        self, message: str, *, retryable: bool = True, of_texts: bool = False, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.of_texts = of_texts
+        self.retry_after = retry_after
 
 
 class StoreError(EvimemError):

@@ -23,10 +23,15 @@ class Jobs:
         self._clock = clock
 
     def put(self, kind: str, seqs: Iterable[int]) -> None:
-        """Owe turns some work; what is already owed stays as it is."""
+        """Owe turns some work; what is already owed stays as it is, and what a turn was given up for is tried anew.
+
+        Not so reading: what a model could not read is asked for again by `put_back` alone.
+        """
         now = self._clock()
         self._db.executemany(
-            "INSERT OR IGNORE INTO job (seq, kind, state, attempts, due, since) VALUES (?, ?, 'pending', 0, ?, ?)",
+            "INSERT INTO job (seq, kind, state, attempts, due, since) VALUES (?, ?, 'pending', 0, ?, ?) "
+            "ON CONFLICT (kind, seq) DO UPDATE SET state = 'pending', attempts = 0, due = excluded.due, error = NULL "
+            "WHERE state = 'failed' AND kind <> 'extract'",
             [(seq, kind, now, now) for seq in seqs],
         )
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import evimem
+from evimem.errors import EmbedderError
 from evimem.flow import Complete
-from evimem.testing import ModelServer, ScriptedModel
+from evimem.testing import ModelServer, ScriptedModel, WordEmbedder
 
 
 def facts_of(request: Complete) -> str:
@@ -187,3 +190,86 @@ def test_once_the_model_is_away_turns_that_had_not_begun_are_not_put_to_it(tmp_p
         assert memory.health().pending == {"extract": 64}
         if not asynchronous:  # an event loop starts them all; the model's own limit holds them back
             assert len(model.requests) < 40
+
+
+class Picky(WordEmbedder):
+    """An embedder far away that is down, or that refuses a text with a word in it as a provider does."""
+
+    remote = True
+
+    def __init__(self) -> None:
+        super().__init__(16)
+        self.down: EmbedderError | None = None
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.asked += 1
+        if self.down:
+            raise self.down
+        if any("poison" in text for text in texts):
+            raise EmbedderError("no embeddings: status 400", retryable=False, of_texts=True)
+        return super().embed(texts)
+
+
+def test_a_text_that_an_embedder_refuses_costs_no_other_turn_its_vector(tmp_path: Path) -> None:
+    """Found by reading the queue for what an endpoint may do: one 400 gave up a page of 256 turns for good."""
+    now, embedder = [1e9], Picky()
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
+        memory.extend(
+            [replace(TURNS[0], id=f"t{n}", text="This is poison." if n == 41 else f"Hi {n}") for n in range(200)]
+        )
+        memory.enrich()
+        assert memory.health().pending["vector"] == 1
+        assert embedder.asked < 60
+        for _ in range(6):
+            now[0] += 3600
+            memory.enrich()
+        assert (memory.health().failed["vector"], memory.health().status) == (1, "degraded")
+        memory.forget(turns=["t41"])
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize("error", [EmbedderError("down"), EmbedderError("status 401", retryable=False)])
+def test_an_embedder_that_is_down_for_days_costs_no_turn_its_vector(tmp_path: Path, error: EmbedderError) -> None:
+    now, embedder = [1e9], Picky()
+    embedder.down = error
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
+        memory.extend(TURNS[2:])
+        for _ in range(50):
+            with pytest.raises(EmbedderError):
+                memory.enrich()
+            now[0] += 3600
+        embedder.down = None
+        memory.enrich()
+        assert (memory.health().pending, memory.health().failed) == ({}, {})
+
+
+def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path: Path) -> None:
+    now, embedder = [1e9], Picky()
+    embedder.down = EmbedderError("status 429", retry_after=3600.0)
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
+        memory.extend(TURNS[2:])
+        with pytest.raises(EmbedderError):
+            memory.enrich()
+        embedder.down, now[0] = None, now[0] + 3599
+        assert (memory.enrich(), embedder.asked) == (0, 1)
+        now[0] += 2
+        memory.enrich()
+        assert memory.health().pending == {}
+
+
+def test_what_a_model_found_is_kept_where_the_embedder_fails_then(tmp_path: Path) -> None:
+    embedder = Picky()
+
+    def read(request: Complete) -> str:
+        embedder.down = EmbedderError("down")
+        return facts_of(request)
+
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, llm=ScriptedModel(then=read)) as memory:
+        memory.extend(TURNS[:1])
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        assert memory.health().pending == {"link": 1}
+        embedder.down = None
+        memory.enrich()
+        assert (memory.health().pending, memory.check().problems) == ({}, ())

@@ -60,4 +60,5 @@ def _refused(embedder: Embedder | AsyncEmbedder, got: str, count: int) -> Embedd
         f"embedder {embedder.name!r} returned {got}, expected {count} row(s) of {embedder.dimension} finite numbers; "
         "correct the embedder",
         retryable=False,
+        of_texts=True,
     )

@@ -16,6 +16,7 @@ from .refusals import parsed
 from .server import HEADERS, Server, body_of
 from .wire import host
 
+_OF_TEXTS = {400, 413, 422}  # the answers to what was sent, and not to who asks or when
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
@@ -169,4 +170,7 @@ def _sendable(text: str) -> str:
 
 
 def _embedder_error(error: ModelError) -> EmbedderError:
-    return EmbedderError(f"no embeddings: {error}", retryable=error.retryable)
+    status, wait = getattr(error, "status", None), getattr(error, "retry_after", None)
+    return EmbedderError(
+        f"no embeddings: {error}", retryable=error.retryable, of_texts=status in _OF_TEXTS, retry_after=wait
+    )

@@ -22,7 +22,7 @@ PROBES = 200
 
 
 class Scattered:
-    """Puts each text into a direction of its own, near that of its first word."""
+    """Puts each text into a direction of its own, near that of its last word before the number."""
 
     name, dimension = "scattered", DIMENSION
 
@@ -72,7 +72,8 @@ def test_an_index_that_was_lost_is_built_again_and_finds_what_it_found(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     random, path = Random(seed), disk / "m.evimem"
-    probes = EMBEDDER.embed([f"{said(random.randrange(count)).text} {number}" for number in range(PROBES)])
+    asked = [said(random.randrange(count)).text.rpartition(" ")[0] for _ in range(PROBES)]
+    probes = EMBEDDER.embed([f"{text} {count + number}" for number, text in enumerate(asked)])
     with opened(path, 500) as memory:
         memory.extend([said(number) for number in range(count)], strict=True)
         memory.enrich()
