@@ -222,7 +222,8 @@ class _Spread:
         self._heard = np.full(len(ids), -1)
         self._near: list[tuple[int, int]] = []
         for dialogue in view.context.values():
-            for before, after in pairwise(dialogue):
+            told = [turn for turn in dialogue if turn.id in place]  # of one that begins with a blank page, nothing is
+            for before, after in pairwise(told):
                 self._near.append((place[before.id], place[after.id]))
                 if before.speaker != after.speaker and before.text.rstrip().endswith("?"):
                     self._heard[place[after.id]] = place[before.id]

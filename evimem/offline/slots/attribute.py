@@ -137,6 +137,8 @@ def _joined(head: Phrase, other: Phrase, between: Sequence[str]) -> Phrase | Non
     if not head.words or not between:
         return None
     if list(between) == ["of"]:
+        if head.words == ("one",):
+            return other
         return Phrase(other, "", head.words, head.name)
     if between[0] in ("at", "in", "from", "with", "on"):
         more = (*other.words, *(word.casefold() for word in other.name.split()))

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ...extract.grammar import Clause as Group
 from ...extract.grammar import find_clauses
 from ...extract.predicates import predicate_class, sense
-from ...extract.sentences import sentences
-from ...extract.tags import Tagged, lowered, tagged
+from ...extract.tags import Tagged
 from ...extract.verbs import lemma
 from ...terms import STOP_WORDS, stem, words
 from ...types import Fact, Turn
 from .colours import coloured, is_only_coloured
 from .forms import is_person
-from .naming import Mean, beside, christened, named
+from .naming import Mean, before_name, beside, christened, named
 from .phrases import Phrase, names_of, phrases
+from .reading import Reading, extent
 from .statement import Clause, spoken
 from .things import People, Said, Thing
 from .values import values_of
@@ -29,29 +29,24 @@ _NOT_THEIRS = frozenset("with of to in at from on".split())
 _NOT_HOME = frozenset("sell visit see leave".split())
 
 
-def read_turn(people: People, turn: Turn, facts: Sequence[Fact], to: str | None, names: frozenset[str]) -> None:
+def read_turn(people: People, turn: Reading, facts: Sequence[Fact], to: str | None) -> None:
     """Add what a turn states to what is known; only what is a fact is stated."""
-    low = lowered(turn.text)
     told = sorted((fact for fact in facts if fact.kind != "image"), key=lambda fact: fact.span)
-    for start, end in sentences(turn.text):
+    for sentence in turn.sentences:
+        start, end = extent(sentence)
         inside = [fact for fact in told if start <= fact.span[0] < end]
         if inside:
-            _read(people, turn, tagged(turn.text, low, start, end), inside, to, names)
+            _read(people, turn.turn, sentence, inside, to)
 
 
-def names_in(turns: Sequence[Turn]) -> frozenset[str]:
+def names_in(turns: Iterable[Reading]) -> frozenset[str]:
     """Return the words that are written as names in these turns."""
-    found: set[str] = set()
-    for turn in turns:
-        low = lowered(turn.text)
-        for start, end in sentences(turn.text):
-            found.update(names_of(tagged(turn.text, low, start, end)))
+    found = {name for turn in turns for sentence in turn.sentences for name in names_of(sentence)}
     return frozenset(word for word in found if word.casefold() not in STOP_WORDS and not is_person(word.casefold()))
 
 
-def _read(
-    people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], to: str | None, names: frozenset[str]
-) -> None:
+def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], to: str | None) -> None:
+    names = people.spelled
     mean = partial(people.meant, speaker=turn.speaker, to=to)
     groups = [group for group in find_clauses(sentence.tags) if not _is_called(sentence, group)]
     subject: Thing | None = None
@@ -125,7 +120,7 @@ def _state(people: People, clause: Clause, mean: Mean) -> None:
     things = [None if complement and not place else mean(phrase) for place, phrase in enumerate(clause.rest)]
     if complement and subject is not None:  # "it was a red Trek" tells of one thing
         things[0] = subject
-        subject.heads += [head for head in clause.rest[0].words[-1:] if head not in subject.heads]
+        subject.goes_by(clause.rest[0].head)
     _owned(clause, things)
     beside(clause.turn, clause.sentence, clause.rest, things, mean)
     known = [(phrase, thing) for phrase, thing in zip(clause.rest, things, strict=True) if thing is not None]
@@ -148,7 +143,7 @@ def _owned(clause: Clause, things: Sequence[Thing | None]) -> None:
         if phrase.head not in ("one", "ones") and clause.lead(phrase) not in _NOT_THEIRS:
             thing.owner = subject
             noun = thing.heads[0] if thing.heads else ""
-            subject.said.append(clause.said(f"has {noun}", phrase.first, phrase.last))
+            subject.said.append(clause.said(f"has {noun}", phrase.first, before_name(clause.sentence, phrase)))
 
 
 def _described(clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:

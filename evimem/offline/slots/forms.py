@@ -116,13 +116,22 @@ def gender(noun: str) -> str:
     return "he" if noun in _HE else "she" if noun in _SHE else ""
 
 
-@lru_cache(maxsize=1 << 14)
 def same_noun(asked: str, said: str) -> bool:
     """Return whether two nouns are one word, or stand for the same."""
-    one, other = stem(asked), stem(said)
-    if singular(said) in _NARROWER.get(singular(asked), ()):
-        return True
-    return one == other or stem(lemma(asked)) == stem(lemma(said)) or other in synonyms(one)
+    return not meanings(asked).isdisjoint(stems(said))
+
+
+@lru_cache(maxsize=1 << 13)
+def stems(noun: str) -> frozenset[str]:
+    """Return the stems that a noun is known by."""
+    return frozenset((stem(noun), stem(lemma(noun))))
+
+
+@lru_cache(maxsize=1 << 13)
+def meanings(noun: str) -> frozenset[str]:
+    """Return the stems of what a noun that is asked for may be called."""
+    narrower = (stem(word) for word in _NARROWER.get(singular(noun), ()))
+    return frozenset((*stems(noun), *synonyms(stem(noun)), *narrower))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from ...evidence import View
-from ...extract.sentences import sentences
-from ...extract.tags import Tagged, lowered, tagged
 from ...extract.verbs import lemma
 from ...terms import words
 from ...types import Turn
@@ -20,13 +19,13 @@ from ..units import is_assistant
 from .attribute import Attribute
 from .forms import akin, is_colour, is_trade, same_noun, singular
 from .phrases import names_of
+from .reading import Reading, extent, reading
 from .things import People, Thing
 
 _PLACE_BEFORE = frozenset("in at to into near from on".split())
-_WORK_BEFORE = frozenset(("at", "for"))
 _LIKED = r"\b(?:lik|lov|enjoy|ador|hat|dislik|prefer|despis|favou?rit|fond|(?:bear|stand)\b)\w*"
 _LIKING = re.compile(_LIKED + r"|\bbest\b|\btop\s+pick", re.IGNORECASE)
-_AROUND = frozenset(("price", "size", "weight", "birth"))  # what is often said in the turn after
+_AROUND = frozenset(("price", "size", "weight", "birth", "name"))  # what is often said in the turn after
 _IS_A = frozenset("am is was are were be been become became as 'm 's".split())
 _NUMBER = re.compile(r"\d{1,3}$")
 _SMALL = frozenset(
@@ -35,7 +34,7 @@ _SMALL = frozenset(
 )
 
 
-Finder = Callable[[Turn, Attribute], Iterator[str]]
+Finder: TypeAlias = Callable[[Reading, Attribute], Iterator[str]]
 
 
 def is_hinted(view: View, attribute: Attribute, people: People, owners: Sequence[Thing]) -> bool:
@@ -51,12 +50,14 @@ def is_hinted(view: View, attribute: Attribute, people: People, owners: Sequence
         for word in words(one.text)
     }
     called = {name.casefold() for thing in people.things for full in thing.names for name in full.split()}
-    if (attribute.kind == "kind" and not attribute.noun) or (attribute.kind == "who" and attribute.of.name):
+    if attribute.kind == "kind" and not attribute.noun:
         return bool(owners)
+    if attribute.kind == "who" and attribute.of.name:
+        return any(mentions(item.turn.text, attribute.of.name) for item in view.shown)
     for item in view.shown:
         if is_assistant(item.turn) or not _speaks_of(attribute, item.turn, view):
             continue
-        for word in find(item.turn, attribute):
+        for word in find(reading(view, item.turn), attribute):
             plain = word.casefold()
             known = attribute.kind == "name" and plain in called
             if (item.turn.id, plain) not in taken and not known and not mentions(attribute.spoken, word):
@@ -73,23 +74,20 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     text = " ".join(other.text for other in near)
     if phrase.name:
         return mentions(text, phrase.name)
+    whose = phrase.owner.name if phrase.owner is not None and attribute.kind == "price" else ""
+    if whose and mentions(text, whose):
+        return True
     return any(same_noun(phrase.head, word) for word in words(text))
 
 
-def _tagged(turn: Turn) -> Iterator[Tagged]:
-    low = lowered(turn.text)
-    for start, end in sentences(turn.text):
-        yield tagged(turn.text, low, start, end)
-
-
-def _names(turn: Turn, _attribute: Attribute) -> Iterator[str]:
-    for sentence in _tagged(turn):
+def _names(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+    for sentence in turn.sentences:
         yield from names_of(sentence)
 
 
 def _led(leads: frozenset[str]) -> Finder:
-    def find(turn: Turn, _attribute: Attribute) -> Iterator[str]:
-        for sentence in _tagged(turn):
+    def find(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+        for sentence in turn.sentences:
             for name in names_of(sentence):
                 place = sentence.words.index(name.casefold()) if name.casefold() in sentence.words else 0
                 if leads & set(sentence.words[max(0, place - 3) : place]):
@@ -99,28 +97,28 @@ def _led(leads: frozenset[str]) -> Finder:
 
 
 def _words(fits: Callable[[str], bool]) -> Finder:
-    def find(turn: Turn, _attribute: Attribute) -> Iterator[str]:
-        return (word for word in words(turn.text) if fits(word))
+    def find(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+        return (word for word in words(turn.turn.text) if fits(word))
 
     return find
 
 
-def _ages(turn: Turn, _attribute: Attribute) -> Iterator[str]:
-    return (word for word in words(turn.text) if _NUMBER.match(word) or word in _SMALL)
+def _ages(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+    return (word for word in words(turn.turn.text) if _NUMBER.match(word) or word in _SMALL)
 
 
 def _pattern(form: str) -> Finder:
     pattern = re.compile(form, re.IGNORECASE)
 
-    def find(turn: Turn, _attribute: Attribute) -> Iterator[str]:
-        return (found[0] for found in pattern.finditer(turn.text))
+    def find(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+        return (found[0] for found in pattern.finditer(turn.turn.text))
 
     return find
 
 
-def _trades(turn: Turn, _attribute: Attribute) -> Iterator[str]:
+def _trades(turn: Reading, _attribute: Attribute) -> Iterator[str]:
     """Yield nouns of trades that somebody is, was or works as."""
-    for sentence in _tagged(turn):
+    for sentence in turn.sentences:
         for place, word in enumerate(sentence.words):
             if (
                 sentence.tags[place] in "NwM"
@@ -130,24 +128,23 @@ def _trades(turn: Turn, _attribute: Attribute) -> Iterator[str]:
                 yield word
 
 
-def _favourites(turn: Turn, attribute: Attribute) -> Iterator[str]:
+def _favourites(turn: Reading, attribute: Attribute) -> Iterator[str]:
     """Yield words of liking from sentences that speak of what is asked for."""
     asked = [singular(word) for word in words(attribute.noun)]
-    for start, end in sentences(turn.text):
-        said = words(turn.text[start:end])
-        if any(akin(noun, singular(word)) for noun in asked for word in said):
-            yield from (found[0] for found in _LIKING.finditer(turn.text, start, end))
+    for sentence in turn.sentences:
+        if any(akin(noun, singular(word)) for noun in asked for word in sentence.words):
+            yield from (found[0] for found in _LIKING.finditer(turn.turn.text, *extent(sentence)))
 
 
-def _attributes(turn: Turn, attribute: Attribute) -> Iterator[str]:
+def _attributes(turn: Reading, attribute: Attribute) -> Iterator[str]:
     noun = singular(attribute.noun.split()[-1])
-    return (word for word in words(turn.text) if akin(noun, singular(word)))
+    return (word for word in words(turn.turn.text) if akin(noun, singular(word)))
 
 
-def _akin(turn: Turn, attribute: Attribute) -> Iterator[str]:
+def _akin(turn: Reading, attribute: Attribute) -> Iterator[str]:
     noun = singular(attribute.noun.split()[-1]) if attribute.noun else ""
     verb = attribute.verb if attribute.verb not in ("have", "own", "use", "keep") else ""
-    for word in words(turn.text):
+    for word in words(turn.turn.text):
         if (noun and akin(noun, singular(word))) or (verb and lemma(word) == verb):
             yield word
 
@@ -161,7 +158,7 @@ _FINDERS: dict[str, Finder] = {
     "job": _trades,
     "title": _trades,
     "live": _led(_PLACE_BEFORE),
-    "work": _led(_WORK_BEFORE),
+    "work": _pattern(r"\b(?:jobs?|work\w*|shifts?|boss|colleagues?|employ\w*|firm|compan(?:y|ies))\b"),
     "from": _led(_PLACE_BEFORE),
     "allergy": _pattern(r"\ballerg(?:y|ies|ic)\b"),
     "like": _pattern(_LIKED),
@@ -169,7 +166,7 @@ _FINDERS: dict[str, Finder] = {
     "price": _pattern(MONEY.pattern),
     "weight": _pattern(r"\d|\b(?:kilos?|pounds?|kg|weigh\w*)\b"),
     "size": _pattern(SIZE.pattern),
-    "birth": _pattern(r"\b(?:born|birthday|turn(?:ed|s)?\s+\w+)\b"),
+    "birth": _pattern(r"\b(?:born|birth\w*|arriv\w+|had|turn(?:ed|s)?\s+\w+)\b"),
     "favourite": _favourites,
     "attribute": _attributes,
     "have": _akin,

@@ -19,12 +19,20 @@ def named(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None:
     """Record the name in "my sister Amal", and who she is."""
     if not phrase.name or not phrase.words or sentence.ranges[phrase.last - 1][1] > phrase.name_at[1]:
         return  # "the Fiat engine" names no engine
+    first = before_name(sentence, phrase)
+    thing.said.append(Said("name", phrase.name, turn, phrase.name_at))
+    if phrase.first < first < phrase.last:
+        thing.said.append(_said("who", turn, characters(sentence, phrase.first, first)))
+
+
+def before_name(sentence: Tagged, phrase: Phrase) -> int:
+    """Return the token at which a name begins, with "called", that the words of a phrase lead to; else its end."""
+    if not phrase.name or not phrase.words:
+        return phrase.last
     first = min(place for place in range(phrase.first, phrase.last) if sentence.ranges[place][0] >= phrase.name_at[0])
     while first > phrase.first and sentence.words[first - 1] in ("called", "named"):
         first -= 1
-    thing.said.append(Said("name", phrase.name, turn, phrase.name_at))
-    if first > phrase.first:
-        thing.said.append(_said("who", turn, characters(sentence, phrase.first, first)))
+    return first if first > phrase.first else phrase.last
 
 
 def beside(turn: Turn, sentence: Tagged, found: Sequence[Phrase], things: Sequence[Thing | None], mean: Mean) -> None:
@@ -66,11 +74,11 @@ def _name(turn: Turn, sentence: Tagged, thing: Thing, phrase: Phrase, other: Phr
         one = mean(Phrase(name=other.name))
         if one is None:
             return
-        one.heads += [] if one.heads else [phrase.head.removesuffix("s")]
+        one.goes_by("" if one.heads else phrase.head.removesuffix("s"))
         one.owner = one.owner or thing.owner
         thing.said.append(Said("name", other.name, turn, other.name_at))
-    elif not thing.is_called(other.name):
-        thing.names.append(other.name)
+    else:
+        thing.take_name(other.name)
     one = one or thing
     one.said.append(Said("name", other.name, turn, other.name_at))
     one.said.append(_said("who", turn, characters(sentence, phrase.first, phrase.last)))

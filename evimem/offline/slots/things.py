@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ...terms import stem
 from ...types import Turn
-from .forms import gender, is_alive, is_person, same_noun
+from .forms import gender, is_alive, is_person, meanings, stems
 from .phrases import Phrase
 
 _UNITS = frozenset("year years month months week weeks day days hour hours minute minutes time times".split())
@@ -31,25 +31,41 @@ class Said:
 
 @dataclass(eq=False, slots=True)
 class Thing:
-    """Somebody or something. `heads` are the nouns it goes by, `words` the stems of all that is said of it."""
+    """Somebody or something. `heads` are the nouns it goes by, `words` the stems of all that is said of it.
+
+    `stems` are those of the heads; `called` are the names and each word of them, in lower case.
+    """
 
     owner: Thing | None = None
     by: str = ""
     heads: list[str] = field(default_factory=list)
+    stems: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
     names: list[str] = field(default_factory=list)
+    called: set[str] = field(default_factory=set)
     pronoun: str = ""
     plural: bool = False
     said: list[Said] = field(default_factory=list)
 
     def is_called(self, name: str) -> bool:
         """Return whether a name, or the first word of it, is one of its names."""
-        asked = name.casefold()
-        return any(asked == known.casefold() or asked in known.casefold().split() for known in self.names)
+        return name.casefold() in self.called
 
     def is_a(self, head: str) -> bool:
         """Return whether it goes by a noun, or by one that stands for the same."""
-        return any(same_noun(head, known) for known in self.heads)
+        return not meanings(head).isdisjoint(self.stems)
+
+    def goes_by(self, noun: str) -> None:
+        """Add a noun that it goes by."""
+        if noun and noun not in self.heads:
+            self.heads.append(noun)
+            self.stems |= stems(noun)
+
+    def take_name(self, name: str) -> None:
+        """Add a name."""
+        if name and not self.is_called(name):
+            self.names.append(name)
+            self.called.update((name.casefold(), *name.casefold().split()))
 
     def can_be(self, pronoun: str) -> bool:
         """Return whether a pronoun may mean it."""
@@ -70,21 +86,27 @@ class People:
     """Everybody and everything told of so far, and what was told of last."""
 
     def __init__(self, speakers: Sequence[str]) -> None:
-        self.speakers = {name.casefold(): Thing(names=[name]) for name in speakers}
-        self.things: list[Thing] = list(self.speakers.values())
+        self.speakers: dict[str, Thing] = {}
+        self.things: list[Thing] = []
+        for name in speakers:
+            self.speaker(name)
+        self.read: set[str] = set()  # turns
+        self.spelled: frozenset[str] = frozenset()  # words that are written as names
+        self.vocabulary: set[str] = set()  # nouns and words of names
         self._lately: list[Thing] = []
 
     def speaker(self, name: str) -> Thing:
         """Return a speaker."""
-        return self.speakers.setdefault(name.casefold(), Thing(names=[name]))
-
-    def forget_lately(self) -> None:
-        """Begin another session: no pronoun reaches back."""
-        self._lately.clear()
+        found = self.speakers.get(name.casefold())
+        if found is None:
+            found = self.speakers[name.casefold()] = Thing()
+            found.take_name(name)
+            self.things.append(found)
+        return found
 
     def told_of(self, thing: Thing) -> None:
         """Make it what a pronoun means first."""
-        if thing in self.speakers.values() or any(head in _UNITS for head in thing.heads):
+        if not _UNITS.isdisjoint(thing.heads) or any(thing is speaker for speaker in self.speakers.values()):
             return
         self._lately = [thing, *(other for other in self._lately if other is not thing)][:_LATELY]
 
@@ -116,8 +138,7 @@ class People:
                     owned.owner = thing if owned.owner is other else owned.owner
                 self._lately = [thing if one is other else one for one in self._lately]
                 break
-        if not thing.is_called(name):
-            thing.names.append(name)
+        thing.take_name(name)
 
     def known(self, phrase: Phrase, speaker: str) -> Thing | None:
         """Return what a phrase means where it was told of before; a speaker's own, or nobody's."""
@@ -145,8 +166,9 @@ class People:
         if phrase.new or not phrase.head:
             return
         mine = owner is self.speaker(speaker)
+        asked = meanings(phrase.head)
         for thing in reversed(self.things):
-            if not thing.is_a(phrase.head) or (phrase.name and thing.names):
+            if asked.isdisjoint(thing.stems) or (phrase.name and thing.names):
                 continue
             unowned = thing.owner is None and thing.by == speaker and (mine or (owner is None and not phrase.name))
             anybodys = owner is None and thing.by == speaker and not phrase.name  # "the dog" is one told of before
@@ -155,9 +177,8 @@ class People:
 
     def _learn(self, thing: Thing, phrase: Phrase, owner: Thing | None) -> None:
         thing.owner = thing.owner or owner
-        if phrase.head and phrase.head not in thing.heads:
-            thing.heads.append(phrase.head)
+        thing.goes_by(phrase.head)
+        self.vocabulary.update((phrase.head, *phrase.name.casefold().split()))
         thing.plural = thing.plural or phrase.plural
         thing.words.update(stem(word) for word in phrase.words)
-        if phrase.name and not thing.is_called(phrase.name):
-            thing.names.append(phrase.name)
+        thing.take_name(phrase.name)

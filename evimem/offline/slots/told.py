@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import TypeAlias
 
 from ...evidence import View
 from ...extract import RuleExtractor
-from ...extract.sentences import sentences
-from ...extract.tags import lowered, tagged
 from ...extract.verbs import lemma
 from ...terms import stem, words
-from ...types import Turn
+from ...types import Fact, Turn
 from ..units import addressee, is_assistant
 from .attribute import Attribute, attribute_of
 from .clauses import names_in, read_turn
 from .forms import akin, same_noun, singular
 from .hints import is_hinted
 from .phrases import Phrase, phrases
+from .reading import Reading, extent, reading
 from .things import People, Said, Thing
 
 _RULES = RuleExtractor()
@@ -33,6 +33,7 @@ _NAMES = {"live": "home", "from": "origin", "work": "place of work", "who": "nam
 _LOOSE = frozenset("new old late current own former last first eldest little".split())
 _TITLES = ("mr", "mrs", "ms", "dr", "prof", "professor")
 _SEVERAL = 3  # values of an attribute that has more than one
+_MOST_NAMES = 6
 _VAGUE = frozenset("a the man woman person people lady guy girl boy called".split())
 
 
@@ -65,8 +66,7 @@ class Told:
         for one in self.said:
             distinct.setdefault(one.text.casefold(), one)
         if self.attribute.kind == "name" and self.attribute.of.plural:
-            same = [one for one in distinct.values() if one.turn.id == self.said[0].turn.id]
-            return tuple(sorted(same, key=lambda one: one.span))
+            return tuple(sorted(distinct.values(), key=lambda one: (one.turn.time, one.span)))[:_MOST_NAMES]
         several = self.attribute.kind in ("like", "dislike", "allergy") or _plural(self.attribute.noun)
         return tuple(distinct.values())[: _SEVERAL if several else 1]
 
@@ -76,11 +76,13 @@ def told(view: View) -> Told | None:
     attribute = attribute_of(view.analysis.question)
     if attribute is None:
         return None
-    people = _people(view)
+    ordered = in_order(view)
+    places = {turn.id: place for place, turn in enumerate(ordered)}
+    people = _people(view, ordered)
     owners = list(_meant(people, attribute.of, view))
     shown = {item.turn.id for item in view.shown}
     said = [one for thing in owners for one in _of_one(people, attribute, thing) if one.turn.id in shown]
-    said.sort(key=lambda one: (one.turn.time, one.span), reverse=True)
+    said.sort(key=lambda one: (places[one.turn.id], one.span), reverse=True)
     found = tuple(_in_force(said, past=view.analysis.past))
     return Told(attribute, found, not found and is_hinted(view, attribute, people, owners))
 
@@ -97,59 +99,91 @@ def _in_force(said: Sequence[Said], *, past: bool) -> Sequence[Said]:
     return [one for one in said if one.over or (now and one.text.casefold() != now[0].text.casefold())]
 
 
-def _people(view: View) -> People:
-    """Read every turn at hand, in the order they were said."""
-    facts = {item.turn.id: item.facts for item in view.evidence}
+def in_order(view: View) -> list[Turn]:
+    """Return the turns found, and those just before them, in the order they were said.
+
+    The dialogue around them orders those of one time.
+    """
     turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
-    for around in view.context.values():
-        turns.update((turn.id, turn) for turn in around)
-    ordered = sorted(turns.values(), key=lambda turn: turn.time)
-    people = People(view.speakers)
-    names = names_in(ordered)
+    before: dict[str, Turn] = {}
+    for turn_id, around in view.context.items():
+        place = next((place for place, turn in enumerate(around) if turn.id == turn_id), 0)
+        turns.update((turn.id, turn) for turn in around[:place])
+        before.update((later.id, earlier) for earlier, later in pairwise(around) if earlier.time == later.time)
+
+    def depth(turn: Turn) -> int:
+        steps = 0
+        while turn.id in before:
+            turn, steps = before[turn.id], steps + 1
+        return steps
+
+    return sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn)))
+
+
+def _people(view: View, ordered: Sequence[Turn]) -> People:
+    """Read the turns that an earlier check has not read, in their order."""
+    facts = {item.turn.id: item.facts for item in view.evidence}
+    people: People = view.memo.setdefault("people", People(view.speakers))
+    new = [turn for turn in ordered if turn.id not in people.read]
+    people.spelled |= names_in(reading(view, turn) for turn in new)
     for place, turn in enumerate(ordered):
+        if turn.id in people.read:
+            continue
+        people.read.add(turn.id)
+        tagged = reading(view, turn)
         before = ordered[place - 1] if place else None
         to = addressee(turn, ordered[max(0, place - 2) : place + 3])
         if is_assistant(turn):
-            _hear(people, turn, to, names)
+            _hear(people, tagged, to)
             continue
         if before is not None and before.speaker != turn.speaker and turn.time - before.time < _APART:
-            _reply(people, before, turn, names)
-        read_turn(people, turn, facts[turn.id] if turn.id in facts else _RULES.extract(turn), to, names)
+            _reply(people, reading(view, before), tagged)
+        read_turn(people, tagged, facts[turn.id] if turn.id in facts else _extracted(view, turn), to)
     return people
 
 
-def _hear(people: People, turn: Turn, to: str | None, names: frozenset[str]) -> None:
+def _extracted(view: View, turn: Turn) -> Sequence[Fact]:
+    """Return the facts of a turn that only stands beside the evidence."""
+    key = ("facts", turn.id)
+    if key not in view.memo:
+        view.memo[key] = _RULES.extract(turn)
+    found: Sequence[Fact] = view.memo[key]
+    return found
+
+
+def _hear(people: People, turn: Reading, to: str | None) -> None:
     """Let what an assistant speaks of be what a pronoun means next; it states nothing."""
-    low = lowered(turn.text)
-    for start, end in sentences(turn.text):
-        sentence = tagged(turn.text, low, start, end)
-        for phrase in phrases(sentence, 0, len(sentence.tags), names):
-            if (
-                not phrase.new
-                and not phrase.pronoun
-                and (thing := people.known(phrase, to or turn.speaker)) is not None
-            ):
-                people.told_of(thing)
+    for sentence in turn.sentences:
+        if people.vocabulary.isdisjoint(sentence.words):
+            continue
+        for phrase in phrases(sentence, 0, len(sentence.tags), people.spelled):
+            known = None if phrase.new or phrase.pronoun else people.known(phrase, to or turn.turn.speaker)
+            if known is not None:
+                people.told_of(known)
 
 
-def _reply(people: People, before: Turn, turn: Turn, names: frozenset[str]) -> None:
+def _reply(people: People, before: Reading, turn: Reading) -> None:
     """Read "Peonies." after "What is your favourite flower?" as what it answers."""
-    asked = [before.text[start:end] for start, end in sentences(before.text) if before.text[:end].endswith("?")]
-    attribute = attribute_of(asked[-1]) if asked else None
-    places = sentences(turn.text)
-    if attribute is None or not places:
+    attribute = _asked(before)
+    if attribute is None or not turn.sentences:
         return
-    sentence = tagged(turn.text, lowered(turn.text), *places[0])
+    sentence = turn.sentences[0]
     if set(sentence.tags) & set("bhdmi"):
         return
-    owner = people.meant(attribute.of, before.speaker, turn.speaker)
-    found = next((p for p in phrases(sentence, 0, len(sentence.tags), names) if p.words or p.name), None)
-    first = 0 if attribute.kind == "age" else found.first if found else None
-    if owner is None or first is None:
+    owner = people.meant(attribute.of, before.turn.speaker, turn.turn.speaker)
+    found = next((p for p in phrases(sentence, 0, len(sentence.tags), people.spelled) if p.words or p.name), None)
+    if owner is None or (found is None and attribute.kind != "age"):
         return
-    span = sentence.ranges[first][0], sentence.ranges[found.last - 1 if found and first else first][1]
+    first, last = (0, 1) if found is None or attribute.kind == "age" else (found.first, found.last)
+    span = sentence.ranges[first][0], sentence.ranges[last - 1][1]
     kind = f"favourite {attribute.noun}" if attribute.kind == "favourite" else attribute.kind
-    owner.said.append(Said(kind, turn.text[slice(*span)], turn, span))
+    owner.said.append(Said(kind, turn.turn.text[slice(*span)], turn.turn, span))
+
+
+def _asked(turn: Reading) -> Attribute | None:
+    """Return the attribute that the last question of a turn asks for."""
+    spans = [extent(sentence) for sentence in turn.sentences if sentence.words[-1] == "?"]
+    return attribute_of(turn.turn.text[slice(*spans[-1])]) if spans else None
 
 
 def _meant(people: People, phrase: Phrase, view: View) -> Iterator[Thing]:
@@ -254,7 +288,7 @@ def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[S
     given_up = {w for one in thing.said if one.kind == f"not {lemma(attribute.verb)}" for w in words(one.text)}
     for one in thing.said:
         noun_fits = not attribute.noun or any(akin(attribute.noun, word) for word in words(one.text))
-        noun_fits = noun_fits and not set(words(one.text)) <= set(words(attribute.noun))
+        noun_fits = noun_fits and not set(map(stem, words(one.text))) <= set(map(stem, words(attribute.noun)))
         if one.kind in done and noun_fits and not given_up & set(words(one.text)):
             yield one
     if attribute.kind == "do":
