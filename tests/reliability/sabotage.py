@@ -44,7 +44,7 @@ from evimem.connection import Connection, bindable
 from evimem.edges import EdgeGraph
 from evimem.extract import RuleExtractor, updates
 from evimem.index import ann_file
-from evimem.index.effort import Effort
+from evimem.index.hnsw import HnswIndex
 from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
 from evimem.jobs import Jobs
@@ -660,8 +660,15 @@ def work_is_purged_up_to_what_is_done() -> None:
 
 
 @noticed_by("test_lost_index.py", says="assert 0.* >= 0.95")
-def an_index_is_searched_too_narrowly() -> None:
-    Effort.at = lambda self, size, k: k  # type: ignore[method-assign]
+def what_an_index_lacks_is_passed_over() -> None:
+    add, init = HnswIndex.add, nearby.Reaching.__init__
+
+    def reaching(self: nearby.Reaching, *args: Any) -> None:
+        init(self, *args)
+        self._lacking = self._lacking[:0]
+
+    HnswIndex.add = lambda self, positions, vectors: add(self, positions[::2], vectors[::2])  # type: ignore[method-assign]
+    nearby.Reaching.__init__ = reaching  # type: ignore[method-assign]
 
 
 @noticed_by(SCHEDULES, says="passed over")
