@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from .errors import InvalidQuery
 from .terms import STOP_WORDS
 from .times import find_times
 from .types import TimeSpan
@@ -49,6 +50,10 @@ _NAMES_AND_WORDS = _AUXILIARIES | {
 }
 
 
+MOST_ASKED = 100_000  # characters of a query or question
+MOST_HINTED = 4_000  # of them, what is looked through for times and names
+
+
 @dataclass(frozen=True, slots=True)
 class Hints:
     """What a question says about where to look; priors, never filters.
@@ -61,8 +66,17 @@ class Hints:
     when: bool = False
 
 
+def check_asked(what: str, text: str) -> None:
+    """Raise InvalidQuery for what is no text, or too long to be read in the time of a question."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidQuery(f"the {what} is {text!r}; expected some text")
+    if len(text) > MOST_ASKED:
+        raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
+
+
 def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hints:
     """Return the hints of a question asked at a time; without one, its times stay unread."""
+    text = text[:MOST_HINTED]
     names = tuple(speaker for speaker in speakers if _is_named(speaker, text))
     times = () if asked_at is None else tuple(find_times(text, asked_at))
     return Hints(names, times, asks_when(text))

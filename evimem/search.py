@@ -8,7 +8,7 @@ from datetime import datetime
 
 from .errors import InvalidQuery
 from .flow import Flow, embed, recall, who_speaks
-from .question import hints
+from .question import check_asked, hints
 from .types import Hit, Query
 
 
@@ -24,9 +24,8 @@ class Filters:
 
 
 def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:
-    """Return the k best turns for a text. Raise InvalidQuery for an empty text or a k below 1."""
-    if not isinstance(text, str) or not text.strip():
-        raise InvalidQuery(f"the query is {text!r}; expected some text")
+    """Return the k best turns for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
+    check_asked("query", text)
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {k!r}; expected a whole number from 1 on")
     roster = yield from who_speaks()

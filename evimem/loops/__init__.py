@@ -10,6 +10,7 @@ from typing import get_args
 from ..errors import InvalidQuery
 from ..flow import Flow
 from ..offline.mind import OfflineMind
+from ..question import check_asked
 from ..trace import Event
 from ..types import Ablation, Answer, Budget
 from .iris import iris
@@ -31,8 +32,7 @@ def answer_question(
     tell: Callable[[Event], None] | None = None,
 ) -> Flow[Answer]:
     """Answer a question with a loop, offline unless a mind is given. Raise InvalidQuery for one without meaning."""
-    if not isinstance(question, str) or not question.strip():
-        raise InvalidQuery(f"the question is {question!r}; expected some text")
+    check_asked("question", question)
     if loop not in LOOPS:
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()

@@ -11,13 +11,15 @@ EDGE_SHARE = 0.15
 RAW_SHARE = 0.15
 EARLIER_SHARE = 0.35
 FRAME_TOKENS = 16
+MOST_COUNTED = 8_000  # characters: what a longer turn costs is reckoned from them, so that no turn is slow to count
 
 
 def tokens(evidence: Evidence) -> int:
     """Return what a turn costs in the view: its words, its caption, its facts, and the frame around them."""
     turn = evidence.turn
     text = " ".join([turn.speaker, turn.text, turn.caption or "", *(fact.text for fact in evidence.facts)])
-    return FRAME_TOKENS + count_tokens(text)
+    counted = count_tokens(text[:MOST_COUNTED])
+    return FRAME_TOKENS + (counted if len(text) <= MOST_COUNTED else counted * len(text) // MOST_COUNTED)
 
 
 def select(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
+from time import process_time
 
 import pytest
 
@@ -17,7 +20,7 @@ from .support.children import in_child
 from .support.scale import sizes
 from .support.world import EMBEDDER, NOON
 
-EACH = 0.5  # seconds of processor time for a turn, a search and a question: many times what they take
+EACH = 0.2  # seconds of processor time for one call, the quickest of four: beside other work it may be slowed down
 PIECES = (  # repeated up to a length
     "1 ", "?", " ", "a", "(", "((a", "in 99999999999 years, ", "two days ago, ", "ago ", "the day before ", "Monday ",
     "1/", "12:", "2024-02-30T", "I like ", "I said that she said that ", "My brother's ", "and ", ",", ".", "\n", '"',
@@ -25,6 +28,10 @@ PIECES = (  # repeated up to a length
     "the week of ", "between 1 and ", "\x00", "I love tea. ", "from 9 to 5 ", "½ ", "²",
 )  # fmt: skip
 LENGTHS = (8_000, 65_536, 1_000, 16_000, 100)
+WHOLE = (
+    " " * 1_000_000 + "x", "?" * 100_000 + "x", "a" * 65_536, "(" * 3_000 + "a" + ")" * 3_000,
+    "in 99999999999 years", "1 " * 4_000, "a" * 30_000 + "!", "x@" * 30_000, "\n" * 1_000_000 + "x", "/" * 50_000,
+)  # fmt: skip
 
 
 def hostile(count: int, random: Random) -> list[str]:
@@ -36,26 +43,50 @@ def hostile(count: int, random: Random) -> list[str]:
     return [f"{random.choice(('', 'I moved to '))}{piece * (most // len(piece))}x" for piece, most in pieces[:count]]
 
 
-@pytest.mark.parametrize("count", sizes(84, nightly=500, reduced=20))
+@pytest.mark.parametrize("count", sizes(490, nightly=5_000, reduced=20))
 def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
-    texts = hostile(count, Random(seed))
+    texts = [*WHOLE, *hostile(count, Random(seed))]
 
-    def work() -> tuple[int, float]:
-        refused = 0
+    def work() -> tuple[list[float], list[str]]:
+        slow: list[str] = []
+        taken: list[float] = []
+
+        def timed(what: str, call: Callable[[], object]) -> None:
+            least = EACH + 1
+            for _ in range(4):
+                began = process_time()
+                with suppress(EvimemError):
+                    call()
+                least = min(least, process_time() - began)
+                if least < EACH:
+                    break
+            taken.append(least)
+            if least >= EACH:
+                slow.append(f"{what} took {least:.2f} s")
+
         with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
             for number, text in enumerate(texts):
-                memory.extend([Turn(f"t{number}", f"s{number // 50}", "Mira", text, NOON + timedelta(minutes=number))])
-                find_times(text, said_at=NOON)
-                try:
-                    memory.search(text, k=3)
-                    memory.ask(text)
-                except EvimemError:
-                    refused += 1
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        return refused, used.ru_utime + used.ru_stime
+                place = f"{text[:20]!r} of {len(text)} characters"
+                time = NOON + timedelta(minutes=number)
+                turn = Turn(f"t{number}", f"s{number // 50}", "Mira", text, time)
+                timed(f"to keep {place}", partial(memory.extend, [turn]))
+                timed(f"the dates of {place}", partial(find_times, text, said_at=NOON))
+                timed(f"to search {place}", partial(memory.search, text, k=3))
+                timed(f"to ask {place}", partial(memory.ask, text))
+        return taken, slow
 
-    limit = int(5 + EACH * count)
-    refused, seconds = in_child(work, {resource.RLIMIT_CPU: limit})
+    taken, slow = in_child(work, {resource.RLIMIT_CPU: int(30 + 4 * EACH * count)})
+    assert slow == []
+    taken.sort()
     tell(
-        f"{count} hostile texts as turn, dates, query and question ({refused} refused): {seconds:.0f} of {limit} CPU s"
+        f"{len(texts)} hostile texts as turn, dates, query and question: {sum(taken):.0f} CPU s, 99 of 100 within "
+        f"{1e3 * taken[int(0.99 * len(taken))]:.0f} ms, all within {1e3 * taken[-1]:.0f}"
     )
+
+
+def test_a_turn_that_begins_with_a_blank_page_spoils_no_question(disk: Path) -> None:
+    """Found by a million spaces: of such a turn no sentence is read, though it stands beside one that is."""
+    with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
+        memory.add("Mira", " " * 30_000 + "x", time=NOON, session="s")
+        memory.add("Noah", "I like green tea.", time=NOON + timedelta(minutes=1), session="s")
+        assert memory.ask("What does Noah like?").citations[0].quote

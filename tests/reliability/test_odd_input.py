@@ -54,7 +54,7 @@ def odd_turn(random: Random, number: int) -> Turn:
     return Turn(f"{number}", "s", speaker, f"{odd(random)} zq{number}", time, caption, "user", {"note": note})
 
 
-@pytest.mark.parametrize("count", sizes(2_000, nightly=50_000, reduced=300))
+@pytest.mark.parametrize("count", sizes(5_000, nightly=50_000, reduced=300))
 def test_an_odd_text_is_kept_verbatim_and_found(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     random = Random(seed)
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
@@ -62,11 +62,20 @@ def test_an_odd_text_is_kept_verbatim_and_found(disk: Path, seed: int, count: in
             turns = [odd_turn(random, number) for number in range(start, start + 100)]
             assert memory.extend(turns).added == len(turns)
             assert [memory.turn(turn.id) for turn in turns] == turns
-            sample = random.choice(turns)
-            found = [hit.turn for hit in memory.search(f"zq{sample.id}", k=1)]
-            assert found == [sample], f"seed {seed}: {sample.text!r} was not found by its last word"
+            for sample in random.sample(turns, 5):
+                found = [hit.turn for hit in memory.search(f"zq{sample.id}", k=1)]
+                assert found == [sample], f"seed {seed}: {sample.text!r} was not found by its last word"
         assert memory.check().problems == ()
     tell(f"{count} odd texts kept verbatim and found")
+
+
+def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
+    for text in ("é\ud800\x00" * (MAX_TEXT // 6) + " zq", "zq " + "x" * (MAX_TEXT - 3)):
+        with open_memory(disk / f"{len(text)}.evimem") as memory:
+            kept(memory, 5)
+            memory.add("Mira", text, time=NOON, id="long")
+            assert memory.turn("long").text == text
+            assert memory.search("zq", k=1)[0].turn.id == "long"
 
 
 @pytest.mark.parametrize("count", sizes(10_000, nightly=100_000, reduced=300))
@@ -153,6 +162,8 @@ REFUSED: dict[str, Callable[[Memory], object]] = {
     "metadata with deep lists": lambda m: m.add("Mira", "Hello.", time=NOON, metadata={"a": deep(2_000)}),
     "an empty query": lambda m: m.search("  "),
     "a query that is a number": lambda m: m.search(7),  # type: ignore[arg-type]
+    "a query of a megabyte": lambda m: m.search("tea " * 250_000),
+    "a question of a megabyte": lambda m: m.ask("tea " * 250_000),
     "k of zero": lambda m: m.search("tea", k=0),
     "k that is a text": lambda m: m.search("tea", k="5"),  # type: ignore[arg-type]
     "an exclusion that is one text": lambda m: m.search("tea", exclude="t1"),
