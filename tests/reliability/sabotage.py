@@ -33,6 +33,7 @@ from evimem import (
     diagnosis,
     erase,
     files,
+    loops,
     nearby,
     owed,
     pool,
@@ -728,6 +729,28 @@ def asking_leaves_something_behind() -> None:
 def what_a_model_finds_is_believed() -> None:
     enrich.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
     enrich.is_anchored = lambda *args, **options: True
+
+
+ASKING = "test_asking.py"
+
+
+@noticed_by(f"{ASKING}::test_what_is_read_cannot_be_written", says="DID NOT RAISE")
+def what_is_read_may_be_written() -> None:
+    @contextmanager
+    def reading(self: Connection) -> Iterator[None]:
+        with self.decoding(), self._transaction("BEGIN"):
+            yield
+
+    Connection.reading = reading  # type: ignore[method-assign, assignment]
+
+
+@noticed_by(f"{ASKING}::test_a_model_that_is_never_satisfied_is_stopped", says="as long as the model likes")
+def a_question_has_no_end() -> None:
+    def endless(task: Any) -> Any:
+        return honest(replace(task, budget=replace(task.budget, iterations=30)))
+
+    honest = loops.LOOPS["iris"]
+    loops.LOOPS = {**loops.LOOPS, "iris": endless}
 
 
 @noticed_by(f"{MODEL}::test_what_others_say_never_becomes_a_persons_wish", says="spoke for Mira")

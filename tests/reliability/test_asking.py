@@ -1,0 +1,88 @@
+"""Asking reads and nothing else, and it ends, whatever a model wants: with what was found by then, and why it ended."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem import Budget, Memory, StoreReadOnly, Turn
+from evimem.flow import Complete
+from evimem.loops import LOOPS
+from evimem.testing import ScriptedModel
+from evimem.trace import Found, Stopped
+
+from .support.world import EMBEDDER, EXTRACTOR, NOON
+
+READS = re.compile(r"(SELECT|WITH|BEGIN|COMMIT|PRAGMA (query_only|page_count|page_size|user_version))\b")
+MOST = 30_000  # characters of a request: what is shown of evidence is bounded, however long turns are
+QUESTION = "When did Mira adopt the puppy number 17?"
+
+
+def insatiable(request: Complete) -> str:
+    """Reply as a model does that wants more, always something else, and a million of it."""
+    if request.role == "answer":
+        return json.dumps({"steps": [], "answer": "in March", "citations": ["e1", "other-user:1", "t999999"]})
+    number = len(request.prompt)
+    gap = {"kind": "entity", "about": f"somebody {number}", "text": f"more about {number}"}
+    wish = {"tier": "partial", "confidence": 0.4, "requirements": [], "gaps": [gap] * 100, "reason": ""}
+    orders = {"k": 10**6, "iterations": 10**6, "budget": {"iterations": 10**6}, "continue": True, "tokens": 10**9}
+    return json.dumps({**wish, **orders, "next_query": f"puppy {number} {'more ' * 1_000}"})
+
+
+def opened(path: Path) -> tuple[Memory, ScriptedModel]:
+    model = ScriptedModel(then=insatiable)
+    memory = evimem.open(path, llm=model, embedder=EMBEDDER, extractor=EXTRACTOR)
+    turns = [f"We adopted a puppy, number {number}, said Mira. {'It barks. ' * (number % 50)}" for number in range(300)]
+    turns[17] += "and so on " * 10_000
+    memory.extend(
+        [Turn(f"t{n}", f"s{n // 9}", "Mira", text, NOON + timedelta(hours=n)) for n, text in enumerate(turns)]
+    )
+    return memory, model
+
+
+@pytest.mark.parametrize("loop", sorted(LOOPS))
+@pytest.mark.parametrize("iterations", [1, 3, 6])
+def test_a_model_that_is_never_satisfied_is_stopped(disk: Path, loop: str, iterations: int) -> None:
+    memory, model = opened(disk / "m.evimem")
+    with memory:
+        answer = memory.ask(QUESTION, loop, budget=Budget(iterations=iterations, gate=False))
+        assert len(model.requests) <= iterations + 1, "a question goes on for as long as the model likes"
+        assert max(len(request.prompt) for request in model.requests) < MOST, "a request grows without bound"
+        found = [event for event in answer.trace if isinstance(event, Found)]
+        assert max(len(event.turns) for event in found) < 100
+        assert {citation.turn_id for citation in answer.citations} <= {turn.id for turn in memory.turns()}
+        assert any(event.turns for event in found), "the best evidence so far"
+        if loop == "iris":
+            assert [event.reason for event in answer.trace if isinstance(event, Stopped)]
+        assert answer.text or answer.reason
+
+
+@pytest.mark.parametrize("loop", sorted(LOOPS))
+def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
+    memory, _ = opened(disk / "m.evimem")
+    with memory:
+        statements: list[str] = []
+        db = memory._core.store._db._handle()
+        db.exec_trace = lambda _, sql, __: statements.append(sql) is None
+        memory.ask(QUESTION, loop)
+        memory.search(QUESTION)
+        assert len(statements) > 20
+        assert [sql for sql in statements if not READS.match(sql.strip())] == []
+
+
+def test_what_is_read_cannot_be_written(disk: Path) -> None:
+    """The connection itself refuses, so that no loop could, whatever it were led to."""
+    memory, _ = opened(disk / "m.evimem")
+    with memory:
+        db = memory._core.store._db
+        for statement in ("UPDATE turn SET text = ''", "DELETE FROM turn", "DROP TABLE fact", "PRAGMA user_version=7"):
+            with db.reading(), pytest.raises(StoreReadOnly):
+                db.execute(statement)
+        assert memory.stats().turns == 300
+        memory.forget(turns=["t1"])
+        assert memory.stats().turns == 299
