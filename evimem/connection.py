@@ -31,6 +31,7 @@ APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
 _SAFE_SQLITE = (3, 51, 3)
+_MENDED = {(3, 50): 7, (3, 44): 6}  # older branches that cannot either, from this release on
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -102,14 +103,15 @@ class Connection:
         with self._mine:
             self._handle().executemany(sql, rows)
 
-    def patch(self, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
-        """Overwrite some bytes of a BLOB in place."""
+    def patch(self, table: str, column: str, rowid: int, pieces: Iterable[tuple[int, bytes]]) -> None:
+        """Overwrite parts of a BLOB in place, each at its offset; SQLite finds its way through a long one only once."""
         with (
             self._mine,
             self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
         ):
-            blob.seek(offset)
-            blob.write(data)
+            for offset, data in pieces:
+                blob.seek(offset)
+                blob.write(data)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -231,13 +233,7 @@ class Connection:
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         for pragma in _PRAGMAS:
             db.execute(pragma).fetchall()  # to its end: the mode is said before the change to it is on disk
-        mode, sync = db.pragma("journal_mode"), db.pragma("synchronous")
-        if (mode, sync) != ("wal", 2):
-            db.close()
-            raise StoreError(
-                f"{str(self.path)!r} opened with journal_mode={mode!r}, synchronous={sync!r}; expected 'wal' and 2 "
-                "(network file systems cannot give it: keep the memory on a local disk)"
-            )
+        _check_settings(db, str(self.path))
         self._place = before or self._found()
         self._check_place()
         return db
@@ -333,10 +329,21 @@ def unbound(value: Any) -> str:
 
 def _check_runtime() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    if version < _SAFE_SQLITE:
+    mended = _MENDED.get(version[:2])
+    if version < _SAFE_SQLITE and (mended is None or version[2] < mended):
         raise StoreError(
             f"SQLite {apsw.sqlite_lib_version()} can lose committed turns; evimem needs "
             f"{'.'.join(map(str, _SAFE_SQLITE))} or later: pip install --upgrade apsw"
+        )
+
+
+def _check_settings(db: apsw.Connection, path: str) -> None:
+    mode, sync = db.pragma("journal_mode"), db.pragma("synchronous")
+    if (mode, sync) != ("wal", 2):
+        db.close()
+        raise StoreError(
+            f"{path!r} opened with journal_mode={mode!r}, synchronous={sync!r}; expected 'wal' and 2 "
+            "(network file systems cannot give it: keep the memory on a local disk)"
         )
 
 

@@ -556,7 +556,22 @@ def whoever_has_no_name_is_somebody() -> None:
     pool.key_of = lambda user_id: honest(str(user_id) or "somebody")  # type: ignore[assignment]
 
 
-@noticed_by("test_runtime.py", says="DID NOT RAISE")
+RUNTIME = "test_runtime.py"
+
+
+@noticed_by(f"{RUNTIME}::test_a_file_that_cannot_be_durable_is_refused", says="DID NOT RAISE")
+def the_settings_are_not_looked_at() -> None:
+    connection._check_settings = lambda db, path: None  # type: ignore[assignment]
+
+
+@noticed_by(
+    f"{RUNTIME}::test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted", says="not authorized|load"
+)
+def extensions_may_be_loaded() -> None:
+    _opened_with(lambda db: db.enable_load_extension(True))
+
+
+@noticed_by(f"{RUNTIME}::test_a_sqlite_that_may_lose_commits_is_refused", says="DID NOT RAISE")
 def the_runtime_is_not_looked_at() -> None:
     connection._check_runtime = lambda: None  # type: ignore[assignment]
 
