@@ -81,8 +81,8 @@ class Segments:
         number, index = divmod(seq - 1, self.size)
         vector, scale = packed[0].tobytes(), packed[1]
         if number < self._sealed():
-            self._db.patch("segment", "vectors", number, index * self.dimension, vector)
-            self._db.patch("segment", "scales", number, index * 4, struct.pack("<f", scale))
+            self._db.patch("segment", "vectors", number, [(index * self.dimension, vector)])
+            self._db.patch("segment", "scales", number, [(index * 4, struct.pack("<f", scale))])
         else:
             self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE seq = ?", (vector, scale, seq))
 
@@ -218,12 +218,10 @@ class Segments:
         )
 
     def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
-        nothing = np.zeros(1, COLUMNS).tobytes()
+        for column, width in (("columns", COLUMNS.itemsize), ("vectors", self.dimension), ("scales", 4)):
+            self._db.patch("segment", column, number, [(index * width, bytes(width)) for index in sorted(gone)])
         positions: dict[str, list[int]] = defaultdict(list)
         for index, document in gone.items():
-            self._db.patch("segment", "columns", number, index * COLUMNS.itemsize, nothing)
-            self._db.patch("segment", "vectors", number, index * self.dimension, bytes(self.dimension))
-            self._db.patch("segment", "scales", number, index * 4, bytes(4))
             for term in document.terms:
                 positions[term].append(number * self.size + index)
         for term, leaving in positions.items():

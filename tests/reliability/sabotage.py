@@ -264,9 +264,9 @@ def the_log_is_not_emptied() -> None:
 def sealed_vectors_of_the_forgotten_stay() -> None:
     honest = Connection.patch
 
-    def patch(self: Connection, table: str, column: str, rowid: int, offset: int, data: bytes) -> None:
+    def patch(self: Connection, table: str, column: str, rowid: int, pieces: Any) -> None:
         if column != "vectors":
-            honest(self, table, column, rowid, offset, data)
+            honest(self, table, column, rowid, pieces)
 
     Connection.patch = patch  # type: ignore[method-assign]
 
