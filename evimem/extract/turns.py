@@ -75,13 +75,22 @@ def bounded(text: str) -> str:
     return text[: cut if cut > 0 else MAX_CHARACTERS]
 
 
+# "Remember that I love tea" orders nothing but to keep what it states.
+_TO_KEEP = re.compile(
+    r"(?:please,?\s+)?(?:remember|note|know|(?:keep|bear)\s+in\s+mind|make\s+a\s+note|fyi)\s*[,:]?\s+"
+    r"(?:that\s+(?=(?:he|she|they|his|her|their)\b)|(?:that\s+)?(?=(?:i|my|we|our)\b))"
+)
+
+
 def statements_of(turn: Turn, times: Sequence[Located], read: Reader) -> list[Statement]:
     """Return what the sentences of a text state, in order; a slight one only where nothing else does."""
     voice, text = voice_of(turn.speaker), bounded(turn.text)
     low = lowered(text)
     found: list[Statement] = []
     slight: list[Statement] = []
-    for start, end in sentences(text)[:MAX_SENTENCES]:
+    for first, end in sentences(text)[:MAX_SENTENCES]:
+        asked = _TO_KEEP.match(low, first, end)
+        start = asked.end() if asked else first
         ranges = [(time.start, time.end) for time in times if start <= time.start < end] if times else ()
         sentence = tagged(text, low, start, end, ranges)
         if is_empty(sentence):

@@ -17,7 +17,7 @@ from ..types import Turn
 _FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _SECOND = re.compile(r"\b(?:you|your|yours|yourself|yourselves|u|ur)\b", re.IGNORECASE)
 # What of one turn is looked at: a message of a megabyte must not take longer than a long letter.
-_MOST_TEXT = 20_000  # characters
+_MOST_TEXT = 10_000  # characters
 _MOST_UNITS = 200
 _LONGEST = 600  # characters of a sentence
 

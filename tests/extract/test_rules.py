@@ -142,3 +142,11 @@ def test_a_list_is_read_item_by_item() -> None:
 def test_an_event_never_comes_from_another_clause() -> None:
     (fact, _) = RuleExtractor().extract(turn("I sold the car. I left on Monday."))
     assert fact.event is None
+
+
+@pytest.mark.parametrize(
+    "order", ["Remember that", "Please remember that", "Note that", "Keep in mind that", "Remember,", "FYI"]
+)
+def test_what_is_to_be_remembered_is_stated(order: str) -> None:
+    facts = RuleExtractor().extract(turn(f"{order} I live in Porto."))
+    assert [(fact.predicate, fact.object) for fact in facts] == [("lives in", "Porto")]

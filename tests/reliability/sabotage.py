@@ -703,6 +703,7 @@ def a_bad_reply_means_that_there_are_no_facts() -> None:
 
 
 MODEL = "test_hostile_model.py"
+POISONING = "test_poisoning.py"
 
 
 @noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="a turn was changed, or is gone")
@@ -740,7 +741,7 @@ def asking_leaves_something_behind() -> None:
 
 
 @noticed_by(SPOILT, says="what nobody said was stored|a fact that stands nowhere")
-@noticed_by(f"{MODEL}::test_what_others_say_never_becomes_a_persons_wish", says="nobody said|stands nowhere")
+@noticed_by(f"{POISONING}::test_what_others_say_never_becomes_a_persons_wish", says="nobody said|stands nowhere")
 def what_a_model_finds_is_believed() -> None:
     enrich.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
     enrich.is_anchored = lambda *args, **options: True
@@ -768,7 +769,7 @@ def a_question_has_no_end() -> None:
     loops.LOOPS = {**loops.LOOPS, "iris": endless}
 
 
-@noticed_by(f"{MODEL}::test_what_others_say_never_becomes_a_persons_wish", says="spoke for Mira")
+@noticed_by(f"{POISONING}::test_what_others_say_never_becomes_a_persons_wish", says="spoke for Mira")
 def a_model_says_who_speaks() -> None:
     honest = enrich.read_extraction
     enrich.read_extraction = lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous)
@@ -867,7 +868,7 @@ def texts_are_bound_as_they_are() -> None:
     log.bindable = lambda text: text  # type: ignore[assignment]
 
 
-@noticed_by(f"{MODEL}::test_what_is_recalled_and_said_again_is_not_learnt_again", says="assert")
+@noticed_by(f"{POISONING}::test_what_is_recalled_and_said_again_is_not_learnt_again", says="was learnt again")
 def an_assistant_speaks_for_the_user() -> None:
     honest = RuleExtractor.extract
     RuleExtractor.extract = lambda self, turn: honest(self, replace(turn, speaker="Mira", role="user"))  # type: ignore[method-assign]
