@@ -51,7 +51,7 @@ _NAMES_AND_WORDS = _AUXILIARIES | {
 
 
 MOST_ASKED = 100_000  # characters of a query or question
-MOST_HINTED = 4_000  # of them, what is looked through for times and names
+MOST_HINTED = 1_000  # of them, what is looked through for times and names
 
 
 @dataclass(frozen=True, slots=True)
