@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
+from zlib import crc32
 
 import pytest
 
 from evimem import AsyncMemory, InvalidQuery, Memory, MemoryPool, ModelError, Turn, TurnConflict, UnknownTurn
 from evimem.calibration import Labelled
+from evimem.flow import Complete
 from evimem.pool import key_of
 from evimem.testing import ScriptedModel
 from evimem.trace import Found, Trace
@@ -89,6 +93,19 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
     "import_": lambda c: ((exported(c),), {}),
     "close": lambda c: ((), {}),
 }
+
+
+def replied(request: Complete) -> str:
+    """Reply as a model does that quotes whatever it is shown; now and then with something else."""
+    shown = re.findall(r"<item (e\d+),[^>]*>\n(.*)", request.prompt)
+    said = request.prompt.rpartition("<turn")[2].partition(">")[2].strip().partition("\n")[0]
+    fact = {"subject": "I", "predicate": "says", "object": said[:80], "quote": said[:80], "kind": "state", "when": ""}
+    verdict = {"tier": "exact", "confidence": 0.99, "requirements": [], "gaps": [], "next_query": "", "reason": said}
+    quotes = {"steps": [], "answer": " / ".join(text for _, text in shown), "citations": [name for name, _ in shown]}
+    replies = {"judge": verdict, "answer": quotes, "extract": {"facts": [fact]}}
+    return json.dumps(replies[request.role] if crc32(request.prompt.encode()) % 8 else {"unexpected": True})
+
+
 EXPECTED = (UnknownTurn, TurnConflict, InvalidQuery, ModelError)  # ids and traces that are not there; the odd model
 OF_THE_DOOR = {"end_worker"}  # ends a thread: takes nothing, returns nothing
 OF_THE_POOL = {"open", "open_async", "erase", "close"}
@@ -150,16 +167,17 @@ def cases(folder: Path, random: Random, count: int) -> list[Case]:
     return made
 
 
-@pytest.mark.parametrize("count", sizes(1_500, nightly=20_000, reduced=800))
+@pytest.mark.parametrize("count", sizes(2_000, nightly=20_000, reduced=800))
 def test_no_call_lets_out_what_another_user_said(
     disk: Path, seed: int, count: int, caplog: pytest.LogCaptureFixture, tell: Callable[[str], None]
 ) -> None:
     random = Random(seed)
     users = cases(disk, random, 20)
     canaries = re.compile("|".join(case.canary for case in users), re.IGNORECASE)
-    model = ScriptedModel(then='{"unexpected": true}')
+    model = ScriptedModel(then=replied)
     caplog.set_level(logging.DEBUG)
     names = sorted(CALLS) + ["extend", "search"] * 5
+    reached, own = Counter[str](), 0
     with small_thresholds(), MemoryPool(disk / "pool", capacity=4, embedder=EMBEDDER, llm=model) as pool:
         for number in range(count):
             case, name = random.choice(users), random.choice(names)
@@ -168,8 +186,13 @@ def test_no_call_lets_out_what_another_user_said(
             let_out = f"{outcome(pool, case, name)} {model.requests} {caplog.text}"
             foreign = {word.lower() for word in canaries.findall(let_out)} - {case.canary}
             assert not foreign, f"seed {seed}, call {number}: {name}() of {case.user!r} let out {foreign}"
+            reached[name] += len(let_out)
+            own += case.canary in let_out
             if random.random() < 0.005:
-                pool.erase(case.user)
+                told = f"{pool.erase(case.user)!r} {caplog.text}"
+                assert not canaries.findall(told), f"erase() of {case.user!r} let out {canaries.findall(told)}"
+    assert reached.keys() == CALLS.keys()
+    assert own > count / 4, f"users were hardly shown what they said themselves, in {own} of {count} calls"
     for case in users:
         for file in (disk / "pool").rglob(f"{key_of(case.user)}*"):
             foreign = {word.lower().decode() for word in re.findall(canaries.pattern.encode(), file.read_bytes())}
