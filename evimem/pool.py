@@ -108,6 +108,10 @@ class MemoryPool:
             self._close(key)
         return report if removed else replace(report, reason=report.reason or _STAYS)
 
+    def __contains__(self, user_id: object) -> bool:
+        """Say whether a user has a memory: none, as where it was never opened, is another thing than an empty one."""
+        return self._path(key_of(user_id)).exists()  # type: ignore[arg-type]
+
     def close(self) -> None:
         """Close every memory. Raise StoreBusy while one is in use; a second call does nothing."""
         with self._guard():

@@ -271,6 +271,14 @@ def sealed_vectors_of_the_forgotten_stay() -> None:
     Connection.patch = patch  # type: ignore[method-assign]
 
 
+@noticed_by("test_erasure.py::test_forgetting_all_empties_every_table", says="a table outlives forgetting")
+def a_table_is_left_out_of_forgetting() -> None:
+    schema._THREE_LAYERS += (
+        "CREATE TABLE saga (seq INTEGER, text)",
+        "CREATE TRIGGER saga_of_turn AFTER INSERT ON turn BEGIN INSERT INTO saga VALUES (new.seq, new.text); END",
+    )
+
+
 @noticed_by(
     "test_erasure.py::test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten", says="lower case in m"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from evimem import EraseReport, Memory, MemoryPool, Turn
 from evimem.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.index.document import embedding_text
+from evimem.pool import key_of
 from evimem.store import SqliteStore
 from evimem.trace import Found, Trace
 
@@ -117,7 +119,7 @@ def test_no_byte_of_what_was_forgotten_is_left(
     with opened(folders[0] / "m.evimem") as memory:
         kept = filled(memory, count)
         before = hits(sought, folders)
-        assert len({hit.split(" in ")[0] for hit in before}) > len(sought) / 2, f"the scan finds too little: {before}"
+        assert len({hit.split(" in ")[0] for hit in before}) > len(sought) / 3, f"the scan finds too little: {before}"
         for file in ("evimem", "evimem-wal", "evimem.ann"):
             assert any(f"m.{file} " in hit for hit in before), f"the scan finds nothing in m.{file}, where it all was"
         assert FORGETTING[how](memory).status == "erased"
@@ -177,15 +179,32 @@ def test_an_erasure_that_a_crash_interrupted_ends_at_the_next_opening(folders: l
     reader.close()
 
 
-def test_forgetting_everything_empties_every_table(folders: list[Path]) -> None:
+@pytest.mark.parametrize("how", ["everything", "turn by turn"])
+def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> None:
+    """Whatever tables there are: one that is added and left out of forgetting is found here from the day it is."""
     kept = {"meta", "forgotten", "sqlite_sequence"}  # which file it is; keyed digests of ids; how far numbers have come
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
-        memory.forget(everything=True)
         db = memory._core.store._db
-        tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-        left = {table: db.value(f"SELECT count(*) FROM {table}") for table in tables if table not in kept}
-        assert left == dict.fromkeys(left, 0)
+        db.execute("INSERT INTO keyword (name, seq) SELECT id, seq FROM turn")  # which no loop fills yet
+        db.execute("INSERT INTO cue (name, row, kind) SELECT id, row, kind FROM fact")
+        memory._core.store._layers.jobs.put("extract", [1, 2, 3])
+        empty = {table for table, count in rows(memory).items() if not count}
+        assert empty <= {"forgotten"}, f"tables that nothing has filled: {empty}"
+        if how == "everything":
+            memory.forget(everything=True)
+        else:
+            memory.forget(turns=[turn.id for turn in memory.turns()])
+            blank = "SELECT count(*) FROM segment WHERE hex(columns || vectors || scales) GLOB '*[^0]*'"
+            assert db.value(blank) == 0, "columns of what is gone"
+            kept.add("segment")  # the place of what is gone, in zeros
+        assert {table for table, count in rows(memory).items() if count} <= kept, "a table outlives forgetting"
+
+
+def rows(memory: Memory) -> dict[str, int]:
+    db = memory._core.store._db
+    tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
 def test_an_id_that_was_forgotten_may_come_back_and_is_told_as_such(folders: list[Path]) -> None:
@@ -201,10 +220,15 @@ def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[
         for user in ("ana", "bo"):
             with pool.open(user) as memory:
                 memory.extend([secret(0)] if user == "ana" else [plain(1, Random(1))])
+        key = key_of("bo")
+        of_bo = folders[0] / key[:2]
+        before = {file.name: file.read_bytes() for file in of_bo.glob(f"{key}.evimem*") if file.suffix != ".evimem-shm"}
         assert pool.erase("ana").turns == 1
         assert hits(needles(), folders) == []
+        assert {name: (of_bo / name).read_bytes() for name in before} == before, "another user's files were changed"
         with pool.open("bo") as memory:
-            assert memory.stats().turns == 1
+            assert list(memory.turns()) == [replace(plain(1, Random(1)), role="user")]
+            assert memory.check().problems == ()
 
 
 def test_no_error_message_quotes_what_was_said(folders: list[Path]) -> None:

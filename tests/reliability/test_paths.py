@@ -17,7 +17,7 @@ from .support.world import EMBEDDER, EXTRACTOR, NOON
 PIECES = (
     "..", "../", "/", "\\", "/etc/passwd", "C:\\", "CON", "nul", "aux.txt", "~", "$HOME", "%2F", "%", "_", "*", "?",
     "[a]", ".", " ", "\t", "\n", "\x00", "a", "A", "acme", "acme2", "é", "e\u0301", "\u00c5", "\u212b", "ﬁ", "\u202e",
-    "\u200b", "\ud800", "x" * 300, "'", '"', ";", "-wal", ".mark", ".evimem", "🧒",
+    "\u200b", "\ud800", "x" * 300, "x" * 4096, "'", '"', ";", "-wal", ".mark", ".evimem", "🧒",
 )  # fmt: skip
 OURS = re.compile(r"[0-9a-f]{2}/[0-9a-f]{40}\.evimem(-wal|-shm|\.mark)?$")
 TWINS = (
@@ -47,7 +47,7 @@ def text_of(pool: MemoryPool, user: str) -> list[str]:
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["a folder", "a link to one"])
-@pytest.mark.parametrize("count", sizes(150, nightly=2_000, reduced=60))
+@pytest.mark.parametrize("count", sizes(300, nightly=2_000, reduced=60))
 def test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory(
     disk: Path, seed: int, count: int, linked: bool, tell: Callable[[str], None]
 ) -> None:
@@ -91,6 +91,12 @@ def test_a_name_matches_itself_alone(disk: Path, one: str, other: str) -> None:
         assert text_of(pool, one) == ["I have a secret."]
 
 
-def test_erasing_somebody_unknown_says_that_there_is_nobody(disk: Path) -> None:
+def test_somebody_unknown_is_told_from_somebody_of_whom_nothing_is_found(disk: Path) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         assert "no memory" in str(pool.erase("nobody").reason)
+        put(pool, "ana", "I have a secret.")
+        assert ("ana" in pool, "Ana" in pool, "an" in pool, "nobody" in pool) == (True, False, False, False)
+        pool.erase("ana")
+        assert "ana" not in pool
+        with pytest.raises(InvalidQuery, match="user id"):
+            assert None in pool

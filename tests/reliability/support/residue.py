@@ -23,13 +23,15 @@ def forms(text: str) -> Needles:
     spelled = {
         "as it is": text,
         "lower case": text.lower(),
-        "NFKC": unicodedata.normalize("NFKC", text),
+        "folded": text.casefold(),
+        **{form: unicodedata.normalize(form, text) for form in ("NFKC", "NFD")},
         "escaped": json.dumps(text)[1:-1],
         **{f"term {term}": term for term in terms(text)},
     }
     bytes_ = {name: value.encode() for name, value in spelled.items()}
     bytes_ |= {f"UTF-16 {end}": text.encode(f"utf-16-{end}") for end in ("le", "be")}
-    return bytes_ | {"base64": base64.b64encode(text.encode())[:-4]}
+    coded = text.encode()  # base64 depends on where a text begins: its ends, which mix with what is around, are cut off
+    return bytes_ | {f"base64 from {at}": base64.b64encode(b"." * at + coded)[4 if at else 0 : -4] for at in range(3)}
 
 
 def vector_forms(vector: np.ndarray) -> Needles:
