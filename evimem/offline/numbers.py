@@ -36,7 +36,7 @@ MONEY = re.compile(
     re.IGNORECASE,
 )
 PRICED = re.compile(
-    r"\b(?:how\s+much|what)\b.*\b(?:cost|costs|pay|paid|price|priced|spend|spent|charged?|budget)\b(?!\s+attention)",
+    r"\b(?:how\s+much|what)\b.*\b(?:cost|costs|pay|paid|price|priced|spend|spent|charged?|budget|earn|earns|earned)\b(?!\s+attention)",
     re.IGNORECASE,
 )
 OFTEN = re.compile(

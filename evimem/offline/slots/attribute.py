@@ -7,22 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...extract.tags import Tagged, lowered, tagged
-from .phrases import Phrase, phrases
+from .phrases import POSSESSIVE, Phrase, phrases
 
 _BE = r"(?:\s+(?:is|are|was|were|am)|['\u2019]s|['\u2019]re)"
 _DO = r"(?:do|does|did|can|could|would|will)(?:\s?n['\u2019]?t|\s+not)?|can['\u2019]?t"
 _WHO = r"(?P<of>.+?)"
+_POSS = r"(?P<poss>my|our|your|his|her|their)"
 _END = r"(?P<tail>\s+(?:now|today|currently|these days|nowadays|before|at first|previously|originally))?\s*\?*\s*$"
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("name", rf"^(?:what|how){_BE}\s+{_WHO}\s+(?:called|named)"),
     ("name", rf"^what{_BE}\s+the\s+(?P<which>first |full |last )?names?\s+of\s+{_WHO}"),
     (
         "name",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our|his|her|their))\s+(?P<which>first |full |last )?names?",
+        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<which>first |full |last )?names?",
     ),
-    ("surname", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+(?:surname|last name|family name)"),
+    ("surname", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:surname|last name|family name)"),
     ("age", rf"^how\s+old{_BE}\s+{_WHO}"),
-    ("age", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+age"),
+    ("age", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+age"),
     ("colour", rf"^(?:what|which)\s+colou?rs?{_BE}\s+{_WHO}"),
     ("colour", rf"^what{_BE}\s+the\s+colou?rs?\s+of\s+{_WHO}"),
     ("kind", rf"^(?:what|which)\s+(?:breed|species|kind|type|sort)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
@@ -35,24 +36,24 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     ("size", rf"^how\s+(?:tall|big|large|long|wide|high|heavy|deep){_BE}\s+{_WHO}"),
     ("birth", rf"^when\s+(?:was|were)\s+{_WHO}\s+born"),
-    ("birth", rf"^when{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+birthday"),
+    ("birth", rf"^when{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+birthday"),
     ("live", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?(?:live|reside)"),
     ("work", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?work"),
     ("work", rf"^(?:who|what\s+company|which\s+company)\s+(?:do|does|did)\s+{_WHO}\s+work\s+for"),
     ("from", rf"^where{_BE}\s+{_WHO}\s+from"),
     (
         "job",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+(?:new\s+)?(?:job|profession|occupation|trade)(?:\s+at\s+.+?)?",
+        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job|profession|occupation|trade)(?:\s+at\s+.+?)?",
     ),
     (
         "title",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+(?:new\s+)?(?:job\s+title|position|role)(?:\s+at\s+.+?)?",
+        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job\s+title|position|role)(?:\s+at\s+.+?)?",
     ),
     ("job", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+do(?:\s+for\s+(?:a\s+living|work)|\s+professionally)?"),
     ("allergy", rf"^what{_BE}\s+{_WHO}\s+allergic\s+to"),
     (
         "favourite",
-        rf"^(?:what|who|which){_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+favou?rite\s+(?P<noun>[\w -]+?)",
+        rf"^(?:what|who|which){_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+favou?rite\s+(?P<noun>[\w -]+?)",
     ),
     (
         "dislike",
@@ -66,7 +67,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     ("do", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>[a-z]+)"),
     ("who", rf"^who{_BE}\s+{_WHO}"),
-    ("attribute", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|(?P<poss>my|our))\s+(?P<noun>[a-z-]+(?:\s+[a-z-]+)?)"),
+    ("attribute", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<noun>[a-z-]+(?:\s+[a-z-]+)?)"),
     ("place", rf"^where{_BE}\s+{_WHO}"),
 )
 _PATTERNS = tuple((kind, re.compile(shape + _END, re.IGNORECASE)) for kind, shape in _SHAPES)
@@ -101,7 +102,7 @@ def attribute_of(question: str) -> Attribute | None:
         if key is None:
             continue
         at, to = found.span(key)
-        phrase = Phrase(pronoun="i") if key == "poss" else _phrase(text, at, to)
+        phrase = Phrase(pronoun=POSSESSIVE[text[at:to].lower()]) if key == "poss" else _phrase(text, at, to)
         if phrase is None:
             return None
         return Attribute(
@@ -127,6 +128,9 @@ def _phrase(text: str, at: int, to: int) -> Phrase | None:
     if not inside:
         return None
     found = list(phrases(sentence, inside[0], inside[-1] + 1))
+    held = {place for phrase in found for place in range(phrase.first, phrase.last)}
+    if any(sentence.tags[place] not in "PQD" for place in inside if place not in held):
+        return None  # a verb: more than whose it is
     if not 0 < len(found) <= _MOST_PHRASES or any(_runs_on(sentence, phrase) for phrase in found):
         return None
     return found[0] if len(found) == 1 else _joined(found[0], found[1], sentence.words[found[0].last : found[1].first])

@@ -13,13 +13,13 @@ from ...extract.verbs import lemma
 from ...terms import STOP_WORDS, stem, words
 from ...types import Fact, Turn
 from .colours import coloured, is_only_coloured
-from .forms import is_person
+from .forms import is_person, is_trade
 from .naming import Mean, before_name, beside, christened, named
 from .phrases import Phrase, names_of, phrases
 from .reading import Reading, extent
 from .statement import Clause, spoken
 from .things import People, Said, Thing
-from .values import values_of
+from .values import bears, values_of
 
 _HOMES = frozenset("house flat apartment cottage home room bungalow studio condo place".split())
 _JOBS = frozenset("job position role career internship gig work post".split())
@@ -59,7 +59,10 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
         if group.role == "dropped":
             subject = people.speaker(turn.speaker)
         elif group.role == "main":
-            subject = _subject(turn, sentence, list(phrases(sentence, group.subject, group.verb, names)), mean)
+            before = list(phrases(sentence, group.subject, group.verb, names))
+            subject = _subject(turn, sentence, before, mean)
+            if [phrase.pronoun for phrase in before] in (["he"], ["she"]) and _is_trade_next(sentence, group.end):
+                subject = people.person(before[0].pronoun) or subject  # no dog is a plumber
         after = [
             other.subject for other in groups[place + 1 :] if other.role != "shared" and other.subject >= group.end
         ]
@@ -69,6 +72,12 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
         last = len(sentence.tags)
         rest = tuple(phrases(sentence, 0, last, names))
         _state(people, Clause(turn, sentence, None, facts[0], sense(""), "", 0, last, rest), mean)
+
+
+def _is_trade_next(sentence: Tagged, first: int) -> bool:
+    """Whether what follows a verb is somebody's trade: "a plumber"."""
+    found = next(phrases(sentence, first, len(sentence.tags)), None)
+    return found is not None and found.first == first and sentence.tags[first] == "D" and is_trade(found.head)
 
 
 def _clause(
@@ -125,7 +134,7 @@ def _state(people: People, clause: Clause, mean: Mean) -> None:
     beside(clause.turn, clause.sentence, clause.rest, things, mean)
     known = [(phrase, thing) for phrase, thing in zip(clause.rest, things, strict=True) if thing is not None]
     _described(clause, known)
-    if subject is not None and not clause.sense.modal and clause.fact.kind != "plan":
+    if subject is not None and (bears(clause) or (not clause.sense.modal and clause.fact.kind != "plan")):
         subject.said += values_of(clause)
         christened(people, clause, things, mean)
     _remember(people, clause, known)
@@ -185,6 +194,7 @@ def _placed(clause: Clause, phrase: Phrase, thing: Thing) -> None:
 def _remember(people: People, clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:
     """Put what is new last, then the subject, then the rest: what comes last is meant first."""
     tags = clause.sentence.tags
+    known = [(phrase, thing) for phrase, thing in known if thing in people.things]  # a name may have been merged
     bare = [(p, thing) for p, thing in known if not (p.first and tags[p.first - 1] in "PQ")]
     for phrase, thing in known:
         place = phrase.name and not phrase.words and not thing.pronoun  # "in York" is not meant by "it"

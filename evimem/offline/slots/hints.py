@@ -18,7 +18,7 @@ from ..numbers import MONEY, SIZE
 from ..units import is_assistant
 from .attribute import Attribute
 from .forms import akin, is_colour, is_trade, same_noun, singular
-from .phrases import names_of
+from .phrases import LOOSE, Phrase, names_of
 from .reading import Reading, extent, reading
 from .things import People, Thing
 
@@ -26,6 +26,7 @@ _PLACE_BEFORE = frozenset("in at to into near from on".split())
 _LIKED = r"\b(?:lik|lov|enjoy|ador|hat|dislik|prefer|despis|favou?rit|fond|(?:bear|stand)\b)\w*"
 _LIKING = re.compile(_LIKED + r"|\bbest\b|\btop\s+pick", re.IGNORECASE)
 _AROUND = frozenset(("price", "size", "weight", "birth", "name"))  # what is often said in the turn after
+_STATUSES = frozenset("single married engaged divorced widowed separated dating".split())
 _IS_A = frozenset("am is was are were be been become became as 'm 's".split())
 _NUMBER = re.compile(r"\d{1,3}$")
 _SMALL = frozenset(
@@ -70,6 +71,8 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     phrase = attribute.of
     if phrase.pronoun or (phrase.name and not phrase.words and phrase.name in view.speakers):
         return turn.speaker in view.analysis.asked
+    if attribute.kind == "size":  # "It is 200 square metres" is not of the tree that is told of next
+        return _size_beside(phrase, reading(view, turn))
     near = view.context.get(turn.id, (turn,)) if attribute.kind in _AROUND else (turn,)
     text = " ".join(other.text for other in near)
     if phrase.name:
@@ -77,7 +80,19 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     whose = phrase.owner.name if phrase.owner is not None and attribute.kind == "price" else ""
     if whose and mentions(text, whose):
         return True
-    return any(same_noun(phrase.head, word) for word in words(text))
+    asked = [word for word in phrase.words if word not in LOOSE]
+    return any(mentions(text, one) or any(same_noun(one, word) for word in words(text)) for one in asked)
+
+
+def _size_beside(phrase: Phrase, turn: Reading) -> bool:
+    """Whether a size stands in a sentence that says a phrase's noun or name, or in the one after it."""
+    for place, sentence in enumerate(turn.sentences):
+        text = turn.turn.text[slice(*extent(sentence))]
+        says = mentions(text, phrase.name) if phrase.name else any(same_noun(phrase.head, w) for w in sentence.words)
+        after = turn.sentences[place : place + 2]
+        if says and any(SIZE.search(turn.turn.text, *extent(one)) for one in after):
+            return True
+    return False
 
 
 def _names(turn: Reading, _attribute: Attribute) -> Iterator[str]:
@@ -138,7 +153,8 @@ def _favourites(turn: Reading, attribute: Attribute) -> Iterator[str]:
 
 def _attributes(turn: Reading, attribute: Attribute) -> Iterator[str]:
     noun = singular(attribute.noun.split()[-1])
-    return (word for word in words(turn.turn.text) if akin(noun, singular(word)))
+    known = _STATUSES if noun == "status" else frozenset()
+    return (word for word in words(turn.turn.text) if word in known or akin(noun, singular(word)))
 
 
 def _akin(turn: Reading, attribute: Attribute) -> Iterator[str]:

@@ -14,7 +14,7 @@ _OPENS = frozenset("DSJNMUwkpgR")
 _INSIDE = frozenset("DSJNMUwzkpgR'")
 _DETERMINERS = frozenset("DS")
 _WORDS = frozenset("JNUwzkpg")
-_POSSESSIVE = {
+POSSESSIVE = {
     "my": "i", "our": "i", "your": "you", "his": "he", "her": "she", "its": "it", "their": "they",
 }  # fmt: skip
 _SPOKEN = {
@@ -23,6 +23,8 @@ _SPOKEN = {
 _PERSONS = frozenset("i you he she it they her".split())
 _JOINS = frozenset(("&", "-"))
 _ORDINALS = frozenset(("first", "second", "third", "another"))
+LOOSE = frozenset("new old late current own former last first eldest little".split())
+"""Words that tell no two things apart: "my new boss" may be told of as "my boss"."""
 _LINKS = frozenset(("own", "called", "named"))
 _CALENDAR = frozenset(
     """
@@ -168,7 +170,7 @@ def _part(sentence: Tagged, first: int, last: int, names: Collection[str], owner
     for place in range(first, last):
         word, tag = sentence.words[place], sentence.tags[place]
         if tag == "S":
-            owner = Phrase(pronoun=_POSSESSIVE.get(word, ""), first=place, last=place + 1)
+            owner = Phrase(pronoun=POSSESSIVE.get(word, ""), first=place, last=place + 1)
         elif is_name(sentence, place, names) or (word in _JOINS and named):
             named.append(place)
         elif tag == "D" and not sentence.text[sentence.ranges[place][0]].isdigit():

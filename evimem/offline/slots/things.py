@@ -158,6 +158,11 @@ class People:
             found.pronoun = found.pronoun or pronoun
         return found
 
+    def person(self, pronoun: str) -> Thing | None:
+        """Return the person, no animal, that a pronoun means first."""
+        people = (one for one in self._lately if not one.heads or any(is_person(head) for head in one.heads))
+        return next((one for one in people if one.can_be(pronoun)), None)
+
     def _known(self, phrase: Phrase, owner: Thing | None, speaker: str) -> Iterator[Thing]:
         if phrase.name:
             for thing in self.things:

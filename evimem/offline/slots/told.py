@@ -18,7 +18,7 @@ from .attribute import Attribute, attribute_of
 from .clauses import names_in, read_turn
 from .forms import akin, same_noun, singular
 from .hints import is_hinted
-from .phrases import Phrase, phrases
+from .phrases import LOOSE, POSSESSIVE, Phrase, phrases
 from .reading import Reading, extent, reading
 from .things import People, Said, Thing
 
@@ -30,7 +30,6 @@ CHECKED = frozenset(
     "attribute like dislike".split()
 )
 _NAMES = {"live": "home", "from": "origin", "work": "place of work", "who": "name", "title": "job title"}
-_LOOSE = frozenset("new old late current own former last first eldest little".split())
 _TITLES = ("mr", "mrs", "ms", "dr", "prof", "professor")
 _SEVERAL = 3  # values of an attribute that has more than one
 _MOST_NAMES = 6
@@ -43,19 +42,24 @@ class Told:
 
     attribute: Attribute
     said: tuple[Said, ...]
-    hinted: bool  # whether something that could be it stands near, unattributed
+    hinted: bool = False  # whether something that could be it stands near, unattributed
+    given_up: str = ""  # what was done once and no longer, where nothing else is told
 
     @property
     def outcome(self) -> float:
         """1 where the attribute is told, -1 where it is not, 0 where that cannot be checked."""
         if self.said:
             return 1.0
+        if self.given_up:
+            return -1.0
         return -1.0 if self.attribute.kind in CHECKED and not self.hinted else 0.0
 
     @property
     def gap(self) -> str:
         """What is missing, in words."""
         kind = self.attribute.kind
+        if self.given_up:
+            return f"only what {self.attribute.spoken!r} gave up is told: {self.given_up}"
         asked = self.attribute.noun if kind in ("have", "attribute") else _NAMES.get(kind, kind)
         return f"nothing says the {asked} of {self.attribute.spoken!r}"
 
@@ -84,7 +88,10 @@ def told(view: View) -> Told | None:
     said = [one for thing in owners for one in _of_one(people, attribute, thing) if one.turn.id in shown]
     said.sort(key=lambda one: (places[one.turn.id], one.span), reverse=True)
     found = tuple(_in_force(said, past=view.analysis.past))
-    return Told(attribute, found, not found and is_hinted(view, attribute, people, owners))
+    if found:
+        return Told(attribute, found)
+    gone = [one.text for thing in owners for one in _of_kind(thing, f"not {lemma(attribute.verb)}") if attribute.verb]
+    return Told(attribute, (), is_hinted(view, attribute, people, owners), gone[-1] if gone else "")
 
 
 def _plural(noun: str) -> bool:
@@ -220,7 +227,7 @@ def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
 
 def _described(phrase: Phrase, thing: Thing) -> bool:
     """Whether the other words of a phrase are said of a thing: "my front door" is not any door."""
-    return all(word in _LOOSE or stem(word) in thing.words for word in phrase.words[:-1])
+    return all(word in LOOSE or stem(word) in thing.words for word in phrase.words[:-1])
 
 
 def _of_one(people: People, attribute: Attribute, thing: Thing) -> Iterable[Said]:
@@ -245,7 +252,8 @@ def _who(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
     """Return the name of "my coach", or what "Bas" is to whom."""
     asks_name = bool(attribute.of.words) and not attribute.of.name
     found = _of_kind(thing, "name" if asks_name else "who")
-    return [one for one in found if not set(words(one.text)) <= _VAGUE]
+    told = [one for one in found if not set(words(one.text)) <= _VAGUE]
+    return [one for one in told if words(one.text)[:1] and words(one.text)[0] in POSSESSIVE] or told
 
 
 def _workplace(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]:

@@ -153,10 +153,14 @@ def _is_ended(clause: Clause) -> bool:
     return clause.over or clause.sense.verb in _ENDS
 
 
+def bears(clause: Clause) -> bool:
+    """Return whether a clause says what somebody cannot bear or stand."""
+    return _BEARS.search(clause.fact.predicate) is not None
+
+
 def _likes(clause: Clause) -> Iterator[Said]:
     """Read what is liked or not, up to a "but"."""
-    bears = _BEARS.search(clause.fact.predicate) is not None
-    if (clause.kind not in ("like", "dislike") and not bears) or clause.sense.verb == "be":
+    if (clause.kind not in ("like", "dislike") and not bears(clause)) or clause.sense.verb == "be":
         return
     last = clause.first
     while last < min(clause.last, clause.first + _LONGEST_LIKING) and clause.sentence.tags[last] not in "TBWq.;iye":
@@ -167,7 +171,7 @@ def _likes(clause: Clause) -> Iterator[Said]:
         last -= 1
     pronoun = clause.rest[:1] and clause.rest[0].pronoun and clause.rest[0].first == clause.first
     if last > clause.first and not pronoun:
-        disliked = bears or (clause.kind == "dislike") != clause.sense.negative
+        disliked = bears(clause) or (clause.kind == "dislike") != clause.sense.negative
         yield clause.said("dislike" if disliked else "like", clause.first, last)
 
 
