@@ -110,6 +110,11 @@ class Jobs:
         now = self._clock()
         return math.nextafter(now, math.inf), now + MOST_SECONDS
 
+    def setbacks(self) -> list[tuple[str, int, str]]:
+        """Return (kind, turns, one of the reasons) of the work that failed and is to be tried again."""
+        sql = "SELECT kind, count(*), max(error) FROM job WHERE state = 'pending' AND attempts > 0 GROUP BY kind"
+        return [(kind, count, why.partition(":")[0]) for kind, count, why in self._db.rows(sql)]
+
     def oldest(self) -> datetime | None:
         """Return since when the oldest work has been owed, in UTC."""
         since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")

@@ -13,7 +13,7 @@ from .flow import Flow, JobKind, context, due, embed, hold, postpone, settle
 from .index.document import embedding_text
 from .llm.enrich import LONGEST_WAIT, extract_facts, setback, worth_asking
 from .llm.enrich import MAX_EARLIER as EARLIER
-from .protocols import Entry, Job
+from .protocols import MOST_SECONDS, Entry, Job
 from .types import Fact
 
 PAGE = 256  # jobs settled in one transaction
@@ -120,6 +120,8 @@ def _postponed(kind: JobKind, jobs: Sequence[Job], error: EmbedderError) -> Flow
 
 def _rest(kind: JobKind, error: ModelError | EmbedderError) -> Flow[None]:
     """Offer no work of a kind for as long as a server asked to be left alone, if it did."""
-    seconds = getattr(error, "retry_after", None)
-    while seconds and (jobs := (yield from due(kind, PAGE))):
-        yield from hold(kind, [job.turn.id for job in jobs], type(error).__name__, seconds)
+    seconds = min(getattr(error, "retry_after", None) or 0.0, MOST_SECONDS)
+    held: set[str] = set()
+    while seconds and (ids := {job.turn.id for job in (yield from due(kind, PAGE))} - held):
+        yield from hold(kind, sorted(ids), type(error).__name__, seconds)
+        held |= ids

@@ -112,6 +112,10 @@ def health(layers: Layers, found: Sequence[str] = ()) -> Health:
     """Return what is owed to turns and what has failed."""
     pending, failed = layers.jobs.counts("pending"), layers.jobs.counts("failed")
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
+    notes += [
+        f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
+        for kind, count, why in layers.jobs.setbacks()
+    ]
     if layers.meta(UNFINISHED):
         notes.append("what was forgotten is still in the log, which another reader holds: it goes with a later write")
     oldest, problems = layers.jobs.oldest(), (*found, *notes)
