@@ -23,6 +23,7 @@ from evimem import (
     AddReport,
     Memory,
     MemoryPool,
+    ModelUnavailable,
     ReplyError,
     StoreError,
     Turn,
@@ -826,6 +827,16 @@ def a_server_is_quoted_as_it_is() -> None:
     refusals.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
 
 
+SECRETS = "test_secrets_anywhere.py::test_keys_and_what_was_said_show_nowhere"
+
+
+@noticed_by(SECRETS, says="a key of the shape|what was said shows")
+def errors_hold_what_a_server_said() -> None:
+    refusals.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
+    ModelUnavailable.__str__ = lambda self: f"{self.args} {self.detail}"  # type: ignore[method-assign]
+
+
+@noticed_by(SECRETS, says="a key of the shape")
 @noticed_by("../openai/test_secrets.py::test_a_good_call_logs_nothing_of_what_was_said", says="assert not")
 def requests_are_logged() -> None:
     honest = Server.submit
