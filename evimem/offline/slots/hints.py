@@ -25,7 +25,8 @@ from .things import People, Thing
 _PLACE_BEFORE = frozenset("in at to into near from on".split())
 _LIKED = r"\b(?:lik|lov|enjoy|ador|hat|dislik|prefer|despis|favou?rit|fond|(?:bear|stand)\b)\w*"
 _LIKING = re.compile(_LIKED + r"|\bbest\b|\btop\s+pick", re.IGNORECASE)
-_AROUND = frozenset(("price", "size", "weight", "birth", "name"))  # what is often said in the turn after
+_AROUND = frozenset(("weight", "name"))  # what is often said in the turn before or after
+_IN_SESSION = frozenset(("price", "birth"))  # and what is often said in yet another
 _STATUSES = frozenset("single married engaged divorced widowed separated dating".split())
 _IS_A = frozenset("am is was are were be been become became as 'm 's".split())
 _NUMBER = re.compile(r"\d{1,3}$")
@@ -74,7 +75,9 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     if attribute.kind == "size":  # "It is 200 square metres" is not of the tree that is told of next
         return _size_beside(phrase, reading(view, turn))
     near = view.context.get(turn.id, (turn,)) if attribute.kind in _AROUND else (turn,)
-    text = " ".join(other.text for other in near)
+    if attribute.kind in _IN_SESSION:
+        near = tuple(item.turn for item in view.shown if item.turn.session == turn.session)
+    text = " ".join(f"{other.text} {other.caption or ''}" for other in near)
     if phrase.name:
         return mentions(text, phrase.name)
     whose = phrase.owner.name if phrase.owner is not None and attribute.kind == "price" else ""
@@ -152,9 +155,14 @@ def _favourites(turn: Reading, attribute: Attribute) -> Iterator[str]:
 
 
 def _attributes(turn: Reading, attribute: Attribute) -> Iterator[str]:
-    noun = singular(attribute.noun.split()[-1])
-    known = _STATUSES if noun == "status" else frozenset()
-    return (word for word in words(turn.turn.text) if word in known or akin(noun, singular(word)))
+    """Yield what names an attribute within a sentence, all its nouns: "shoe size" by "size 44 shoes"."""
+    nouns = [singular(word) for word in words(attribute.noun)]
+    for sentence in turn.sentences:
+        said = [singular(word) for word in sentence.words]
+        if "status" in nouns:
+            yield from (word for word in said if word in _STATUSES)
+        if all(any(akin(noun, word) for word in said) for noun in nouns):
+            yield attribute.noun
 
 
 def _akin(turn: Reading, attribute: Attribute) -> Iterator[str]:
