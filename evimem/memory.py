@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
+from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
@@ -283,8 +284,18 @@ class Memory:
 
     def _read_all(self, workers: ThreadPoolExecutor, jobs: Sequence[Job], progress: Progress | None) -> int:
         """Put turns to the model side by side; after a failure or an interrupt, none that has not begun."""
-        done = 0
-        futures = [workers.submit(self._run, give_facts(job)) for job in jobs]
+        done, over = 0, Flag()
+
+        def read(job: Job) -> int:
+            if over.is_set():
+                return 0
+            try:
+                return self._run(give_facts(job))
+            except BaseException:
+                over.set()  # here, and not where it is waited for: the next one would have begun by then
+                raise
+
+        futures = [workers.submit(read, job) for job in jobs]
         try:
             for future in as_completed(futures):
                 done += future.result()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import openai
 import orjson
 
 from evimem import (
@@ -810,7 +811,8 @@ def a_migration_is_not_one_transaction() -> None:
 
 
 @noticed_by(
-    "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline", says="assert"
+    "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline",
+    says="allowed; overslept",
 )
 def only_a_single_read_has_a_deadline() -> None:
     honest = Server.__init__
@@ -820,6 +822,28 @@ def only_a_single_read_has_a_deadline() -> None:
         self._deadline = 8.0
 
     Server.__init__ = init  # type: ignore[method-assign]
+
+
+@noticed_by(
+    "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline",
+    says="JSONDecodeError|ConnectError|RemoteProtocolError|ReadError",
+)
+def only_what_the_client_calls_an_error_is_caught() -> None:
+    honest = Server._translated
+
+    def translated(self: Server, error: BaseException) -> Any:
+        if not isinstance(error, openai.APIError):
+            raise error
+        return honest(self, error)
+
+    Server._translated = translated  # type: ignore[method-assign]
+
+
+@noticed_by(
+    "../llm/test_end_to_end.py::test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits", says="assert"
+)
+def a_queue_goes_on_while_a_server_wants_its_peace() -> None:
+    owed._rest = lambda kind, error: iter(())  # type: ignore[assignment]
 
 
 @noticed_by("../openai/test_refusals.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
