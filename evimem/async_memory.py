@@ -117,10 +117,11 @@ class AsyncMemory:
         *,
         session: str | None = None,
         before: Moment | None = None,
+        as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
         """Erase turns with everything they led to."""
-        return await self._away(partial(self._core.forget, turns, session, before, everything=everything))
+        return await self._away(partial(self._core.forget, turns, session, before, as_in, everything=everything))
 
     async def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed."""

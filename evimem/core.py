@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -31,6 +32,7 @@ from .types import AddReport, Answer, BatchReport, Budget, EraseReport, Estimate
 
 T = TypeVar("T")
 Moment = datetime | str
+AnyPath = str | PathLike[str]
 Tell = Callable[[Event], None]
 AT_ONCE = 16  # turns put to a model side by side
 PAGE = 4 * AT_ONCE  # turns taken from the queue at a time: a slow reply holds up few others
@@ -125,22 +127,27 @@ class Core:
         return estimate(self.store.unread(EARLIER), price)
 
     def forget(
-        self, turns: Sequence[str] | None, session: str | None, before: Moment | None, *, everything: bool
+        self,
+        turns: Sequence[str] | None,
+        session: str | None,
+        before: Moment | None,
+        as_in: AnyPath | None,
+        *,
+        everything: bool,
     ) -> EraseReport:
         """Erase a selection of turns. Raise InvalidQuery unless exactly one kind of selection is given."""
-        given = [
-            name for name, value in (("turns", turns), ("session", session), ("before", before)) if value is not None
-        ]
+        kinds = (("turns", turns), ("session", session), ("before", before), ("as_in", as_in))
+        given = [name for name, value in kinds if value is not None]
         if len(given) + everything != 1 or isinstance(turns, str):
             raise InvalidQuery(
                 f"forget was given {', '.join(given) or 'nothing'}{' and everything' if everything else ''}; "
-                "expected one of turns=[ids], session=, before= or everything=True"
+                "expected one of turns=[ids], session=, before=, as_in= or everything=True"
             )
         if turns is not None:
             return self.store.forget(turns)
         bound = moment("before", before)
         check_clock("before", bound, self.store.roster().last)
-        return self.store.forget_where(session=session, before=bound)
+        return self.store.forget_where(session=session, before=bound, as_in=None if as_in is None else Path(as_in))
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
         """Switch the memory to another embedder; every vector is owed again."""

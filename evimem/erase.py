@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from hashlib import blake2b
+from pathlib import Path
 
 from .errors import UNREADABLE, StoreCorrupt
 from .index.document import document
 from .layers import Layers
 from .types import EraseReport
-from .upkeep import UNFINISHED, derive_segment
+from .upkeep import UNFINISHED, derive_segment, of_another_copy
 
 _DERIVED = (
     "edge",
@@ -48,6 +50,14 @@ class Erasure:
                 self._layers.drop_settings()
             self._end()
         return self._turns > 0
+
+    def where(self, session: str | None, before: datetime | None, as_in: Path | None) -> bool:
+        """Erase what a condition selects; everything without one."""
+        if as_in is not None:
+            return self.turns(self._layers.raw.seqs(list(_forgotten_in(self._layers, as_in))))
+        if session is None and before is None:
+            return self.everything()
+        return self.turns(self._layers.raw.select(session, before))
 
     def everything(self) -> bool:
         """Erase all turns at once, and whatever else there is."""
@@ -134,6 +144,13 @@ def finished(layers: Layers, *, wait: bool) -> bool:
 def was_forgotten(layers: Layers, turn_id: str) -> bool:
     """Say whether a turn of this id was once erased."""
     return layers.db.value("SELECT 1 FROM forgotten WHERE mark = ?", (_mark(layers, turn_id),)) is not None
+
+
+def _forgotten_in(layers: Layers, path: Path) -> Iterator[str]:
+    """Yield the ids of turns that another copy of this memory has forgotten, and has not got again since."""
+    marks, kept = of_another_copy(layers, path)
+    for page in layers.raw.id_pages():
+        yield from (turn_id for turn_id in page if turn_id not in kept and _mark(layers, turn_id) in marks)
 
 
 def _remember_forgetting(layers: Layers, turn_ids: Iterable[str]) -> None:

@@ -124,13 +124,15 @@ class Memory:
         *,
         session: str | None = None,
         before: Moment | None = None,
+        as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
         """Erase turns by id, by session, by when they were said, or all of them, with everything they led to.
 
-        Facts that were linked to them are linked anew: at once, or in a large memory by `enrich`.
+        `as_in` is the path of another copy of this memory: in a backup, what that one has forgotten since is forgotten
+        too. Facts that were linked to what goes are linked anew: at once, or in a large memory by `enrich`.
         """
-        return self._core.forget(turns, session, before, everything=everything)
+        return self._core.forget(turns, session, before, as_in, everything=everything)
 
     def enrich(self, *, progress: Progress | None = None) -> int:
         """Do the work that turns are still owed; return how many jobs were worked on. Safe to interrupt and to repeat.

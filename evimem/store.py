@@ -242,11 +242,9 @@ class SqliteStore:
         """Erase turns by id. Raise UnknownTurn, and erase nothing, where one is not there."""
         return self._erasing(lambda erasure: erasure.turns(self._layers.raw.seqs(turn_ids)))
 
-    def forget_where(self, *, session: str | None = None, before: Any = None) -> EraseReport:
-        """Erase a session, what was said before a time, or, without a condition, everything."""
-        if session is None and before is None:
-            return self._erasing(lambda erasure: erasure.everything())
-        return self._erasing(lambda erasure: erasure.turns(self._layers.raw.select(session, before)))
+    def forget_where(self, *, session: str | None = None, before: Any = None, as_in: Path | None = None) -> EraseReport:
+        """Erase a session, what was said before a time, what another copy forgot, or without any of it all."""
+        return self._erasing(lambda erasure: erasure.where(session, before, as_in))
 
     def change_embedder(self, name: str, dimension: int) -> None:
         """Take another embedder; every vector is owed again."""

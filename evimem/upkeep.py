@@ -220,6 +220,24 @@ def backup(db: Connection, target: Path) -> None:
     sync_folder(target.parent)
 
 
+def of_another_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
+    """Return the marks of what another copy of this memory has forgotten, and the ids that it holds.
+
+    Raise InvalidQuery where there is no such copy.
+    """
+    if not path.is_file():
+        raise InvalidQuery(f"there is no memory at {str(path)!r} whose forgetting could be repeated")
+    other = Connection(path)
+    try:
+        with other.decoding(), other.reading():
+            if other.value("SELECT value FROM meta WHERE key = 'store'") != layers.meta("store"):
+                raise InvalidQuery(f"{str(path)!r} is no copy of this memory; what it has forgotten tells nothing here")
+            marks = {mark for (mark,) in other.rows("SELECT mark FROM forgotten")}
+            return marks, {turn_id for (turn_id,) in other.rows("SELECT id FROM turn")}
+    finally:
+        other.close()
+
+
 def segment(layers: Layers, number: int) -> Iterator[tuple[int, Turn, list[Fact]]]:
     """Yield the turns of a segment with their numbers and facts."""
     last = (number + 1) * layers.segments.size

@@ -273,6 +273,11 @@ def sealed_vectors_of_the_forgotten_stay() -> None:
     Connection.patch = patch  # type: ignore[method-assign]
 
 
+@noticed_by("test_erasure.py::test_a_backup_forgets_what_was_forgotten_after_it_was_made", says="the backup remembers")
+def what_a_copy_has_forgotten_is_not_repeated() -> None:
+    erase.of_another_copy = lambda layers, path: (set(), set())  # type: ignore[assignment]
+
+
 @noticed_by("test_erasure.py::test_forgetting_all_empties_every_table", says="a table outlives forgetting")
 def a_table_is_left_out_of_forgetting() -> None:
     schema._THREE_LAYERS += (

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from evimem import EraseReport, Memory, MemoryPool, Turn
+from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
 from evimem.core import Core
 from evimem.embedding import StaticEmbedder
 from evimem.index.document import embedding_text
@@ -205,6 +205,37 @@ def rows(memory: Memory) -> dict[str, int]:
     db = memory._core.store._db
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
+
+
+def test_a_backup_forgets_what_was_forgotten_after_it_was_made(folders: list[Path]) -> None:
+    path, copy = folders[0] / "m.evimem", folders[0] / "copy.evimem"
+    with opened(path) as memory:
+        filled(memory, 60)
+        gone, back = ids(memory)[:-1], ids(memory)[-1]
+        again = memory.turn(back)
+        memory.backup(copy)
+        memory.forget(session=SECRET)
+        memory.extend([again])
+        kept = set(turn.id for turn in memory.turns())
+    with opened(copy) as restored:
+        assert set(gone) <= {turn.id for turn in restored.turns()}
+        assert restored.forget(as_in=path).turns == len(gone), "the backup remembers"
+        assert {turn.id for turn in restored.turns()} == kept, "what came back is kept, all else is not"
+        assert restored.forget(as_in=path).turns == 0
+        assert restored.check().problems == ()
+        restored.forget(turns=[back])
+    path.unlink()
+    assert hits(needles(), folders) == []
+
+
+def test_only_another_copy_of_a_memory_tells_what_to_forget(folders: list[Path]) -> None:
+    with opened(folders[0] / "m.evimem") as memory, opened(folders[0] / "other.evimem"):
+        memory.extend([secret(0)])
+        for path, why in (("other.evimem", "no copy of this memory"), ("nobody.evimem", "no memory at")):
+            with pytest.raises(InvalidQuery, match=why):
+                memory.forget(as_in=folders[0] / path)
+        assert not (folders[0] / "nobody.evimem").exists()
+        assert memory.stats().turns == 1
 
 
 def test_an_id_that_was_forgotten_may_come_back_and_is_told_as_such(folders: list[Path]) -> None:

@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--turn", metavar="ID", action="append", help="a turn; may be repeated")
     what.add_argument("--session", metavar="NAME", help="every turn of a session")
     what.add_argument("--before", metavar="TIME", help="every turn said before a moment, such as 2024-01-01")
+    what.add_argument("--as-in", metavar="PATH", help="what another copy has forgotten, for a backup that is put back")
     what.add_argument("--everything", action="store_true", help="every turn")
     parser.add_argument("--yes", action="store_true", help="needed with --everything")
 
@@ -34,7 +35,11 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Erase."""
     with existing(options) as memory:
         report = memory.forget(
-            options.turn, session=options.session, before=options.before, everything=options.everything
+            options.turn,
+            session=options.session,
+            before=options.before,
+            as_in=options.as_in,
+            everything=options.everything,
         )
     text = f"{counted(report.turns, 'turn')} and {counted(report.facts, 'fact')} {report.status}"
     screen.show([line(f"{text}; {report.reason}" if report.reason else text)], erased_data(report))
