@@ -316,8 +316,7 @@ def _sigmoid(scores: Array) -> Array:
 
 def _fit_answerable(outcomes: Sequence[Outcome]) -> Linear:
     weights = [FOREIGN_WEIGHT if o.question.category == -1 else 1.0 for o in outcomes]
-    ruled = [o.signals.get("altered") or o.signals.get("told") for o in outcomes]
-    weights = [0.0 if by_rule else w for by_rule, w in zip(ruled, weights, strict=True)]
+    weights = [0.0 if o.signals.get("altered") else w for o, w in zip(outcomes, weights, strict=True)]
     return logistic(outcomes, [o.answerable for o in outcomes], ANSWERABLE, weights)
 
 
