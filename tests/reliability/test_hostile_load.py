@@ -5,8 +5,9 @@ from __future__ import annotations
 import resource
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import count as count_from
 from pathlib import Path
 from random import Random
 from time import process_time
@@ -49,6 +50,7 @@ def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, t
 
     def work() -> tuple[list[float], list[str]]:
         slow: list[str] = []
+        numbers = count_from(0)
         taken: list[float] = []
 
         def timed(what: str, call: Callable[[], object]) -> None:
@@ -68,8 +70,11 @@ def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, t
             for number, text in enumerate(texts):
                 place = f"{text[:20]!r} of {len(text)} characters"
                 time = NOON + timedelta(minutes=number)
-                turn = Turn(f"t{number}", f"s{number // 50}", "Mira", text, time)
-                timed(f"to keep {place}", partial(memory.extend, [turn]))
+
+                def keep(text: str = text, session: str = f"s{number // 50}", time: datetime = time) -> None:
+                    memory.extend([Turn(f"t{next(numbers)}", session, "Mira", text, time)])  # each time a new one
+
+                timed(f"to keep {place}", keep)
                 timed(f"the dates of {place}", partial(find_times, text, said_at=NOON))
                 timed(f"to search {place}", partial(memory.search, text, k=3))
                 timed(f"to ask {place}", partial(memory.ask, text))

@@ -55,9 +55,9 @@ class Pools:
         self.numbers[user] |= numbers
         if not thorough:
             return
-        given_up = having(found, "failed")
-        problems = [one.partition(" failed for good")[0] for one in memory.check().problems]
-        assert problems == ([f"{len(given_up)} turn(s)"] if given_up else []), f"something is wrong: {problems}"
+        problems = memory._core.store.check(EXTRACTOR)
+        assert problems == (), f"something is wrong: {problems}"
+        assert memory.health().failed.get("extract", 0) == len(having(found, "failed")), "given up, and nobody is told"
         assert indexed(memory) == set(model), "the index holds what is no turn, or lacks one"
         facts = memory.facts(list(model))
         stated = {fact for fact in facts if fact.extractor == EXTRACTOR.name}
