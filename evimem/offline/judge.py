@@ -44,7 +44,9 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     certain = answerable < constants.misattributed
     why = _why(view, matches, signals, foreign, told.gap) if doubtful else None
     query = told.query if view.iteration == 1 else ""
-    gaps = _gaps(view, matches, supported, why if certain else None)
+    gaps = _gaps(view, supported)
+    if certain and why is not None:
+        gaps = (Gap("attribute" if why == told.gap else "attribution", matches.target or "", why), *gaps)
     return Verdict(
         tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),
         confidence=sufficient,
@@ -101,12 +103,9 @@ def _somebody_else(matches: Matches, signals: Mapping[str, float]) -> str | None
     return max(others, key=lambda name: others[name], default=None)
 
 
-def _gaps(view: View, matches: Matches, supported: Mapping[str, tuple[str, ...]], why: str | None) -> tuple[Gap, ...]:
+def _gaps(view: View, supported: Mapping[str, tuple[str, ...]]) -> tuple[Gap, ...]:
     open_needs = [need for need in view.tracker.open if need.id not in supported]
-    gaps = [need.gap for need in open_needs if need.kind != "attribution"]
-    if why is not None:
-        gaps.insert(0, Gap("attribution", matches.target or "", why))
-    return tuple(gaps)
+    return tuple(need.gap for need in open_needs if need.kind != "attribution")
 
 
 def _why(view: View, matches: Matches, signals: Mapping[str, float], foreign: str | None, untold: str) -> str | None:

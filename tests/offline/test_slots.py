@@ -87,9 +87,28 @@ def test_other_questions_are_left_to_the_reader(see: See, question: str) -> None
 def test_what_is_not_told_is_named_in_the_refusal(see: See) -> None:
     verdict = judge(see("What colour is my dog?", HOME))
     assert verdict.reason == "nothing says the colour of 'my dog'"
+    assert (verdict.gaps[0].kind, verdict.gaps[0].text) == ("attribute", verdict.reason)
     assert verdict.probability is not None
     assert verdict.probability < 0.5
     assert verdict.tier is Tier.PARTIAL
+
+
+@pytest.mark.parametrize(
+    ("question", "gap"),
+    [
+        ("What is my favourite film?", "nothing says your favourite film"),
+        ("What is Noor allergic to?", "nothing says the allergy of 'Noor'"),
+        ("Which film did you recommend?", "nothing of the kind was recommended"),
+    ],
+)
+def test_a_gap_is_named_in_plain_words(see: See, question: str, gap: str) -> None:
+    assert lookup(see(question, HOME)).gap == gap
+
+
+def test_what_was_given_up_is_no_answer(see: See) -> None:
+    lines = [("user", "I drink coffee all day."), ("assistant", "A lot!"), ("user", "I've stopped drinking coffee.")]
+    found = lookup(see("What do I drink?", lines))
+    assert (found.outcome, found.gap) == (-1.0, "only what you gave up is told: drinking coffee")
 
 
 def test_what_may_have_changed_is_looked_for_once_more(see: See) -> None:

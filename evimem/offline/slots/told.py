@@ -57,11 +57,13 @@ class Told:
     @property
     def gap(self) -> str:
         """What is missing, in words."""
-        kind = self.attribute.kind
+        kind, noun = self.attribute.kind, self.attribute.noun
+        whose = "you" if self.attribute.of.pronoun == "i" else repr(self.attribute.spoken)
         if self.given_up:
-            return f"only what {self.attribute.spoken!r} gave up is told: {self.given_up}"
-        asked = self.attribute.noun if kind in ("have", "attribute") else _NAMES.get(kind, kind)
-        return f"nothing says the {asked} of {self.attribute.spoken!r}"
+            return f"only what {whose} gave up is told: {self.given_up}"
+        what = noun if kind in ("have", "attribute") else f"favourite {noun}" if kind == "favourite" else kind
+        what = _NAMES.get(what, what)
+        return f"nothing says your {what}" if whose == "you" else f"nothing says the {what} of {whose}"
 
     @property
     def wording(self) -> tuple[Said, ...]:
