@@ -212,6 +212,8 @@ class RawLog:
     def roster(self) -> Roster:
         """Return who speaks here, from first to last heard, and the span of time."""
         names = tuple(row[0] for row in self._db.rows("SELECT name FROM speaker ORDER BY ord"))
+        if any(type(name) is not str for name in names):
+            raise ValueError("the name of a speaker has another type than was stored")
         first = self._db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
         last = self._db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
         turns = self._db.value(f"SELECT count(*) FROM (SELECT 1 FROM turn LIMIT {COUNTED})")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import pytest
 
 import evimem
 from evimem import Memory, MemoryPool, Turn, TurnConflict
+from evimem.connection import Connection
 from evimem.schema import MIGRATIONS
 from evimem.testing import FakeClock, ScriptedModel
 from tests.golden.make import EMBEDDER, USERS, reply, said
@@ -43,6 +46,20 @@ def fresh(folder: Path, turns: list[Turn]) -> Memory:
 def test_every_schema_has_its_golden_memories() -> None:
     assert [folder.name for folder in SCHEMAS] == [f"schema-{number}" for number in range(1, len(MIGRATIONS) + 1)]
     assert all(file.stat().st_size < 200_000 for folder in SCHEMAS for file in folder.rglob("*.evimem"))
+
+
+def test_migrations_are_appended_and_never_changed(golden: Path, tmp_path: Path) -> None:
+    """The tables of a file of an earlier version are those that the first migrations make today."""
+    with closing(apsw.Connection(str(golden / "memory.evimem"))) as old:
+        number = old.pragma("user_version")
+        tables = old.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name").fetchall()
+    db = Connection(tmp_path / "fresh.evimem")
+    with db.writing():
+        for migration in MIGRATIONS[:number]:
+            migration(db)
+    assert db.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name") == tables
+    assert len({migration.__name__ for migration in MIGRATIONS}) == len(MIGRATIONS)
+    db.close()
 
 
 def test_every_turn_is_there_as_it_was_said(golden: Path) -> None:

@@ -815,6 +815,27 @@ def a_migration_is_not_one_transaction() -> None:
     companions.migrate = migrate
 
 
+@noticed_by("../golden/test_golden.py::test_every_turn_is_there_as_it_was_said", says="assert|Error")
+def a_migration_drops_before_it_copies() -> None:
+    def moved(db: Connection) -> None:
+        (sql,) = (row[0] for row in db.rows("SELECT sql FROM sqlite_schema WHERE name = 'turn'"))
+        db.execute("PRAGMA defer_foreign_keys=ON")
+        db.execute("DELETE FROM turn")
+        db.execute(sql.replace("TABLE turn", "TABLE moved", 1))
+        db.execute("INSERT INTO moved SELECT * FROM turn")
+
+    schema.MIGRATIONS = (*schema.MIGRATIONS, moved)
+
+
+@noticed_by("../golden/test_golden.py::test_migrations_are_appended_and_never_changed", says="assert")
+def an_old_migration_is_changed() -> None:
+    def changed(db: Connection) -> None:
+        schema.m001_three_layers(db)
+        db.execute("ALTER TABLE turn ADD COLUMN words INTEGER")
+
+    schema.MIGRATIONS = (changed, *schema.MIGRATIONS[1:])
+
+
 @noticed_by(
     "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline",
     says="allowed; overslept",

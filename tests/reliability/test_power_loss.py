@@ -63,7 +63,7 @@ def m_next(db: Connection) -> None:
     db.execute("ALTER TABLE moved RENAME TO meta")
 
 
-@pytest.mark.parametrize("count", sizes(150, nightly=1_000, reduced=80))
+@pytest.mark.parametrize("count", sizes(300, nightly=1_000, reduced=80))
 def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
     disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
 ) -> None:

@@ -39,25 +39,29 @@ def write(path: Path, writer: int, count: int) -> list[float]:
 
 def read(path: Path, goal: int, patience: float) -> list[float]:
     """Read until all is there; what is seen is always the first turns of every writer, and never fewer than before."""
-    seen = 0
+    seen, before = 0, list[str]()
     until = time.monotonic() + patience
     with open_memory(path) as memory:
         while seen < goal and time.monotonic() < until:
-            by_writer = defaultdict(list)
-            for turn in memory.turns():
-                by_writer[turn.speaker].append(int(turn.id.partition(":")[2]))
-            for speaker, numbers in by_writer.items():
-                assert numbers == list(range(len(numbers))), (
-                    f"{speaker} is not a prefix: {numbers[:5]}...{numbers[-5:]}"
-                )
-            found = sum(map(len, by_writer.values()))
-            assert found >= seen, f"{seen} turns were there, then {found}"
-            seen = found
+            ids = [turn.id for turn in memory.turns()]
+            assert ids[:seen] == before, f"of {seen} turns that were there, some are gone or stand elsewhere"
+            check_order(ids)
+            seen, before = len(ids), ids
             if seen:
                 memory.search("puppy", k=5)
             time.sleep(0.05)
     assert seen == goal, f"{goal - seen} turns were never seen"
     return []
+
+
+def check_order(ids: Sequence[str]) -> None:
+    """Raise unless the turns of every writer are its first ones, in its own order."""
+    by_writer = defaultdict(list)
+    for turn_id in ids:
+        writer, _, number = turn_id.partition(":")
+        by_writer[writer].append(int(number))
+    for writer, numbers in by_writer.items():
+        assert numbers == list(range(len(numbers))), f"{writer} is no prefix: {numbers[:5]}...{numbers[-5:]}"
 
 
 @pytest.mark.parametrize(("writers", "count", "readers"), [(4, 25, 1)] if REDUCED else [(8, 500, 4), (16, 150, 0)])
@@ -76,6 +80,7 @@ def test_every_turn_of_every_writer_is_there(
     with open_memory(path) as memory:
         stored = [turn.id for turn in memory.turns()]
         assert sorted(stored) == sorted(f"{writer}:{number}" for writer in range(writers) for number in range(count))
+        check_order(stored)
         assert memory.check().problems == ()
     slow = took[int(len(took) * 0.99)]
     assert slow < SLOWEST, f"99 of 100 adds took up to {slow:.2f} s"

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
@@ -23,10 +24,12 @@ THREADS, TASKS = 16, 64
 def in_threads(memory: Memory, count: int) -> set[str]:
     """Use a memory from many threads; return the turns that were acknowledged."""
 
+    known = {said(number).id for number in range(2 * count)}
+
     def use(number: int) -> str:
         turn = said(number)
         if number % 3 == 0:
-            assert {hit.turn.id for hit in memory.search(turn.text, k=1)} <= {said(n).id for n in range(2 * count)}
+            assert {hit.turn.id for hit in memory.search(turn.text, k=1)} <= known
         memory.extend([turn], strict=True)
         assert memory.turn(turn.id).text == turn.text
         return turn.id
@@ -59,14 +62,15 @@ async def in_tasks(memory: AsyncMemory, first: int, count: int, random: Random) 
     return acknowledged, sum(await asyncio.gather(*(client() for _ in range(TASKS))))
 
 
+@pytest.mark.parametrize("handles", [1, 2])
 @pytest.mark.parametrize("count", sizes(1_000, nightly=5_000, reduced=150))
 def test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock(
-    disk: Path, seed: int, count: int, tell: Callable[[str], None]
+    disk: Path, seed: int, count: int, handles: int, tell: Callable[[str], None]
 ) -> None:
     path = disk / "m.evimem"
     with small_thresholds(), open_memory(path) as memory, ThreadPoolExecutor(1) as aside:
         threads = aside.submit(in_threads, memory, count)
-        with open_memory(path) as other:
+        with nullcontext(memory) if handles == 1 else open_memory(path) as other:
             door = AsyncMemory(other._core)
             acknowledged, cancelled = asyncio.run(in_tasks(door, count, count, Random(seed)))
             door.end_worker()
@@ -77,7 +81,8 @@ def test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock(
         assert len(stored) <= len(acknowledged) + cancelled, "there are turns that nobody added"
         memory.extend([said(10**6)], strict=True)
         assert memory.check().problems == ()
-    tell(f"{THREADS} threads and {TASKS} tasks, {len(stored)} turns, {cancelled} tasks cancelled: 0 lost, 0 stuck")
+    what = f"{handles} handle(s), {THREADS} threads and {TASKS} tasks, {len(stored)} turns"
+    tell(f"{what}, {cancelled} tasks cancelled: 0 lost, 0 stuck")
 
 
 def test_a_child_of_a_fork_is_refused_and_the_parent_goes_on(disk: Path) -> None:

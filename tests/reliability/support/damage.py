@@ -20,7 +20,7 @@ class Damage:
 def truncations(size: int, random: Random) -> Iterator[Damage]:
     """Cut at every page, and one byte beside it at some of them."""
     cuts = list(range(0, size, PAGE))
-    beside = [cut + one for cut in random.sample(cuts, min(32, len(cuts))) for one in (-1, 1) if cut + one > 0]
+    beside = [cut + one for cut in random.sample(cuts, min(64, len(cuts))) for one in (-1, 1) if cut + one > 0]
     for cut in sorted({*cuts, *beside}):
         yield Damage(f"cut to {cut} of {size} bytes", lambda data, cut=cut: data[:cut])  # type: ignore[misc]
 
@@ -32,9 +32,16 @@ def flips(size: int, count: int, random: Random, below: int | None = None) -> It
         yield Damage(f"bit {bit} of byte {at} of {size}", lambda data, at=at, bit=bit: _flipped(data, at, bit))  # type: ignore[misc]
 
 
-def headers(size: int) -> Iterator[Damage]:
+def heads_of_pages(size: int, random: Random) -> Iterator[Damage]:
+    """Turn a bit in the first bytes of each page, which say what it holds and where."""
+    for page in range(0, size, PAGE):
+        at, bit = page + random.randrange(12), random.randrange(8)
+        yield Damage(f"bit {bit} of byte {at} of {size}", lambda data, at=at, bit=bit: _flipped(data, at, bit))  # type: ignore[misc]
+
+
+def headers(size: int, length: int = 128) -> Iterator[Damage]:
     """Turn one bit in each of the first bytes."""
-    for at in range(min(size, 128)):
+    for at in range(min(size, length)):
         yield Damage(f"bit {at % 8} of byte {at}", lambda data, at=at: _flipped(data, at, at % 8))  # type: ignore[misc]
 
 
