@@ -80,7 +80,7 @@ def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, t
                 timed(f"to ask {place}", partial(memory.ask, text))
         return taken, slow
 
-    taken, slow = in_child(work, {resource.RLIMIT_CPU: int(30 + 4 * EACH * count)})
+    taken, slow = in_child(work, {resource.RLIMIT_CPU: int(10 + 2 * EACH * count)})
     assert slow == []
     taken.sort()
     tell(
