@@ -57,7 +57,7 @@ def wicked(request: Complete, random: Random) -> str:
         base[action] = random.choice(TARGETS)
     if "facts" in base:
         orders = {"id": random.choice(IDS), "turn_id": random.choice(IDS), "replaced_by": "t1", "extractor": "rules"}
-        said = [*base["facts"], *(contradiction(request, random) for _ in range(4))]
+        said = [*base["facts"], *(contradiction(request, random) for _ in range(20))]
         base["facts"] = [{**fact, **orders} for fact in said] * random.randint(1, 9)
     return json.dumps(base)
 
