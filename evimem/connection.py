@@ -31,10 +31,7 @@ APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
 _SAFE_SQLITE = (3, 51, 3)
-_MENDED: dict[tuple[int, ...], int] = {
-    (3, 50): 7,
-    (3, 44): 6,
-}  # older branches that cannot either, from this release on
+_MENDED: dict[tuple[int, ...], int] = {(3, 50): 7, (3, 44): 6}  # older branches that cannot, from this release on
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
