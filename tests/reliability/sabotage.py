@@ -401,7 +401,7 @@ def a_conflict_overwrites() -> None:
     SqliteStore._write_one = write  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|the postings")
+@noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
 def other_handles_do_not_hear_of_a_rewrite() -> None:
     honest = Layers.count_commit
     Layers.count_commit = lambda self, **_: honest(self)  # type: ignore[method-assign]
