@@ -102,7 +102,7 @@ def read(name: str, text: str) -> Chat:
     """Return a chat from its text."""
     turns: list[evimem.Turn] = []
     questions = []
-    moment = datetime.min  # noqa: DTZ901 - replaced by the first session's time
+    moment = datetime.min  # replaced by the first session's time
     for line in filter(None, text.splitlines()):
         mark, _, rest = line.partition(" ")
         if mark == "==":
