@@ -189,9 +189,8 @@ class Connection:
                 with copy.backup("main", self._handle(), "main") as job:
                     while not job.done:
                         job.step(1000)
-                copy.execute(
-                    "PRAGMA journal_mode=DELETE"
-                ).fetchall()  # one file, without companions, until it is opened
+                # One file, without companions, until it is opened.
+                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
             finally:
                 copy.close()
 

@@ -304,12 +304,6 @@ def nobody_comes_back_to_a_pending_erasure() -> None:
 DERIVED = "test_derived.py::test_after_forgetting_every_row_is_what_it_would_be_without_the_turns"
 
 
-@noticed_by(DERIVED, says="edge")
-def links_of_the_forgotten_are_not_redrawn() -> None:
-    honest = EdgeGraph.erase
-    EdgeGraph.erase = lambda self, rows: honest(self, rows) and set()  # type: ignore[method-assign]
-
-
 @noticed_by(DERIVED, says="replaced_by")
 def what_the_forgotten_replaced_stays_replaced() -> None:
     Replacing.leave = lambda self, left: None  # type: ignore[method-assign]
@@ -442,8 +436,9 @@ def what_is_replaced_is_overwritten() -> None:
     Replacing._set = overwrite  # type: ignore[method-assign]
 
 
+@noticed_by(DERIVED, says="edge")
 @noticed_by(MACHINE, says="linked otherwise")
-def forgetting_misses_links() -> None:
+def links_of_the_forgotten_are_not_redrawn() -> None:
     honest = EdgeGraph.erase
     EdgeGraph.erase = lambda self, rows: honest(self, rows) and set()  # type: ignore[method-assign]
 
