@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import evimem
-from evimem.bench.f1 import normalized
+from evimem.bench.answer_f1 import normalized
 
 FOLDER = Path(__file__).parent.parent / "tests" / "offline" / "chats"
 PARTS = "develop", "held"

@@ -19,11 +19,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread only waits
 
 import evimem
 from evimem.embedding import count_tokens
-from evimem.flow import Complete
-from evimem.llm.page import data
-from evimem.loaders.locomo import read_locomo
-from evimem.protocols import Reply
+from evimem.llm.evidence_prompt import data
+from evimem.loaders.locomo_format import read_locomo
 from evimem.testing import ScriptedModel
+from evimem.types.model import Complete, Reply
 
 from .speed import QUESTIONS, chat
 

@@ -19,21 +19,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.bench.f1 import normalized, official_f1
-from evimem.core import Core
+from evimem.bench.answer_f1 import normalized, official_f1
+from evimem.doors.memory import Memory
+from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
-from evimem.evidence import Draft, Manner, Verdict, View
 from evimem.examples import EXAMPLES, load_example, load_questions
 from evimem.flow import Flow
-from evimem.loaders.locomo import read_locomo
-from evimem.memory import Memory
-from evimem.offline.confidence import SHIPPED, Constants, Linear
-from evimem.offline.match import match, strength
-from evimem.offline.mind import OfflineMind
+from evimem.judging.evidence import Draft, Manner, Verdict, View
+from evimem.loaders.locomo_format import read_locomo
+from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
+from evimem.offline.constants import SHIPPED, Constants, Linear
+from evimem.offline.match_sentences import match, strength
 from evimem.offline.monotone import fit_monotone
-from evimem.offline.spans import SENTENCES, asked_of, describe, tokens
-from evimem.store import SqliteStore
-from evimem.types import Budget, Turn
+from evimem.offline.offline_judge import OfflineMind
+from evimem.store.sqlite import SqliteStore
+from evimem.types.budget import Budget
+from evimem.types.values import Turn
 
 ANSWERABLE = {
     "gap": 1,

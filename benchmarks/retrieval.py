@@ -1,8 +1,8 @@
 """What retrieval finds, and what each of its ingredients is worth: python -m benchmarks.retrieval LOCOMO.json.
 
-Recall and nDCG are over turns, by the definition of evimem.bench.ranking; the gold is the evidence that a question
-cites, questions without any are left out, and the pictures' search strings are never read. `--ablate` shows each
-ingredient alone and each dropped; `--scenes` runs on conversations of three kinds written from a seed.
+Recall and nDCG are over turns, by the definition of evimem.bench.retrieval_metrics; the gold is the evidence that a
+question cites, questions without any are left out, and the pictures' search strings are never read. `--ablate` shows
+each ingredient alone and each dropped; `--scenes` runs on conversations of three kinds written from a seed.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pathlib import Path
 from statistics import fmean
 
 from evimem import Turn
-from evimem.bench.interval import cluster_bootstrap
-from evimem.bench.ranking import found_all, hit, ndcg, recall
+from evimem.bench.bootstrap import cluster_bootstrap
+from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
 from evimem.embedding import StaticEmbedder
+from evimem.embedding.quantize import pack
 from evimem.extract import RuleExtractor
 from evimem.index.candidates import EFFORT, Effort
 from evimem.index.corpus import Corpus, Row
 from evimem.index.document import document, embedding_text
-from evimem.index.question import Question, microseconds
 from evimem.index.ranking import rank
+from evimem.index.resolved_query import Question, microseconds
 from evimem.index.weights import WEIGHTS, Weights
-from evimem.layers import events
-from evimem.loaders.locomo import read_locomo
-from evimem.quantize import pack
-from evimem.question import hints
+from evimem.loaders.locomo_format import read_locomo
+from evimem.query.hints import hints
+from evimem.store.layers import events
 
 from .scenes import KINDS, scene
 

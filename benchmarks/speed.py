@@ -27,12 +27,12 @@ from pathlib import Path
 import apsw
 
 import evimem
-from evimem.bench.svg import COLOURS, Chart, Line, svg
+from evimem.bench.svg_plot import COLOURS, Chart, Line, svg
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import EFFORT, Effort
 from evimem.index.ranking import rank
-from evimem.store import SqliteStore
-from evimem.translate import question_of
+from evimem.store.resolve_query import question_of
+from evimem.store.sqlite import SqliteStore
 
 SEED = 7
 PEOPLE = ("Mira", "Tomas", "Elio", "Katrin")

@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from evimem.times import locate_times, onset, render
-from evimem.types import TimeSpan
+from evimem.types.values import TimeSpan
 
 DAY = timedelta(days=1)
 MONTHS = {name.lower(): number for number, name in enumerate(month_abbr) if name}

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.embedding import StaticEmbedder
-from evimem.embedding.static import SHIPPED
+from evimem.embedding.static_embedder import SHIPPED
 from evimem.embedding.wordpiece import WordPiece
 from evimem.index.hnsw import HnswIndex
 from evimem.index.voyager_graph import VoyagerGraph
-from evimem.protocols import Vectors
+from evimem.types.vectors import Vectors
 
 DIMENSION = 256
 QUERIES = 300

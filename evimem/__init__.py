@@ -29,56 +29,40 @@ from .errors import (
     TurnConflict,
     UnknownTurn,
 )
-from .types import (
-    AddReport,
-    Answer,
-    BatchReport,
-    Budget,
-    Citation,
-    Edge,
-    EraseReport,
-    Estimate,
-    Fact,
-    Gap,
-    Health,
-    Hit,
-    Query,
-    Stats,
-    Tier,
-    TimeSpan,
-    Turn,
-    TurnStatus,
-    Usage,
-)
-from .version import __version__
+from .types.answer import Answer, Citation, Usage
+from .types.budget import Budget
+from .types.reports import AddReport, BatchReport, EraseReport, Estimate, Health, Stats, TurnStatus
+from .types.values import Edge, Fact, Gap, Hit, Query, Tier, TimeSpan, Turn
+
+__version__ = "0.1.0"
 
 if _typing.TYPE_CHECKING:
-    from .async_memory import AsyncMemory
     from .calibration import Calibration, Labelled
+    from .doors.async_memory import AsyncMemory
+    from .doors.memory import Memory
+    from .doors.open import open, open_async
+    from .doors.pool import MemoryPool
+    from .doors.replay import replay
     from .embedding import CallableEmbedder, StaticEmbedder
-    from .memory import Memory
     from .openai import OpenAI, OpenAIEmbedder
-    from .opening import open, open_async
-    from .pool import MemoryPool
-    from .replaying import replay
     from .times import find_times
-    from .trace import Trace
+    from .types.trace import Trace
 
 _LATER = {  # imported when first named: most processes need few of them, and none at start
-    "AsyncMemory": "async_memory",
+    "AsyncMemory": "doors.async_memory",
     "Calibration": "calibration",
     "CallableEmbedder": "embedding",
     "Labelled": "calibration",
-    "Memory": "memory",
-    "MemoryPool": "pool",
+    "Memory": "doors.memory",
+    "MemoryPool": "doors.pool",
     "OpenAI": "openai",
     "OpenAIEmbedder": "openai",
     "StaticEmbedder": "embedding",
-    "Trace": "trace",
+    "Trace": "types.trace",
     "find_times": "times",
-    "open": "opening",
-    "open_async": "opening",
-    "replay": "replaying",
+    "open": "doors.open",
+    "open_async": "doors.open",
+    "replay": "doors.replay",
 }
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from .cli.run import run
+from .cli.main import run
 
 
 def main(argv: Sequence[str] | None = None) -> int:

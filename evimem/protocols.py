@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import AddReport, EraseReport, Fact, Hit, Query, Turn
-
-if TYPE_CHECKING:
-    from .flow import Complete
-
-Vectors = NDArray[np.float32]
+from .types.model import Complete, Reply
+from .types.reports import AddReport, EraseReport
+from .types.stored import About, Entry, Job, JobKind, Roster
+from .types.values import Fact, Hit, Query, Turn
+from .types.vectors import Neighbours, Vectors
 
 
 class Embedder(Protocol):
@@ -42,19 +39,6 @@ class AsyncEmbedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vectors: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a chat model answered to one `Complete`, and what it cost."""
-
-    text: str
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    retries: int = 0
-    seconds: float = 0.0
-    cost: float | None = None
-
-
 class ChatModel(Protocol):
     """Answers one request."""
 
@@ -74,14 +58,6 @@ class Extractor(Protocol):
     def name(self) -> str: ...
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Positions of vectors near another, best first, and their cosines; equal ones by position."""
-
-    positions: NDArray[np.int64]
-    scores: NDArray[np.float32]
 
 
 class VectorIndex(Protocol):
@@ -132,52 +108,6 @@ class Searcher(Protocol):
     def search(self, query: str, k: int, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One admitted turn with what was derived from it outside the store.
-
-    `vector` is None while it is pending; `owes` names work that only a model can do.
-    """
-
-    turn: Turn
-    facts: tuple[Fact, ...] = ()
-    vector: Any = None
-    fact_vectors: Any = None
-    owes: tuple[str, ...] = ()
-
-
-COUNTED = 1_000  # turns: whether a memory is small is asked at every question, how large a large one is never
-MOST_SECONDS = 7 * 86_400.0  # that work waits before it is tried again
-
-
-@dataclass(frozen=True, slots=True)
-class Roster:
-    """Who speaks in a memory, how late it is there, and how many turns were counted: no more than `COUNTED`."""
-
-    speakers: tuple[str, ...]
-    first: datetime | None
-    last: datetime | None
-    counted: int
-
-
-@dataclass(frozen=True, slots=True)
-class About:
-    """The facts about one entity: how many there are in the memory, and the newest of them."""
-
-    entity: str
-    total: int
-    facts: tuple[Fact, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Work owed to a turn, and how often it has failed."""
-
-    turn: Turn
-    facts: tuple[Fact, ...]
-    attempts: int
-
-
 class Store(Protocol):
     """The three layers behind one door: no row ids, no SQL, no shared buffers; safe to call from any thread."""
 
@@ -205,12 +135,8 @@ class Store(Protocol):
         """Return these turns in the order asked; raise UnknownTurn for one that is not there."""
         ...
 
-    def context(self, turn_id: str, before: int, after: int) -> tuple[Turn, ...]:
-        """Return the turns around one, in dialogue order, it included."""
-        ...
-
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
-        """Return what `context` does for each of these turns, in the order asked."""
+        """Return, for each of these turns, those around it in dialogue order, it included; raise UnknownTurn."""
         ...
 
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
@@ -225,7 +151,7 @@ class Store(Protocol):
         """Return who speaks here and the time of the first and last turn."""
         ...
 
-    def due(self, kind: str, limit: int, reason: str | None = None) -> tuple[Job, ...]:
+    def due(self, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first.
 
         What has failed comes when there is nothing else; put off for longer than `MOST_SECONDS`, as where the clock was
@@ -234,15 +160,15 @@ class Store(Protocol):
         """
         ...
 
-    def settle(self, kind: str, entries: Sequence[Entry]) -> None:
+    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> None:
         """Keep the vectors ("vector"), linked facts ("link") or further facts ("extract") of stored turns."""
         ...
 
-    def hold(self, kind: str, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
+    def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
         """Offer no work on these turns for so many seconds, for a reason; it is no failure."""
         ...
 
-    def postpone(self, kind: str, turn_id: str, error: str, seconds: float | None) -> None:
+    def postpone(self, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
         """Record a failure; try again after so many seconds, or keep the job as failed (None)."""
         ...
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import sqrt
 
 from ..calibration.curves import Bin, Point
-from .confidence import Worth
+from .selective import Worth
 from .summary import Summary
-from .svg import COLOURS, Chart, Line
+from .svg_plot import COLOURS, Chart, Line
 
 _DOT = 11.0  # radius of a dot that stands for all questions
 _GREY = "#9aa5b1"

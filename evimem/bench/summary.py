@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from .confidence import Worth, answering, sufficiency
-from .f1 import ADVERSARIAL
-from .interval import Interval, cluster_bootstrap, percentile
-from .locomo import Asked, Run
-from .ranking import found_all, hit, ndcg, recall
+from .answer_f1 import ADVERSARIAL
+from .bootstrap import Interval, cluster_bootstrap, percentile
+from .retrieval_metrics import found_all, hit, ndcg, recall
+from .run_locomo import Asked, Run
+from .selective import Worth, answering, sufficiency
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 

@@ -5,40 +5,40 @@ from __future__ import annotations
 import argparse
 from types import ModuleType
 
-from ..version import __version__
+from .. import __version__
 from .commands import (
-    ask,
-    bench,
-    calibrate,
-    demo,
-    doctor,
-    enrich,
-    export,
-    forget,
-    import_,
-    ingest,
-    search,
-    show,
-    stats,
-    trace,
+    ask_command,
+    bench_command,
+    calibrate_command,
+    demo_command,
+    doctor_command,
+    enrich_command,
+    export_command,
+    forget_command,
+    import_command,
+    ingest_command,
+    search_command,
+    show_command,
+    stats_command,
+    trace_command,
 )
 from .exit_codes import MEANINGS
 
 COMMANDS: dict[str, ModuleType] = {
-    "demo": demo,
-    "ingest": ingest,
-    "ask": ask,
-    "search": search,
-    "show": show,
-    "trace": trace,
-    "stats": stats,
-    "doctor": doctor,
-    "enrich": enrich,
-    "forget": forget,
-    "export": export,
-    "import": import_,
-    "bench": bench,
-    "calibrate": calibrate,
+    "demo": demo_command,
+    "ingest": ingest_command,
+    "ask": ask_command,
+    "search": search_command,
+    "show": show_command,
+    "trace": trace_command,
+    "stats": stats_command,
+    "doctor": doctor_command,
+    "enrich": enrich_command,
+    "forget": forget_command,
+    "export": export_command,
+    "import": import_command,
+    "bench": bench_command,
+    "calibrate": calibrate_command,
 }
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 

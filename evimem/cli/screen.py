@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from . import plain
+from . import plain_view
 from .page import Block, visible
 from .progress import Progress
 
@@ -35,7 +35,7 @@ class Screen:
         if self._rich:
             self._rich.print_page(page)
         else:
-            sys.stdout.write(plain.text_of(page, _width()))
+            sys.stdout.write(plain_view.text_of(page, _width()))
 
     def say(self, words: str) -> None:
         """Print words as they come, where people read them."""

@@ -1,6 +1,6 @@
 """The Edges layer."""
 
-from .graph import EdgeGraph
-from .rules import Link, ranked, threshold
+from .edge_table import EdgeGraph
+from .link_rules import Link, ranked, threshold
 
 __all__ = ["EdgeGraph", "Link", "ranked", "threshold"]

@@ -16,8 +16,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..db.atomic_files import replace_with
 from ..errors import EmbedderError
-from ..files import replace_with
 
 VOCABULARY = "vocabulary.txt"
 _LENGTH_BYTES = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .characters import split_words
+from .character_classes import split_words
 
 UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100  # characters; BERT gives up on longer ones

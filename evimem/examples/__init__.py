@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ..types import Turn
+from ..types.values import Turn
 
 EXAMPLES = ("friends", "assistant")
 

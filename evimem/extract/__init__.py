@@ -2,9 +2,8 @@
 
 from .identity import fact_id
 from .predicates import predicate_class
-from .rules import RuleExtractor, Stance, stance
-from .sentences import sentences
-from .slots import ENDABLE, ENDING, Topic, topic_of
+from .rule_extractor import RuleExtractor, Stance, stance
+from .topics import ENDABLE, ENDING, Topic, topic_of
 from .updates import replaces
 
 __all__ = [
@@ -16,7 +15,6 @@ __all__ = [
     "fact_id",
     "predicate_class",
     "replaces",
-    "sentences",
     "stance",
     "topic_of",
 ]

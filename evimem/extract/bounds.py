@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from .grammar import Clause
-from .senses import GERUND
-from .tags import Tagged
+from .tagging import Tagged
+from .verb_senses import GERUND
 
 _PUNCTUATION = frozenset(",;._C")
 _LEFT, _RIGHT = frozenset("R!,;._Cs"), frozenset(",;._C!WBs")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .plain import Voice, clean
-from .reading import Statement
+from .clause_facts import Statement
+from .fact_text import Voice, clean
 
 MAX_CAPTION = 400  # characters
 

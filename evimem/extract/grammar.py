@@ -1,4 +1,4 @@
-"""Where the clauses of a sentence are: regular expressions over its string of tags (see evimem.extract.tags)."""
+"""Where the clauses of a sentence are: regular expressions over its string of tags (see evimem.extract.tagging)."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from .grammar import Clause
-from .senses import COMPLEMENT, SAY, head
-from .tags import Tagged
+from .tagging import Tagged
+from .verb_senses import COMPLEMENT, SAY, head
 
 # main asserts for itself; content is the object of the clause before it ("I think she moved"); part belongs to a noun
 # or stays in the object before it; condition qualifies the clause after it; aside says nothing ("you know")

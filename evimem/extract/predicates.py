@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from .senses import HOPE, LIKE, SAY
+from .function_words import TAGS, guess
+from .verb_senses import HOPE, LIKE, SAY
 from .verbs import lemma
-from .words import TAGS, guess
 
 _BY_VERB = {
     "live": "live reside dwell relocate immigrate emigrate resettle",

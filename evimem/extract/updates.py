@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..types import Fact
+from ..types.values import Fact
 from .predicates import Sense, predicate_class, sense
-from .slots import ENDING_VERBS, THINGS, Slot, is_ending, is_named, slot_of, words_of
+from .topics import ENDING_VERBS, THINGS, Slot, is_ending, is_named, slot_of, words_of
 
 _CHANGES = frozenset(
     """

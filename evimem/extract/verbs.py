@@ -54,7 +54,7 @@ def gerund(base: str) -> str:
     return base + (base[-1] if _doubles(base) else "") + "ing"
 
 
-# A form's tag, read by evimem.extract.tags: v base, w base or noun, Z third person, z third person or plural noun,
+# A form's tag, read by evimem.extract.tagging: v base, w base or noun, Z third person, z third person or plural noun,
 # f past, k past or participle, p participle only, g -ing, L like.
 TAGS: dict[str, str] = {}
 LEMMAS: dict[str, str] = {}

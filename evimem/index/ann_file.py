@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
+from ..db.atomic_files import replace_with
 from ..errors import StoreError
-from ..files import replace_with
 from .effort import Effort, Rows
 from .hnsw import HnswIndex
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
-from .asked import UNIT
-from .inquiry import Inquiry
-from .kernel import around, decay, distinct
+from .dialogue_smoothing import around, decay, distinct
 from .meaning import projections
+from .prepared_query import Inquiry
+from .query_terms import UNIT
 from .scoring import largest
 
 Positions = NDArray[np.int32]

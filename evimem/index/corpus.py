@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch
 from .columns import Array, Column
-from .dialogue import NONE, Dialogue
+from .dialogue_order import NONE, Dialogue
 from .document import Document
 from .norms import Norms
 from .postings import NOWHERE, Posting, Postings, RecentPostings, TailPostings, joined

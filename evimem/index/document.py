@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..terms import terms
+from ..text.terms import terms
 from ..times import mentions_time
-from ..types import Turn
+from ..types.values import Turn
 from .postings import packed
 
 _SENTENCE = re.compile(r"[^.!?\u2026\u3002\uff01\uff1f\n]+[.!?\u2026\u3002\uff01\uff1f\n]*")

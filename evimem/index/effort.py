@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..protocols import Vectors
+from ..types.vectors import Vectors
 
 Rows = Callable[[NDArray[np.int64]], Vectors]
 K = 10

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .asked import UNIT, Asked, Related
 from .corpus import Corpus
-from .dialogue import NONE
+from .dialogue_order import NONE
+from .dialogue_smoothing import decay, distance
 from .filters import overlaps
-from .inquiry import inquire
-from .kernel import decay, distance
-from .question import Question, Ranked
+from .prepared_query import inquire
+from .query_terms import UNIT, Asked, Related
+from .resolved_query import Question, Ranked
 from .scoring import DAY, speaker_weight
 from .weights import WEIGHTS, Weights
 

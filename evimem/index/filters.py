@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import NEVER, Corpus, Interval
-from .question import Question
+from .resolved_query import Question
 
 
 def is_filtered(question: Question) -> bool:

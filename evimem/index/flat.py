@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..protocols import Neighbours, Vectors
+from ..types.vectors import Neighbours, Vectors
 from .columns import Column
 from .nearest import NOBODY, admitted, as_positions, best, unit_rows
 

@@ -10,7 +10,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ..protocols import Graph, Neighbours, Vectors
+from ..protocols import Graph
+from ..types.vectors import Neighbours, Vectors
 from .effort import PROBES, Effort, Exam, K, Rows, examine, slices, widened
 from .lock import ReadWriteLock
 from .nearest import NOBODY, admitted, as_positions, best, unit_rows

@@ -13,7 +13,7 @@ import hnswlib
 import numpy as np
 from numpy.typing import NDArray
 
-from ..protocols import Neighbours, Vectors
+from ..types.vectors import Neighbours, Vectors
 
 _SEED = 1
 _ROOM = 1024

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .asked import UNIT, Related
-from .inquiry import Inquiry
-from .kernel import Neighbourhood
+from .dialogue_smoothing import Neighbourhood
+from .prepared_query import Inquiry
+from .query_terms import UNIT, Related
 
 _ASKED_BITS = 32  # counts are summed as told + asked << _ASKED_BITS
 _TOLD = (1 << _ASKED_BITS) - 1

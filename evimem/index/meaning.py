@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import Corpus
-from .inquiry import Inquiry
-from .kernel import Neighbourhood
+from .dialogue_smoothing import Neighbourhood
+from .prepared_query import Inquiry
 
 _SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
 Scores = NDArray[np.float64]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch, EmbedderError
-from ..protocols import Neighbours, Vectors
+from ..types.vectors import Neighbours, Vectors
 
 NOBODY = Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
 

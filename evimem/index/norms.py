@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from .dialogue import NONE, Dialogue
+from .dialogue_order import NONE, Dialogue
 from .weights import Weights
 
 if TYPE_CHECKING:

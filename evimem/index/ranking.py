@@ -7,10 +7,10 @@ import numpy as np
 from ..protocols import VectorIndex
 from .candidates import EFFORT, Effort, candidates
 from .corpus import Corpus
-from .dialogue import NONE
+from .dialogue_order import NONE
 from .filters import eligible
-from .inquiry import inquire
-from .question import Question, Ranked
+from .prepared_query import inquire
+from .resolved_query import Question, Ranked
 from .scoring import Scored, score
 from .weights import WEIGHTS, Weights
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import NEVER, Corpus
-from .inquiry import Inquiry
-from .kernel import Neighbourhood, neighbourhood
+from .dialogue_smoothing import Neighbourhood, neighbourhood
 from .lexical import lexical
 from .meaning import cosines, nearest_cosines
+from .prepared_query import Inquiry
 from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds

@@ -16,8 +16,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..connection import Connection
-from ..quantize import Packed
+from ..db.connection import Connection
+from ..embedding.quantize import Packed
 from .corpus import Block, Corpus, Interval, Row
 from .document import Document
 from .postings import MOST, NOWHERE, Posting

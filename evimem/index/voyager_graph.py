@@ -9,7 +9,7 @@ import numpy as np
 import voyager
 from numpy.typing import NDArray
 
-from ..protocols import Neighbours, Vectors
+from ..types.vectors import Neighbours, Vectors
 
 _SEED = 1
 

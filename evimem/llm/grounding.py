@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..terms import terms, words
+from ..text.terms import terms, words
 
 MAX_QUOTE = 1_000
 ANCHORED = 0.5

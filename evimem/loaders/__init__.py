@@ -1,16 +1,16 @@
 """Conversations from files: each loader takes a path and yields turns, and says of a bad line where it is and why."""
 
-from .chatgpt import read_chatgpt as read_chatgpt
+from .chatgpt_export import read_chatgpt as read_chatgpt
 from .conversation import Conversation as Conversation
 from .conversation import Refusal as Refusal
 from .conversation import strictly as strictly
 from .formats import FORMATS as FORMATS
 from .formats import detect as detect
 from .formats import load as load
-from .locomo import LocomoQuestion as LocomoQuestion
-from .locomo import LocomoSample as LocomoSample
-from .locomo import read_locomo as read_locomo
-from .longmemeval import LongMemEvalCase as LongMemEvalCase
-from .longmemeval import read_longmemeval as read_longmemeval
-from .messages import read_messages as read_messages
-from .turns import read_turns as read_turns
+from .locomo_format import LocomoQuestion as LocomoQuestion
+from .locomo_format import LocomoSample as LocomoSample
+from .locomo_format import read_locomo as read_locomo
+from .longmemeval_format import LongMemEvalCase as LongMemEvalCase
+from .longmemeval_format import read_longmemeval as read_longmemeval
+from .openai_messages import read_messages as read_messages
+from .turn_lines import read_turns as read_turns

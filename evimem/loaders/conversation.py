@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import ImportFailed
-from ..types import Turn
+from ..types.values import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import ImportFailed
-from .chatgpt import read_chatgpt
+from .chatgpt_export import read_chatgpt
 from .conversation import Conversation, Refuse, strictly
 from .json_list import elements
-from .locomo import read_locomo
-from .longmemeval import read_longmemeval
-from .messages import read_messages
-from .turns import read_turns
-from .values import shown
+from .json_values import shown
+from .locomo_format import read_locomo
+from .longmemeval_format import read_longmemeval
+from .openai_messages import read_messages
+from .turn_lines import read_turns
 
 _MESSAGES = re.compile(rb'\{\s*("messages"\s*:\s*\[|"role"\s*:\s*"[a-z]+"\s*,\s*"content")')
 FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from ..errors import ImportFailed
-from .values import parse
+from .json_values import parse
 
 MAX_ELEMENT = 64 << 20  # bytes of one element, which is one conversation
 _CHUNK = 1 << 20

@@ -9,12 +9,13 @@ from typing import get_args
 
 from ..errors import InvalidQuery
 from ..flow import Flow
-from ..offline.mind import OfflineMind
-from ..question import check_asked
-from ..trace import Event
-from ..types import Ablation, Answer, Budget
+from ..judging.judge import Mind
+from ..offline.offline_judge import OfflineMind
+from ..query.hints import check_asked
+from ..types.answer import Answer
+from ..types.budget import Ablation, Budget
+from ..types.trace import Event
 from .iris import iris
-from .mind import Mind
 from .single_pass import single_pass
 from .task import Task
 from .variants import VARIANTS as VARIANTS

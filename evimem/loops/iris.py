@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from ..errors import ModelError
-from ..evidence import Verdict
-from ..flow import Flow, who_speaks
-from ..types import Answer, Gap
-from .calibration import sufficient
-from .finish import finish, nothing, partial
-from .gather import Look
+from ..flow import Flow, roster
+from ..judging.clamps import sufficient
+from ..judging.evidence import Verdict
+from ..types.answer import Answer
+from ..types.values import Gap
+from .answering import finish, nothing, partial
+from .next_query import compose, fresh
+from .retrieve import Look
 from .session import Check, Session
-from .strategy import compose, fresh
 from .task import Task
 
 
 def iris(task: Task) -> Flow[Answer]:
     """Answer a question in at most `budget.iterations` rounds of anchor, refined query and one scored hop."""
-    session = Session(task, "iris", (yield from who_speaks()))
+    session = Session(task, "iris", (yield from roster()))
     try:
         check = yield from _look(session)
         return nothing(session, 1) if check is None else (yield from finish(session, check))

@@ -7,19 +7,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from ..errors import ModelError
-from ..evidence import Analysis, Verdict, View
 from ..flow import Flow
-from ..offline.requirements import analyse
-from ..protocols import Roster
-from ..trace import Acted, Event, Found, Judged, Queried, Stopped
-from ..tracker import Show, Tracker, apply, start
-from ..types import Ablation, Budget, Gap, Tier, Turn
-from .calibration import calibrate, single_level
-from .gather import Arrived, Gathering, Look
-from .strategy import strategy
+from ..judging.apply_verdict import follow
+from ..judging.clamps import calibrate, single_level
+from ..judging.evidence import Analysis, Verdict, View
+from ..judging.tracker import Show, Tracker, apply, start
+from ..query.analysis import analyse
+from ..types.budget import Ablation, Budget
+from ..types.stored import Roster
+from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
+from ..types.values import Gap, Tier, Turn
+from .next_query import strategy
+from .retrieve import Arrived, Gathering, Look
+from .select_evidence import select
 from .task import Task
-from .tracking import follow
-from .window import select
 
 T = TypeVar("T")
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judge="nobody")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from ..errors import ModelError
-from ..flow import Flow, who_speaks
-from ..types import Answer
-from .finish import finish, nothing, partial
-from .gather import Look
+from ..flow import Flow, roster
+from ..types.answer import Answer
+from .answering import finish, nothing, partial
+from .retrieve import Look
 from .session import Session
 from .task import Task
 
 
 def single_pass(task: Task) -> Flow[Answer]:
     """Answer a question from one search."""
-    session = Session(task, "single_pass", (yield from who_speaks()))
+    session = Session(task, "single_pass", (yield from roster()))
     try:
         yield from session.search(Look(task.question), task.budget.k, path="anchor", iteration=1)
         if not session.gathering.evidence:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..trace import Event
-from ..types import Budget
-from .mind import Mind
+from ..judging.judge import Mind
+from ..types.budget import Budget
+from ..types.trace import Event
 
 
 @dataclass(frozen=True, slots=True)

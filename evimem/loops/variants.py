@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from ..types import Ablation, Budget
+from ..types.budget import Ablation, Budget
 
 FULL = Budget(delta="paper", abstain="paper", calls="separate", gate=False)
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")

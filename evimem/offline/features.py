@@ -6,10 +6,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from ..evidence import View
-from ..terms import STOP_WORDS, stem, words
-from .match import Match, Matches
-from .premise import altered
+from ..judging.evidence import View
+from ..text.terms import STOP_WORDS, stem, words
+from .false_premise import altered
+from .match_sentences import Match, Matches
 
 _DEEP = 4  # sentences that a gap is averaged over
 _GOOD = 0.75  # of the best score: sentences that count as candidates

@@ -1,6 +1,6 @@
 """The Raw layer."""
 
-from .admit import Admission, instant
-from .log import Place, RawLog, digest
+from .turn_log import Place, RawLog, digest
+from .validate import Admission, instant
 
 __all__ = ["Admission", "Place", "RawLog", "digest", "instant"]

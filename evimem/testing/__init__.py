@@ -1,7 +1,7 @@
 """Doubles for testing code that uses evimem: no network beyond this machine, no randomness."""
 
-from .doubles import FakeClock, ScriptedModel, WordEmbedder
-from .faults import FAULTS, Fault
-from .server import ModelServer, Received
+from .scripted import FakeClock, ScriptedModel, WordEmbedder
+from .scripted_server import ModelServer, Received
+from .wire_faults import FAULTS, Fault
 
 __all__ = ["FAULTS", "FakeClock", "Fault", "ModelServer", "Received", "ScriptedModel", "WordEmbedder"]

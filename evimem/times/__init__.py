@@ -17,7 +17,7 @@ Where English leaves a choice, this is the one made, always counted from the day
 """
 
 from .cues import mentions_time
-from .find import Located, find_times, locate_times
+from .find_times import Located, find_times, locate_times
 from .onset import onset
 from .render import render
 

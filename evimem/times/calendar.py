@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ..types import Granularity
+from ..types.values import Granularity
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)

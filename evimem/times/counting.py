@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from . import calendar as cal
+from . import calendar
 from .calendar import Interval
-from .clock import part_of_day
 from .lexicon import Quantity
+from .times_of_day import part_of_day
 
 FINER = {"decade": ("year", 10), "year": ("month", 12), "month": ("week", 4), "week": ("day", 7), "day": ("hour", 24)}
 FINER |= {"hour": ("minute", 60), "weekend": ("day", 7), "quarter": ("month", 3)}
@@ -17,12 +17,12 @@ def counted(name: str, number: Quantity, moment: datetime, sign: int) -> Interva
     """Return the unit that lies so many units away, or the honest range of them when the number is a range."""
     if name == "night":
         if number.low == number.high:
-            return part_of_day(cal.step("day", moment, sign * int(number.low)), "night")
+            return part_of_day(calendar.step("day", moment, sign * int(number.low)), "night")
         name = "day"
     if number.low % 1:
         name, parts = FINER[name]
         number = Quantity(number.low * parts, number.high * parts)
-    ends = [cal.unit(name, cal.step(name, moment, sign * int(n))) for n in (number.low, number.high)]
+    ends = [calendar.unit(name, calendar.step(name, moment, sign * int(n))) for n in (number.low, number.high)]
     if ends[0] == ends[1]:
         return ends[0]
-    return cal.span(min(end.start for end in ends), max(end.end for end in ends))
+    return calendar.span(min(end.start for end in ends), max(end.end for end in ends))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from .lexicon import LIMIT, MONTHS, SEASONS, UNITS, WEEKDAYS, fold
-from .rules.feasts import FEASTS
+from .rules.holidays import FEASTS
 
 WORDS: dict[str, set[str]] = {
     "day": set("today yesterday tomorrow tomorow tmrw tmr yday tonight tonite morning afternoon evening".split()),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..types import TimeSpan
+from ..types.values import TimeSpan
 from .context import Weekday
-from .find import find_times
+from .find_times import find_times
 from .lexicon import COUNT, UNIT, compiled, fold
 
 _SINCE = compiled(r"(?:ever )?since ")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from ..types import Granularity, TimeSpan
-from . import calendar as cal
-from .clock import PARTS
+from ..types.values import Granularity, TimeSpan
+from . import calendar
 from .lexicon import FULL_MONTHS
 from .onset import onset
+from .times_of_day import PARTS
 
 MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
 SEASON_NAMES = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
@@ -35,7 +35,7 @@ def render(span: TimeSpan, said_at: datetime | None = None, finest: Granularity 
         return f"since {render(begun, said_at, finest)}"
     if end - start < DAY:
         return date(start) if finest == "day" else f"{date(start)}, {_hours(start, end)}"
-    today = None if said_at is None else cal.midnight(said_at.replace(tzinfo=None))
+    today = None if said_at is None else calendar.midnight(said_at.replace(tzinfo=None))
     if span.granularity == "week":
         return _week(start, end, today)
     if span.granularity == "weekend":
@@ -59,7 +59,9 @@ def season(moment: datetime) -> str:
 
 def _hours(start: datetime, end: datetime) -> str:
     for part, (first, last) in PARTS.items():
-        if start == cal.midnight(start) + timedelta(hours=first) and end == cal.midnight(start) + timedelta(hours=last):
+        if start == calendar.midnight(start) + timedelta(hours=first) and end == calendar.midnight(start) + timedelta(
+            hours=last
+        ):
             return f"in the {part}"
     if end - start <= timedelta(minutes=1):
         return f"{start:%H:%M}"
@@ -87,7 +89,7 @@ def _weekend(start: datetime, end: datetime, today: datetime | None) -> str:
 def _range(start: datetime, end: datetime) -> str:
     """Name a third of a month or whole months where the ends are theirs, else both ends as days."""
     last = end - timedelta(microseconds=1)
-    days = cal.midnight(start) == start and cal.midnight(end) == end
+    days = calendar.midnight(start) == start and calendar.midnight(end) == end
     if days and (start.year, start.month) == (last.year, last.month) and (start.day, end.day) in THIRDS:
         return f"{THIRDS[start.day, end.day]}{month(start)}"
     if days and start.day == end.day == 1:

@@ -1,9 +1,9 @@
 import pytest
 
-from evimem.bench.f1 import f1, normalized, official_f1
-from evimem.bench.interval import cluster_bootstrap, percentile
-from evimem.bench.longmemeval import scores, session_scores
-from evimem.bench.ranking import found_all, hit, ndcg, recall
+from evimem.bench.answer_f1 import f1, normalized, official_f1
+from evimem.bench.bootstrap import cluster_bootstrap, percentile
+from evimem.bench.longmemeval_retrieval import scores, session_scores
+from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
 
 RANKED = ["a", "b", "c", "d", "e"]
 

@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.bench.locomo import Asked, Ingested, Run, asks, run_locomo
+from evimem.bench.run_locomo import Asked, Ingested, Run, asks, run_locomo
 from evimem.bench.summary import summarize
 from evimem.calibration.curves import Point
-from evimem.cli import plain
-from evimem.cli.views.bench import answers_page, summary_page
+from evimem.cli import plain_view
+from evimem.cli.views.bench_view import answers_page, summary_page
 from evimem.examples import load_example, load_questions
-from evimem.loaders.locomo import LocomoQuestion, LocomoSample
+from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
 ONE = Asked(
     sample="a",
@@ -52,7 +52,7 @@ def test_a_category_without_evidence_has_no_recall_rather_than_zero():
 
 
 def test_the_page_shows_every_category_and_the_price():
-    shown = plain.text_of(summary_page(summarize(Run((Ingested("a", 100, 200, 0.5),), (ONE, TRAP)))))
+    shown = plain_view.text_of(summary_page(summarize(Run((Ingested("a", 100, 200, 0.5),), (ONE, TRAP)))))
     for part in ("single-hop", "adversarial", "caught 100.0% at 0.0% false", "200 turns/s", "search  p50 2.0 ms"):
         assert part in shown
 
@@ -109,7 +109,7 @@ def test_the_probabilities_are_held_against_what_came_true():
     assert summary.sufficiency.questions == 3
     assert summary.sufficiency.marked == Point(0.0, pytest.approx(2 / 3), 0.0)
     assert summary.sufficiency.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
-    assert "What the probabilities are worth" in plain.text_of(summary_page(summary))
+    assert "What the probabilities are worth" in plain_view.text_of(summary_page(summary))
 
 
 def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
@@ -118,7 +118,7 @@ def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
 
 def test_answers_are_shown_as_they_came(sample):
     asked = run_locomo([sample], limit=30).asked
-    shown = plain.text_of(answers_page(asked, 20))
+    shown = plain_view.text_of(answers_page(asked, 20))
     assert shown.count("? ") >= 20
     assert "20 answers, unedited" in shown
-    assert plain.text_of(answers_page(asked[:3], 20)).count("wanted") == 3
+    assert plain_view.text_of(answers_page(asked[:3], 20)).count("wanted") == 3

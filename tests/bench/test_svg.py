@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evimem.bench.charts import precision_chart, reliability_chart, risk_chart
-from evimem.bench.svg import Chart, svg
+from evimem.bench.svg_plot import Chart, svg
 from evimem.calibration.curves import Bin, Point, reliability, risk_coverage
 
 SURE = [0.95, 0.9, 0.7, 0.6, 0.2]

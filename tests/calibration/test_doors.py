@@ -12,8 +12,8 @@ import pytest
 
 import evimem
 from evimem.examples import load_example, load_questions
-from evimem.flow import Complete
 from evimem.testing import ScriptedModel
+from evimem.types.model import Complete
 
 ALL = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]
 TOLD, UNTOLD = ([one for one in ALL if one.answerable is told] for told in (True, False))

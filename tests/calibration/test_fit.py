@@ -10,7 +10,7 @@ import pytest
 
 from evimem.calibration import Calibration
 from evimem.calibration.curves import aurc, ece, reliability
-from evimem.calibration.fit import Scored, Wanted, fit
+from evimem.calibration.fit_map import Scored, Wanted, fit
 from evimem.calibration.tilt import tilt
 from evimem.errors import InvalidQuery
 

@@ -14,12 +14,12 @@ import pytest
 import evimem
 from evimem import Memory
 from evimem.cli.exit_codes import Exit
-from evimem.core import Core
+from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.examples import load_example
-from evimem.raw.mark import mark_path
-from evimem.store import SqliteStore
-from evimem.trace import Found, Trace
+from evimem.raw.commit_mark import mark_path
+from evimem.store.sqlite import SqliteStore
+from evimem.types.trace import Found, Trace
 
 Cli = Callable[..., Any]
 

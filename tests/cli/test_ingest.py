@@ -46,13 +46,13 @@ def test_ingesting_again_adds_nothing_and_says_so(cli, chat, path):
 
 
 def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatch):
-    monkeypatch.setattr("evimem.remember.BATCH", 40)
+    monkeypatch.setattr("evimem.ingest.add.BATCH", 40)
 
     def interrupted(*args, **options):
         turns = load_example("friends")
         yield Conversation("", iter_then_interrupt(turns[:100]))
 
-    monkeypatch.setattr("evimem.cli.commands.ingest.load", interrupted)
+    monkeypatch.setattr("evimem.cli.commands.ingest_command.load", interrupted)
     ran = cli("ingest", path, chat)
     assert ran.code == Exit.INTERRUPTED
     assert "interrupted; 80 turns are kept, the same command goes on from there" in ran.err

@@ -6,17 +6,19 @@ from datetime import datetime
 import pytest
 from rich.console import Console
 
-from evimem.cli import plain, rich_view
+from evimem.cli import plain_view, rich_view
 from evimem.cli.page import BLANK, Heading, Piece, field, line, table, visible
 from evimem.cli.progress import Progress
 from evimem.cli.screen import Screen
-from evimem.cli.views.added import added_page
-from evimem.cli.views.answer import answer_page, interval
-from evimem.cli.views.trace import trace_page
-from evimem.cli.views.turns import marked
-from evimem.cli.views.words import counted, day, size
-from evimem.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from evimem.types import AddReport, Answer, Citation, Fact, Gap, Tier, TimeSpan, Turn, TurnStatus, Usage
+from evimem.cli.views.added_view import added_page
+from evimem.cli.views.answer_view import answer_page, interval
+from evimem.cli.views.trace_view import trace_page
+from evimem.cli.views.turns_view import marked
+from evimem.cli.views.wording import counted, day, size
+from evimem.types.answer import Answer, Citation, Usage
+from evimem.types.reports import AddReport, TurnStatus
+from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from evimem.types.values import Fact, Gap, Tier, TimeSpan, Turn
 
 PAGE = [
     Heading("A title"),
@@ -28,7 +30,7 @@ PAGE = [
 
 
 def test_a_page_as_plain_text():
-    assert plain.text_of(PAGE, 40) == (
+    assert plain_view.text_of(PAGE, 40) == (
         "A title\n"
         "-------\n"
         "  plain strong and \u00abmarked\u00bb\n"
@@ -48,7 +50,7 @@ def test_a_page_in_colour_holds_the_same_words():
     rich_view.print_page(PAGE, console)
     printed = console.file.getvalue()
     assert "\x1b[" in printed
-    for word in re.findall(r"\w+", plain.text_of(PAGE)):
+    for word in re.findall(r"\w+", plain_view.text_of(PAGE)):
         assert word in printed
 
 
@@ -63,7 +65,7 @@ def test_what_somebody_said_cannot_steer_the_terminal(text):
     shown = visible(text)
     assert shown.startswith("a\ufffd")
     assert shown.isprintable()
-    assert "\ufffd" in plain.text_of([line(text), Heading(text), field("x", text), table(("c",), [(text,)])])
+    assert "\ufffd" in plain_view.text_of([line(text), Heading(text), field("x", text), table(("c",), [(text,)])])
 
 
 def test_ordinary_text_is_shown_as_it_is():
@@ -83,7 +85,7 @@ def answer(text, citations=(), **fields):
 
 def test_a_citation_marks_what_it_cites():
     page = answer_page("When?", answer("8 March 2024", [Citation("s1:4", (4, 35), TURN.text[4:35])]), {"s1:4": TURN})
-    shown = plain.text_of(page)
+    shown = plain_view.text_of(page)
     assert "8 March 2024  exact, 93%" in shown
     assert "s1:4 Mira, 12 March 2024" in shown
     assert "\u201cHi. \u00abWe adopted a puppy last Friday.\u00bb More.\u201d" in shown
@@ -91,12 +93,12 @@ def test_a_citation_marks_what_it_cites():
 
 def test_a_citation_of_a_picture_shows_the_picture():
     page = answer_page("What?", answer("puppy", [Citation("s1:4", (2, 7), "puppy")]), {"s1:4": TURN})
-    assert "\u201ca \u00abpuppy\u00bb\u201d" in plain.text_of(page)
+    assert "\u201ca \u00abpuppy\u00bb\u201d" in plain_view.text_of(page)
 
 
 def test_a_long_turn_is_cut_around_what_is_cited():
     turn = Turn("t", "s", "Mira", "x" * 2000 + " puppy " + "y" * 2000, datetime(2024, 3, 12))
-    shown = plain.text_of(answer_page("?", answer("puppy", [Citation("t", (2001, 2006), "puppy")]), {"t": turn}))
+    shown = plain_view.text_of(answer_page("?", answer("puppy", [Citation("t", (2001, 2006), "puppy")]), {"t": turn}))
     assert "\u00abpuppy\u00bb" in shown
     assert len(shown) < 600
 
@@ -104,7 +106,7 @@ def test_a_long_turn_is_cut_around_what_is_cited():
 def test_an_abstention_shows_its_reason_and_what_is_missing():
     gaps = (Gap("attribution", "Tomas", "the evidence is about Mira"), Gap("time", "", "no date"))
     page = answer_page("What?", answer(None, reason="the evidence is about Mira", gaps=gaps, tier=Tier.NONE), {})
-    shown = plain.text_of(page)
+    shown = plain_view.text_of(page)
     assert "I don't know." in shown
     assert shown.count("the evidence is about Mira") == 1
     assert "missing   (time) no date" in shown
@@ -112,7 +114,7 @@ def test_an_abstention_shows_its_reason_and_what_is_missing():
 
 def test_a_failure_is_not_shown_as_an_abstention():
     page = answer_page("What?", answer(None, abstained=False, reason="ModelTimeout: too late"), {})
-    shown = plain.text_of(page)
+    shown = plain_view.text_of(page)
     assert "Not finished." in shown
     assert "I don't know" not in shown
 
@@ -132,7 +134,7 @@ def test_an_interval_is_written_by_its_days(start, end, granularity, shown):
 
 def test_what_turns_are_still_owed_is_named_with_the_command_for_it():
     statuses = [TurnStatus("a", "added", pending=("link",)), TurnStatus("b", "added", pending=("link", "vector"))]
-    shown = plain.text_of(added_page("m.evimem", AddReport.of(statuses, 3), [], 0.5))
+    shown = plain_view.text_of(added_page("m.evimem", AddReport.of(statuses, 3), [], 0.5))
     assert "2 turns added, 3 facts  0.5 s, 4/s" in shown
     assert "pending   2 turns: link; `evimem enrich m.evimem` does this" in shown
     assert "pending   1 turn: vector" in shown
@@ -140,7 +142,7 @@ def test_what_turns_are_still_owed_is_named_with_the_command_for_it():
 
 def test_of_many_refusals_the_first_are_named_and_the_others_counted():
     statuses = [TurnStatus(str(number), "refused", "no text") for number in range(9)]
-    shown = plain.text_of(added_page("m", AddReport.of(statuses, 0), ["a line", "another"], 0.0))
+    shown = plain_view.text_of(added_page("m", AddReport.of(statuses, 0), ["a line", "another"], 0.0))
     assert shown.count("refused   ") == 10
     assert shown.index("a line") < shown.index("turn '0': no text")
     assert "and 1 more refused" in shown
@@ -181,7 +183,7 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         Acted(1, "fail", "ModelTimeout: late"),
         Acted(1, "wonder", "why", {"much": 1}),
     )
-    shown = plain.text_of(trace_page(Trace("When?", "iris", events)), 200)
+    shown = plain_view.text_of(trace_page(Trace("When?", "iris", events)), 200)
     for part in (
         "wants    a time, about Mira",
         "budget   k=10  without=tiers",
@@ -262,7 +264,7 @@ def test_a_terminal_gets_colours_where_rich_is_installed_and_plain_text_where_no
     monkeypatch.setattr("sys.stdout", bare)
     monkeypatch.setitem(sys.modules, "evimem.cli.rich_view", None)
     Screen().page(PAGE)
-    assert bare.getvalue() == plain.text_of(PAGE, 100)
+    assert bare.getvalue() == plain_view.text_of(PAGE, 100)
 
 
 def test_longer_work_shows_how_far_and_how_fast():

@@ -90,6 +90,6 @@ def test_an_unexpected_error_is_not_hidden(friends, monkeypatch):
     def broken(options, screen):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(arguments.stats, "run", broken)
+    monkeypatch.setattr(arguments.stats_command, "run", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["stats", str(friends)])

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.embedding import StaticEmbedder, static
-from evimem.embedding.static import SHIPPED
+from evimem.embedding import StaticEmbedder, static_embedder
+from evimem.embedding.static_embedder import SHIPPED
 
 EMBEDDER = StaticEmbedder()
 TEXTS = st.lists(st.text(max_size=40) | st.sampled_from(["A puppy sleeps.", "the ferry to Ostend", "\u0378", "!?"]))
@@ -33,8 +33,8 @@ def test_the_shipped_files_are_those_that_notice_names(name, sha256):
 
 def test_it_knows_its_name_and_dimension_without_reading_a_file():
     code = (
-        "from evimem.embedding import StaticEmbedder, static\n"
-        "reads = static._shipped_table_once.cache_info\n"
+        "from evimem.embedding import StaticEmbedder, static_embedder\n"
+        "reads = static_embedder._shipped_table_once.cache_info\n"
         "embedder = StaticEmbedder(); print(embedder.name, embedder.dimension, reads().misses)\n"
         "embedder.embed(['a']); StaticEmbedder().embed(['a']); print(reads().misses)"
     )
@@ -55,7 +55,7 @@ def test_a_text_is_the_normalized_mean_of_its_tokens():
 
 
 def _table_row(word):
-    table = static._shipped_table()
+    table = static_embedder._shipped_table()
     (number,) = table._wordpiece.ids(word)
     return table._vectors[number] * table._scale[number]
 
@@ -98,9 +98,9 @@ def test_no_texts_give_no_rows():
 
 def test_many_threads_read_it_once_and_agree(monkeypatch):
     reads = []
-    read = static.read_artifact
-    monkeypatch.setattr(static, "read_artifact", lambda path: reads.append(path) or read(path))
-    static._shipped_table_once.cache_clear()
+    read = static_embedder.read_artifact
+    monkeypatch.setattr(static_embedder, "read_artifact", lambda path: reads.append(path) or read(path))
+    static_embedder._shipped_table_once.cache_clear()
     rows = [None] * 8
     together = threading.Barrier(len(rows))
 
@@ -120,7 +120,7 @@ def test_many_threads_read_it_once_and_agree(monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_child_forked_while_a_thread_is_loading_can_still_embed():
-    with static._loading:
+    with static_embedder._loading:
         child = os.fork()
         if child == 0:
             embed = threading.Thread(target=EMBEDDER.embed, args=(["a"],), daemon=True)

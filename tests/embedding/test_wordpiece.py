@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from evimem.embedding import WordPiece, characters, count_tokens, wordpiece
-from evimem.embedding.static import SHIPPED
+from evimem.embedding import WordPiece, character_classes, count_tokens, wordpiece
+from evimem.embedding.static_embedder import SHIPPED
 
 SAMPLES = json.loads(Path(__file__).with_name("samples.json").read_text(encoding="utf-8"))
 OURS = WordPiece.load(SHIPPED.with_name("vocabulary.txt"))
@@ -106,12 +106,12 @@ def test_what_is_remembered_stays_bounded_and_changes_nothing(monkeypatch):
     text = " ".join(f"word{number} shared {'x' * 200} {chr(0x3B1 + number)}" for number in range(50))
     expected = OURS.ids(text)
     monkeypatch.setattr(wordpiece, "_REMEMBERED", 8)
-    monkeypatch.setattr(characters, "_REMEMBERED", 8)
-    monkeypatch.setattr(characters, "_FOLDED", {})
+    monkeypatch.setattr(character_classes, "_REMEMBERED", 8)
+    monkeypatch.setattr(character_classes, "_FOLDED", {})
     small = WordPiece(OURS.pieces(range(len(OURS))))
     assert small.ids(text) == expected
     assert len(small._known) <= 8
-    assert len(characters._FOLDED) <= 8
+    assert len(character_classes._FOLDED) <= 8
 
 
 def test_long_texts_take_time_in_proportion():

@@ -11,7 +11,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
-from evimem.extract.spacy import SpacyExtractor
+from evimem.extract.spacy_extractor import SpacyExtractor
 
 
 class Word(NamedTuple):

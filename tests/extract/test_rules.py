@@ -6,7 +6,7 @@ import pytest
 
 from evimem import Turn
 from evimem.extract import RuleExtractor, stance
-from evimem.extract.turns import MAX_CHARACTERS, MAX_FACTS
+from evimem.extract.turn_facts import MAX_CHARACTERS, MAX_FACTS
 
 TUESDAY = datetime(2024, 3, 12, 18, 20)
 

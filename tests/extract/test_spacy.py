@@ -14,7 +14,7 @@ from spacy.training import Example
 
 from evimem import Turn
 from evimem.extract import RuleExtractor
-from evimem.extract.spacy import SpacyExtractor
+from evimem.extract.spacy_extractor import SpacyExtractor
 from evimem.protocols import Extractor
 
 from .pipeline import head_index, parses, pipeline, spacy_extractor
@@ -87,7 +87,7 @@ def test_a_parser_that_spacy_trained_serves_as_well() -> None:
 
 
 def test_without_spacy_the_error_names_the_extra() -> None:
-    code = "import sys; sys.modules['spacy'] = None; import evimem.extract.spacy"
+    code = "import sys; sys.modules['spacy'] = None; import evimem.extract.spacy_extractor"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "MissingExtra" in ran.stderr
     assert "pip install 'evimem[spacy]'" in ran.stderr

@@ -20,11 +20,11 @@ from unittest.mock import patch
 
 import evimem
 from evimem import Memory, MemoryPool, Turn
-from evimem.flow import Complete
-from evimem.schema import MIGRATIONS
-from evimem.store import SqliteStore
+from evimem.db.schema import MIGRATIONS
+from evimem.store.sqlite import SqliteStore
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
-from evimem.trace import Found, Trace
+from evimem.types.model import Complete
+from evimem.types.trace import Found, Trace
 
 HERE = Path(__file__).parent
 EMBEDDER = WordEmbedder(32)

@@ -12,8 +12,8 @@ import pytest
 
 import evimem
 from evimem import Memory, MemoryPool, Turn, TurnConflict
-from evimem.connection import Connection
-from evimem.schema import MIGRATIONS
+from evimem.db.connection import Connection
+from evimem.db.schema import MIGRATIONS
 from evimem.testing import FakeClock, ScriptedModel
 from tests.golden.make import EMBEDDER, USERS, reply, said
 from tests.reliability.support.tables import differences, dump

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evimem.index.corpus import Corpus, Row
 from evimem.index.document import Document
 from evimem.index.postings import packed
-from evimem.index.question import Question
+from evimem.index.resolved_query import Question
 
 DIMENSION = 8
 WORDS = ("tea", "piano", "instrument", "boat", "river", "cake", "letter", "garden", "choir")

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch
 from evimem.index.corpus import Block, Corpus
-from evimem.index.dialogue import NONE
+from evimem.index.dialogue_order import NONE
 from evimem.index.postings import NOWHERE, Posting, RecentPostings
-from evimem.index.question import Question
 from evimem.index.ranking import rank
+from evimem.index.resolved_query import Question
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, questions, row
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.index.document import document, embedding_text
-from evimem.terms import terms
-from evimem.types import Turn
+from evimem.text.terms import terms
+from evimem.types.values import Turn
 
 
 def said(text: str, caption: str | None = None) -> Turn:

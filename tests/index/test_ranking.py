@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from evimem.index.candidates import Effort
 from evimem.index.corpus import Corpus
 from evimem.index.exhaustive import rank_all
-from evimem.index.inquiry import inquire
-from evimem.index.question import Question, Ranked
+from evimem.index.prepared_query import inquire
 from evimem.index.ranking import rank
+from evimem.index.resolved_query import Question, Ranked
 from evimem.index.weights import WEIGHTS
-from evimem.protocols import Neighbours
+from evimem.types.vectors import Neighbours
 
 from .corpora import Said, corpora, corpus_of, direction, questions, row
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from evimem.embedding.quantize import pack
 from evimem.index import sketches
 from evimem.index.corpus import Block, Corpus, Row
 from evimem.index.document import Document
-from evimem.quantize import pack
 
 from .corpora import Said, corpus_of
 

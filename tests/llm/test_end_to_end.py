@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 import evimem
-import evimem.memory
+import evimem.doors.memory
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
 from tests.lateness import Lateness
@@ -133,7 +133,7 @@ def test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits(tmp_p
     ):
         told(memory)
         memory.extend([replace(memory.turn("p"), id=f"p{number}") for number in range(30)])
-        with Lateness() as lateness, patch.object(evimem.memory, "AT_ONCE", 1), pytest.raises(evimem.ModelError):
+        with Lateness() as lateness, patch.object(evimem.doors.memory, "AT_ONCE", 1), pytest.raises(evimem.ModelError):
             memory.enrich()
         lateness.check(DEADLINE)
         clock.advance(seconds - 1)

@@ -6,9 +6,9 @@ import pytest
 
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
 from evimem.flow import run
-from evimem.llm.enrich import estimate, extract_facts, extracting, read_extraction, setback, worth_asking
+from evimem.llm.extract_facts import estimate, extract_facts, extracting, read_extraction, setback, worth_asking
 from evimem.testing import ScriptedModel
-from evimem.types import Turn
+from evimem.types.values import Turn
 
 TURN = Turn(
     "t9", "s", "Mira", "We adopted a puppy, Biscuit, last Friday. I don't like the noise.", datetime(2024, 3, 12, 18)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
-from evimem.llm import fields
-from evimem.llm.draft import read_draft
-from evimem.llm.enrich import read_extraction
-from evimem.llm.mind import read_chain
-from evimem.llm.page import Page
-from evimem.llm.verdict import read_verdict
-from evimem.types import Tier, Turn
+from evimem.llm import prompt_fields
+from evimem.llm.evidence_prompt import Page
+from evimem.llm.extract_facts import read_extraction
+from evimem.llm.llm_judge import read_chain
+from evimem.llm.read_draft import read_draft
+from evimem.llm.read_verdict import read_verdict
+from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import view_of
 from tests.reliability.support.scale import SEED, bound, sizes
@@ -75,12 +75,12 @@ def judged(text):
     assert set(verdict.supported) | set(verdict.waived) <= {"who", "when"}
     assert {turn for cited in verdict.supported.values() for turn in cited} <= {"t1", "t2"}
     assert len(verdict.query) <= 400 >= len(verdict.reason)
-    assert all(gap.text == fields.visible(gap.text) and gap.text for gap in verdict.gaps)
+    assert all(gap.text == prompt_fields.visible(gap.text) and gap.text for gap in verdict.gaps)
 
 
 def answered(text):
     draft = read_draft(text, PAGE)
-    assert draft.text is None or draft.text == fields.visible(draft.text) != ""
+    assert draft.text is None or draft.text == prompt_fields.visible(draft.text) != ""
     for citation in draft.citations:
         if citation.span:
             turn = {"t1": TURN, "t2": OTHER}[citation.turn_id]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from evimem.evidence import Analysis, EntityCount, Evidence, View
-from evimem.tracker import Requirement, Show, apply, start
-from evimem.types import Fact, Turn
+from evimem.judging.evidence import Analysis, EntityCount, Evidence, View
+from evimem.judging.tracker import Requirement, Show, apply, start
+from evimem.types.values import Fact, Turn
 
 ASKED_AT = datetime(2024, 3, 20, 9, 0)
 

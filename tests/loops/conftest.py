@@ -10,15 +10,18 @@ from typing import Any
 import pytest
 
 from evimem.embedding import StaticEmbedder
-from evimem.evidence import Draft, Manner, Verdict, View
 from evimem.extract import RuleExtractor
-from evimem.flow import Complete, Effect, Embed, Expand, Flow, Recall, run, serve
+from evimem.flow import Effect, Embed, Flow, StoreCall, call, run
 from evimem.index.document import embedding_text
-from evimem.inmemory import MemoryStore
+from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
-from evimem.protocols import Entry
-from evimem.types import Answer, Budget, Citation, Tier, Turn
+from evimem.store.in_memory import MemoryStore
+from evimem.types.answer import Answer, Citation
+from evimem.types.budget import Budget
+from evimem.types.model import Complete
+from evimem.types.stored import Entry
+from evimem.types.values import Query, Tier, Turn
 
 EMBEDDER = StaticEmbedder()
 JUNO = Draft("Juno", (Citation("s1:1", None, ""),))
@@ -37,18 +40,26 @@ class World:
         if isinstance(effect, Embed):
             return EMBEDDER.embed(effect.texts)
         assert not isinstance(effect, Complete), "no model is configured"
-        return serve(self.store, effect)
+        return call(self.store, effect)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
+    def calls(self, method: str) -> list[tuple[Any, ...]]:
+        """The arguments of each call of a method of the store, in order."""
+        return [effect.args for effect in self.of(StoreCall) if effect.method == method]
+
+    @property
+    def searches(self) -> list[Query]:
+        return [query for (query,) in self.calls("recall")]
+
     @property
     def queries(self) -> list[str]:
-        return [effect.query.text for effect in self.of(Recall)]
+        return [query.text for query in self.searches]
 
     @property
     def hops(self) -> int:
-        return len(self.of(Expand))
+        return len(self.calls("expand"))
 
     def ask(self, question: str, mind: Any, loop: str = "iris", **budget: Any) -> Answer:
         return run(LOOPS[loop](Task(question, mind, budget=Budget(**budget))), self.perform)

@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 
 from evimem.errors import InvalidQuery, ModelTimeout
-from evimem.evidence import Draft, Verdict
-from evimem.flow import AboutEntity, Contexts, Embed, Recall, run
+from evimem.flow import Embed, run
+from evimem.judging.evidence import Draft, Verdict
+from evimem.judging.tracker import Requirement, replay_trace
 from evimem.loops import LOOPS, answer_question
-from evimem.loops.finish import cost
+from evimem.loops.answering import cost
 from evimem.loops.task import Task
-from evimem.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from evimem.tracker import Requirement, replay_trace
-from evimem.types import Budget, Citation, Gap, Tier, TimeSpan, Turn
+from evimem.types.answer import Citation
+from evimem.types.budget import Budget
+from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from evimem.types.values import Gap, Tier, TimeSpan, Turn
 
 QUESTION = "What is Mira's puppy called?"
 PARTIAL = Verdict(Tier.PARTIAL, 0.4, probability=0.9)
@@ -73,15 +75,15 @@ def test_the_minds_own_query_is_preferred(puppy: Any, script: Any) -> None:
 def test_a_query_is_embedded_once_and_searched_once(puppy: Any, script: Any) -> None:
     puppy.ask(QUESTION, script([PARTIAL]))
     texts = [text for effect in puppy.of(Embed) for text in effect.texts]
-    assert len(texts) == len(set(texts)) == len(puppy.of(Recall))
+    assert len(texts) == len(set(texts)) == len(puppy.searches)
 
 
 def test_the_dialogue_around_a_turn_is_read_once_and_all_of_a_check_together(puppy: Any, script: Any) -> None:
     mind = script([PARTIAL])
     puppy.ask(QUESTION, mind)
-    read = [turn_id for effect in puppy.of(Contexts) for turn_id in effect.turn_ids]
+    read = [turn_id for turn_ids, _, _ in puppy.calls("contexts") for turn_id in turn_ids]
     assert len(read) == len(set(read)) == len({item.turn.id for view in mind.views for item in view.shown})
-    assert len(puppy.of(Contexts)) == 3
+    assert len(puppy.calls("contexts")) == 3
 
 
 def test_all_that_is_new_is_seen_by_the_next_check(puppy: Any, script: Any) -> None:
@@ -137,20 +139,20 @@ def test_an_entity_that_nobody_mentions_downgrades_and_is_named_in_the_gaps(
 def test_an_entity_gap_looks_up_the_entitys_facts(puppy: Any, script: Any) -> None:
     gap = Gap("entity", "Nadia", "too little about Nadia")
     answer = puppy.ask("What is Nadia expecting?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
-    assert "Nadia" in {effect.entity for effect in puppy.of(AboutEntity) if effect.limit > 1}
+    assert "Nadia" in {entity for entity, limit in puppy.calls("about") if limit > 1}
     assert any(found.path == "about" for found in events(answer.trace, Found))
 
 
 def test_an_attribution_gap_searches_the_asked_persons_turns_only(puppy: Any, script: Any) -> None:
     gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
     puppy.ask("What is Tomas's puppy called?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
-    assert "Tomas" in {effect.query.speaker for effect in puppy.of(Recall)}
+    assert "Tomas" in {query.speaker for query in puppy.searches}
 
 
 def test_a_time_gap_prefers_turns_that_tell_a_time(puppy: Any, script: Any) -> None:
     gap = Gap("time", "puppy called", "no date")
     puppy.ask(QUESTION, script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
-    assert [effect.query.when for effect in puppy.of(Recall)] == [False, True, True]
+    assert [query.when for query in puppy.searches] == [False, True, True]
 
 
 def test_counts_are_of_this_question_only_and_of_distinct_facts(puppy: Any, script: Any) -> None:
@@ -292,7 +294,7 @@ def test_an_answers_time_is_the_drafts(puppy: Any, script: Any, verdict: Any) ->
 def test_single_pass_searches_once_and_judges_once(puppy: Any, script: Any) -> None:
     mind = script([PARTIAL])
     answer = puppy.ask(QUESTION, mind, loop="single_pass")
-    assert (len(puppy.of(Recall)), len(mind.views), puppy.hops) == (1, 1, 0)
+    assert (len(puppy.searches), len(mind.views), puppy.hops) == (1, 1, 0)
     assert answer.text == "Juno"
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from evimem.errors import InvalidQuery
-from evimem.evidence import Verdict
-from evimem.flow import Facts, Recall, run
+from evimem.flow import run
+from evimem.judging.evidence import Verdict
 from evimem.loops import LOOPS, VARIANTS, answer_question
 from evimem.loops.task import Task
-from evimem.trace import Found, Judged, Queried, Trace
-from evimem.types import Answer, Budget, Gap, Tier
+from evimem.types.answer import Answer
+from evimem.types.budget import Budget
+from evimem.types.trace import Found, Judged, Queried, Trace
+from evimem.types.values import Gap, Tier
 
 QUESTION = "What is Mira's puppy called?"
 WHEN = "When did Mira adopt her puppy?"
@@ -82,8 +84,8 @@ def test_without_abstention_even_a_doubtful_answer_is_given(puppy: Any, script: 
 def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(puppy: Any, script: Any) -> None:
     mind = script([Verdict(Tier.PARTIAL, 0.4, gaps=(Gap("entity", "Mira", "too little"),))])
     asked(puppy, mind, "index", "edges")
-    assert all(effect.query.bare and effect.query.vector is None for effect in puppy.of(Recall))
-    assert puppy.of(Facts) == []
+    assert all(query.bare and query.vector is None for query in puppy.searches)
+    assert puppy.calls("facts") == []
     assert all(item.facts == () for view in mind.views for item in view.evidence)
     assert mind.views[0].entities["Mira"].found > 2  # turns that name her, where there are no facts to count
 

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from evimem.evidence import Evidence, View
 from evimem.extract import RuleExtractor
-from evimem.offline.requirements import analyse
-from evimem.tracker import Show, apply, start
-from evimem.types import Turn
+from evimem.judging.evidence import Evidence, View
+from evimem.judging.tracker import Show, apply, start
+from evimem.query.analysis import analyse
+from evimem.types.values import Turn
 
 START = datetime(2024, 3, 12, 18, 0)
 Lines = Sequence[tuple[str, str]]

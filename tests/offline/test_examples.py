@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import evimem
-from evimem.bench.f1 import f1
-from evimem.evidence import View
+from evimem.bench.answer_f1 import f1
 from evimem.examples import EXAMPLES, Question, load_example, load_questions
-from evimem.offline.mind import OfflineMind
-from evimem.trace import Trace
-from evimem.tracker import replay_trace
+from evimem.judging.evidence import View
+from evimem.judging.tracker import replay_trace
+from evimem.offline.offline_judge import OfflineMind
+from evimem.types.trace import Trace
 
 SEVERAL = {"list", "inference"}
 

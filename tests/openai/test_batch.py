@@ -3,11 +3,10 @@ import json
 import pytest
 
 from evimem.errors import ModelError, ModelUnavailable, ReplyError
-from evimem.flow import Complete
 from evimem.openai import OpenAI, collect_batch, start_batch
-from evimem.openai.batch import read_batch
-from evimem.protocols import Reply
+from evimem.openai.batch_client import read_batch
 from evimem.testing import Fault, ModelServer
+from evimem.types.model import Complete, Reply
 
 REQUESTS = {name: Complete("extract", "List facts.", f"turn {name}", {"type": "object"}) for name in ("a", "b", "c")}
 

@@ -8,10 +8,9 @@ import time
 import pytest
 
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
-from evimem.flow import Complete
 from evimem.openai import OpenAI
-from evimem.protocols import Reply
 from evimem.testing import Fault, ModelServer
+from evimem.types.model import Complete, Reply
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 JUDGE = Complete("judge", "Judge.", "Is it enough?", SCHEMA)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evimem.errors import EmbedderError, EvimemError, ModelTimeout, ModelUnavailable
-from evimem.flow import Complete
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.testing import FAULTS, Fault, ModelServer
+from evimem.types.model import Complete
 from tests.lateness import Lateness
 
 DEADLINE = 1.0

@@ -10,9 +10,9 @@ import traceback
 import pytest
 
 from evimem.errors import EvimemError
-from evimem.flow import Complete
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.testing import FAULTS, Fault, ModelServer
+from evimem.types.model import Complete
 
 KEY = "sk-proj-Zx9canary0key1"
 PASSWORD = "hunter2canary"

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from evimem.errors import ModelUnavailable
-from evimem.flow import Complete
-from evimem.openai.wire import Streamed, host, is_loopback, read_reply
+from evimem.openai.wire_format import Streamed, host, is_loopback, read_reply
+from evimem.types.model import Complete
 
 ASKED = Complete("judge", "", "")
 

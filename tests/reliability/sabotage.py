@@ -30,36 +30,29 @@ from evimem import (
     Turn,
     TurnStatus,
     UnknownTurn,
-    companions,
-    connection,
-    diagnosis,
-    erase,
-    files,
     loops,
-    nearby,
-    owed,
-    pool,
-    schema,
-    store,
-    upkeep,
 )
-from evimem.connection import Connection, bindable
+from evimem.db import atomic_files, connection, schema
+from evimem.db.connection import Connection, bindable
+from evimem.doors import pool
 from evimem.edges import EdgeGraph
 from evimem.extract import RuleExtractor, updates
 from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
-from evimem.index.replacing import Replacing
 from evimem.index.segments import Segments
-from evimem.jobs import Jobs
-from evimem.layers import Layers
-from evimem.llm import enrich, fields
-from evimem.llm.enrich import Setback
-from evimem.llm.page import Page
-from evimem.nearby import Nearby
+from evimem.index.supersede import Replacing
+from evimem.ingest import deferred
+from evimem.llm import extract_facts, prompt_fields
+from evimem.llm.evidence_prompt import Page
+from evimem.llm.extract_facts import Setback
 from evimem.openai import refusals
-from evimem.openai.server import Server
-from evimem.raw import RawLog, digest, log
-from evimem.store import SqliteStore
+from evimem.openai.endpoint import Server
+from evimem.raw import RawLog, digest, turn_log
+from evimem.store import ann, check, erase, open_file, sqlite, upkeep
+from evimem.store.ann import Nearby
+from evimem.store.layers import Layers
+from evimem.store.queue import Jobs
+from evimem.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +159,7 @@ def ids_are_not_unique() -> None:
     "../test_nearby.py::test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays", says="assert"
 )
 def what_a_killed_process_left_stays() -> None:
-    nearby.sweep = companions.sweep = lambda path: None  # type: ignore[assignment]
+    ann.sweep = open_file.sweep = lambda path: None  # type: ignore[assignment]
 
 
 ROLLBACK = "test_rollback.py"
@@ -177,12 +170,12 @@ ROLLBACK = "test_rollback.py"
     says="what was refused was changed",
 )
 def a_missing_file_is_created_anew() -> None:
-    companions._check_there = lambda path, mark: None  # type: ignore[assignment]
+    open_file._check_there = lambda path, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone", says="DID NOT RAISE")
 def the_mark_is_not_compared() -> None:
-    companions._check = lambda db, mark: None  # type: ignore[assignment]
+    open_file._check = lambda db, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(
@@ -316,7 +309,7 @@ def sealed_dates_of_the_forgotten_stay() -> None:
 
 @noticed_by("test_derived.py::test_whatever_derived_is_lost_is_noticed_and_derived_again", says="saw nothing wrong")
 def the_doctor_sees_nothing() -> None:
-    diagnosis.problems = lambda layers, extractor, progress: ()  # type: ignore[assignment]
+    check.problems = lambda layers, extractor, progress: ()  # type: ignore[assignment]
 
 
 ISOLATION = "test_isolation.py::test_no_call_lets_out_what_another_user_said"
@@ -403,7 +396,7 @@ def other_handles_do_not_hear_of_a_rewrite() -> None:
 
 @noticed_by(MACHINE, says="as many turns as there are")
 def filters_come_after_the_best_k() -> None:
-    honest = store.rank
+    honest = sqlite.rank
 
     def rank(question: Any, corpus: Any, k: int, *rest: Any, **options: Any) -> Any:
         found = honest(replace(question, session=None, speaker=None), corpus, k, *rest, **options)
@@ -413,7 +406,7 @@ def filters_come_after_the_best_k() -> None:
             if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
         ]  # fmt: skip
 
-    store.rank = rank
+    sqlite.rank = rank
 
 
 @noticed_by(MACHINE, says="a number was given twice")
@@ -548,8 +541,8 @@ def an_index_may_take_all_room() -> None:
 
 @noticed_by("test_disk_full.py::test_an_index_that_finds_no_room_is_done_without", says="OSError")
 def what_the_system_refuses_is_handed_on() -> None:
-    files.has_no_room = lambda error: False  # type: ignore[assignment]
-    nearby.changing = lambda what, kept: nullcontext()  # type: ignore[assignment]
+    atomic_files.has_no_room = lambda error: False  # type: ignore[assignment]
+    ann.changing = lambda what, kept: nullcontext()  # type: ignore[assignment]
 
 
 PATHS = "test_paths.py"
@@ -596,7 +589,7 @@ DAMAGE = "test_damage.py"
 
 @noticed_by(f"{DAMAGE}::test_flipped_bits_never_alter_a_turn", says="SILENT: an altered turn was served")
 def digests_are_not_compared() -> None:
-    honest = log.digest
+    honest = turn_log.digest
 
     class Agreeable(bytes):
         __hash__ = bytes.__hash__
@@ -604,7 +597,7 @@ def digests_are_not_compared() -> None:
         def __eq__(self, other: object) -> bool:
             return True
 
-    log.digest = lambda turn: Agreeable(honest(turn))  # type: ignore[assignment]
+    turn_log.digest = lambda turn: Agreeable(honest(turn))  # type: ignore[assignment]
 
 
 @noticed_by(f"{DAMAGE}::test_a_damaged_companion_is_done_without", says="CRASH|RAW|SILENT|GROWN|assert")
@@ -622,16 +615,16 @@ def a_damaged_index_is_believed() -> None:
 @noticed_by(POWER, says="derived rows differ|has no vector")
 def work_is_owed_in_a_transaction_of_its_own() -> None:
     put, committed = Jobs.put, SqliteStore._committed
-    owed: list[Any] = []
+    deferred: list[Any] = []
 
     def later(self: Jobs, kind: str, seqs: Any) -> None:
-        owed.append((self, kind, list(seqs)))
+        deferred.append((self, kind, list(seqs)))
 
     def then(self: SqliteStore) -> None:
-        time.sleep(0.002 * bool(owed))  # as a busy disk would take
+        time.sleep(0.002 * bool(deferred))  # as a busy disk would take
         with self._db.writing():
-            while owed:
-                jobs, kind, seqs = owed.pop(0)  # some of which may be forgotten by now
+            while deferred:
+                jobs, kind, seqs = deferred.pop(0)  # some of which may be forgotten by now
                 put(jobs, kind, [seq for seq in seqs if self._db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))])
         committed(self)
 
@@ -658,7 +651,7 @@ def progress_is_a_high_water_mark() -> None:
 
 @noticed_by(QUEUE, says="held up others|not given up")
 def the_head_of_the_queue_is_tried_for_ever() -> None:
-    owed.setback = lambda error, attempts: Setback(0.0, halt=True, reason="try again")  # type: ignore[assignment]
+    deferred.setback = lambda error, attempts: Setback(0.0, halt=True, reason="try again")  # type: ignore[assignment]
 
 
 @noticed_by(f"{QUEUE}::test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up", says="held up others")
@@ -670,8 +663,8 @@ def what_failed_comes_first() -> None:
 
 @noticed_by(f"{QUEUE}::test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done", says="the same bytes")
 def a_retry_sends_the_same_bytes() -> None:
-    honest = owed.extract_facts
-    owed.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
+    honest = deferred.extract_facts
+    deferred.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
 
 
 @noticed_by(SCHEDULES, says="has no vector, and none is owed")
@@ -688,29 +681,29 @@ def work_is_purged_up_to_what_is_done() -> None:
 
 @noticed_by("test_lost_index.py", says="assert 0.* >= 0.95")
 def what_an_index_lacks_is_passed_over() -> None:
-    add, init = HnswIndex.add, nearby.Reaching.__init__
+    add, init = HnswIndex.add, ann.Reaching.__init__
 
-    def reaching(self: nearby.Reaching, *args: Any) -> None:
+    def reaching(self: ann.Reaching, *args: Any) -> None:
         init(self, *args)
         self._lacking = self._lacking[:0]
 
     HnswIndex.add = lambda self, positions, vectors: add(self, positions[::2], vectors[::2])  # type: ignore[method-assign]
-    nearby.Reaching.__init__ = reaching  # type: ignore[method-assign]
+    ann.Reaching.__init__ = reaching  # type: ignore[method-assign]
 
 
 @noticed_by(SCHEDULES, says="passed over")
 @noticed_by(SPOILT, says="bad output is told from none nowhere|was not read")
 @noticed_by(QUEUE, says="assert")
 def a_bad_reply_means_that_there_are_no_facts() -> None:
-    honest = enrich.read_extraction
+    honest = extract_facts.read_extraction
 
     def read(text: str, turn: Turn, previous: Any = ()) -> Any:
         try:
             return honest(text, turn, previous)
         except ReplyError:
-            return enrich.Extraction(())
+            return extract_facts.Extraction(())
 
-    enrich.read_extraction = read
+    extract_facts.read_extraction = read
 
 
 MODEL = "test_hostile_model.py"
@@ -719,7 +712,7 @@ POISONING = "test_poisoning.py"
 
 @noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="a turn was changed, or is gone")
 def a_model_may_delete() -> None:
-    honest, settle = enrich.read_extraction, SqliteStore.settle
+    honest, settle = extract_facts.read_extraction, SqliteStore.settle
     doomed: list[str] = []
 
     def read(text: str, turn: Turn, previous: Any = ()) -> Any:
@@ -731,7 +724,7 @@ def a_model_may_delete() -> None:
             self.forget(["t1"] if doomed else [])
         settle(self, kind, entries)
 
-    enrich.read_extraction, SqliteStore.settle = read, settled  # type: ignore[method-assign]
+    extract_facts.read_extraction, SqliteStore.settle = read, settled  # type: ignore[method-assign]
 
 
 @noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="took back what the same turn")
@@ -754,8 +747,8 @@ def asking_leaves_something_behind() -> None:
 @noticed_by(SPOILT, says="what nobody said was stored|a fact that stands nowhere")
 @noticed_by(f"{POISONING}::test_what_others_say_never_becomes_a_persons_wish", says="nobody said|stands nowhere")
 def what_a_model_finds_is_believed() -> None:
-    enrich.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
-    enrich.is_anchored = lambda *args, **options: True
+    extract_facts.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
+    extract_facts.is_anchored = lambda *args, **options: True
 
 
 ASKING = "test_asking.py"
@@ -782,8 +775,8 @@ def a_question_has_no_end() -> None:
 
 @noticed_by(f"{POISONING}::test_what_others_say_never_becomes_a_persons_wish", says="spoke for Mira")
 def a_model_says_who_speaks() -> None:
-    honest = enrich.read_extraction
-    enrich.read_extraction = lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous)
+    honest = extract_facts.read_extraction
+    extract_facts.read_extraction = lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous)
 
 
 @noticed_by("test_hostile_load.py", says=r"ended with -(9|24)|to keep .* took")
@@ -808,7 +801,7 @@ def a_migration_is_not_one_transaction() -> None:
             migration(db)
             db.execute(f"PRAGMA user_version={number}")
 
-    companions.migrate = migrate
+    open_file.migrate = migrate
 
 
 @noticed_by("../golden/test_golden.py::test_every_turn_is_there_as_it_was_said", says="assert|Error")
@@ -865,7 +858,7 @@ def only_what_the_client_calls_an_error_is_caught() -> None:
     "../llm/test_end_to_end.py::test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits", says="assert"
 )
 def a_queue_goes_on_while_a_server_wants_its_peace() -> None:
-    owed._rest = lambda kind, error: iter(())  # type: ignore[assignment]
+    deferred._rest = lambda kind, error: iter(())  # type: ignore[assignment]
 
 
 @noticed_by("../openai/test_refusals.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
@@ -904,7 +897,7 @@ def ids_are_looked_up_as_they_come() -> None:
 
 @noticed_by(FUZZ, says="TypeError|AttributeError")
 def fields_are_read_as_they_come() -> None:
-    fields.items = lambda value: value
+    prompt_fields.items = lambda value: value
 
 
 ODD_INPUT = "test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value"
@@ -930,7 +923,7 @@ def names_are_put_into_the_statement_in_quotes() -> None:
 
 @noticed_by("test_odd_input.py::test_an_odd_text_is_kept_verbatim_and_found", says="Unicode|UTF-8")
 def texts_are_bound_as_they_are() -> None:
-    log.bindable = lambda text: text  # type: ignore[assignment]
+    turn_log.bindable = lambda text: text  # type: ignore[assignment]
 
 
 @noticed_by(f"{POISONING}::test_what_is_recalled_and_said_again_is_not_learnt_again", says="was learnt again")

@@ -11,10 +11,10 @@ import pytest
 
 import evimem
 from evimem import Budget, Memory, StoreReadOnly, Turn
-from evimem.flow import Complete
 from evimem.loops import LOOPS
 from evimem.testing import ScriptedModel
-from evimem.trace import Found, Stopped
+from evimem.types.model import Complete
+from evimem.types.trace import Found, Stopped
 
 from .support.world import EMBEDDER, EXTRACTOR, NOON
 

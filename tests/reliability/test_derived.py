@@ -10,11 +10,11 @@ from random import Random
 import pytest
 
 from evimem import Memory, Turn
-from evimem.core import Core
+from evimem.doors.operations import Core
 from evimem.extract import RuleExtractor
-from evimem.store import SqliteStore
+from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder
-from evimem.trace import Found, Trace
+from evimem.types.trace import Found, Trace
 
 from .support.scale import sizes
 from .support.tables import differences, dump

@@ -12,12 +12,12 @@ from random import Random
 import pytest
 
 from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
-from evimem.core import Core
+from evimem.doors.operations import Core
+from evimem.doors.pool import key_of
 from evimem.embedding import StaticEmbedder
 from evimem.index.document import embedding_text
-from evimem.pool import key_of
-from evimem.store import SqliteStore
-from evimem.trace import Found, Trace
+from evimem.store.sqlite import SqliteStore
+from evimem.types.trace import Found, Trace
 
 from .support.residue import Needles, forms, hits, vector_forms
 from .support.scale import sizes

@@ -16,9 +16,9 @@ import pytest
 
 import evimem
 from evimem import Memory, ModelError, Turn
-from evimem.flow import Complete
 from evimem.loops import LOOPS
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.types.model import Complete
 from tests.llm.mutants import mutants
 from tests.llm.test_fuzz import ANSWER, CHAIN, EXTRACT, JUDGE
 

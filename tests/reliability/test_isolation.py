@@ -22,10 +22,10 @@ import pytest
 
 from evimem import AsyncMemory, InvalidQuery, Memory, MemoryPool, ModelError, Turn, TurnConflict, UnknownTurn
 from evimem.calibration import Labelled
-from evimem.flow import Complete
-from evimem.pool import key_of
+from evimem.doors.pool import key_of
 from evimem.testing import ScriptedModel
-from evimem.trace import Found, Trace
+from evimem.types.model import Complete
+from evimem.types.trace import Found, Trace
 
 from .support.scale import sizes
 from .support.world import EMBEDDER, NOON, small_thresholds

@@ -14,7 +14,8 @@ from typing import Any
 import apsw
 import pytest
 
-from evimem import Memory, MemoryPool, TurnConflict, schema
+from evimem import Memory, MemoryPool, TurnConflict
+from evimem.db import schema
 
 from .support.children import Send, killed_after
 from .support.scale import bound, sizes

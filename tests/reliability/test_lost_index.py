@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evimem import Memory
-from evimem.protocols import Vectors
+from evimem.types.vectors import Vectors
 
 from .support.scale import sizes
 from .support.world import open_memory, said

@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from evimem import EvimemError, InvalidQuery, InvalidTurn, Memory, Turn, UnknownTurn
-from evimem.pool import key_of
-from evimem.raw.admit import MAX_NAME, MAX_TEXT
+from evimem.doors.pool import key_of
+from evimem.raw.validate import MAX_NAME, MAX_TEXT
 
 from .support.scale import sizes
 from .support.tables import differences, dump

@@ -12,8 +12,8 @@ import pytest
 
 import evimem
 from evimem import Turn
-from evimem.flow import Complete
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.types.model import Complete
 
 from .support.world import EMBEDDER, NOON
 

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from evimem import schema
-from evimem.connection import Connection
+from evimem.db import schema
+from evimem.db.connection import Connection
 
 from .support.power import Log, cuts, logged, points
 from .support.scale import bound, sizes

@@ -13,8 +13,8 @@ import pytest
 
 import evimem
 from evimem import Memory, MemoryPool, ModelError, ModelTimeout, ModelUnavailable, Turn
-from evimem.flow import Complete
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.types.model import Complete
 
 from .support.children import Send, killed_after
 from .support.scale import sizes

@@ -11,17 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evimem import (
-    EvimemError,
-    MemoryPool,
-    NewerSchema,
-    NotAMemory,
-    StoreError,
-    StoreReadOnly,
-    StoreRolledBack,
-)
-from evimem.pool import key_of
-from evimem.raw.mark import mark_path
+from evimem import EvimemError, MemoryPool, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
+from evimem.doors.pool import key_of
+from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start
 from .support.world import EMBEDDER, open_memory, said

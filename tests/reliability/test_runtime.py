@@ -7,7 +7,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from evimem import NewerSchema, StoreError, connection
+from evimem import NewerSchema, StoreError
+from evimem.db import connection
 
 from .support.world import open_memory
 

@@ -17,10 +17,10 @@ from unittest.mock import patch
 import pytest
 
 import evimem
-import evimem.memory
+import evimem.doors.memory
 from evimem import EmbedderError, EvimemError, Memory, ModelError, ModelTimeout, ModelUnavailable, UnknownTurn
-from evimem.flow import Complete
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.types.model import Complete
 
 from .support.scale import sizes
 from .support.world import EMBEDDER, EXTRACTOR, Unreachable, small_thresholds
@@ -146,7 +146,7 @@ def test_every_schedule_ends_with_each_turn_done_or_failed_by_name(
         for number in range(count):
             case = f"seed {seed}, schedule {number}"
             world = World(disk / "m.evimem", Random(f"{seed}/{number}"))
-            with patch.object(evimem.memory, "AT_ONCE", 4 if number % 4 == 0 else 1):  # one: the seed tells all
+            with patch.object(evimem.doors.memory, "AT_ONCE", 4 if number % 4 == 0 else 1):  # one: the seed tells all
                 for step in range(STEPS):
                     world.act(world.random.randrange(2))
                     found = world.complaint()

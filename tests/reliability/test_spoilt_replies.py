@@ -12,9 +12,9 @@ import pytest
 
 import evimem
 from evimem import Memory, Turn
-from evimem.flow import Complete
 from evimem.llm.grounding import is_anchored
 from evimem.testing import FakeClock, ScriptedModel
+from evimem.types.model import Complete
 from tests.llm.mutants import mutants
 
 from .support.scale import bound, sizes

@@ -12,17 +12,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from evimem import Tier, naming, reply, store
+from evimem import Tier
+from evimem.doors.pool import MemoryPool
 from evimem.errors import ModelError
-from evimem.evidence import Verdict
 from evimem.extract import RuleExtractor
-from evimem.llm import fields, mind, page
-from evimem.llm.mind import LLMMind
-from evimem.loops import calibration, finish, session, window
+from evimem.judging import clamps
+from evimem.judging.evidence import Verdict
+from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
+from evimem.llm.llm_judge import LLMMind
+from evimem.loops import answering, select_evidence, session
 from evimem.loops.session import Session
-from evimem.pool import MemoryPool
-from evimem.raw.admit import Admission
-from evimem.store import SqliteStore
+from evimem.raw.validate import Admission
+from evimem.store import sqlite
+from evimem.store.sqlite import SqliteStore
+from evimem.text import names
 
 iris = sys.modules["evimem.loops.iris"]  # the package has its function by this name
 BREAKS: dict[str, Callable[[], None]] = {}
@@ -73,7 +76,7 @@ def the_time_of_saying_is_taken_for_the_event() -> None:
 
 @breaks("test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar")
 def nothing_is_similar_enough() -> None:
-    put(store, "threshold", lambda embedder: 2.0)
+    put(sqlite, "threshold", lambda embedder: 2.0)
 
 
 @breaks("test_e5_each_iteration_searches_the_anchor_and_the_refined_query_for_more")
@@ -92,7 +95,7 @@ def the_oldest_twenty_are_shown() -> None:
 
 @breaks("test_f2_the_answer_prompt_keeps_a_share_for_what_edges_brought")
 def edges_have_no_share() -> None:
-    honest = window.select
+    honest = select_evidence.select
     put(
         session,
         "select",
@@ -100,7 +103,7 @@ def edges_have_no_share() -> None:
             sorted(evidence, key=lambda item: item.path.startswith("edge:")), budget, **{**how, "iteration": 9}
         ),
     )
-    put(window, "EDGE_SHARE", 0.0)
+    put(select_evidence, "EDGE_SHARE", 0.0)
 
 
 @breaks(
@@ -121,7 +124,7 @@ def a_failure_reads_as_nothing_found() -> None:
 
 @breaks("test_f4_a_decorated_reply_is_read")
 def labels_must_be_bare() -> None:
-    put(reply, "_LABEL", re.compile(r"([A-Z_]+): (.*)"))
+    put(json_reply, "_LABEL", re.compile(r"([A-Z_]+): (.*)"))
 
 
 @breaks("test_f5_remarks_behind_a_value_are_no_part_of_it")
@@ -132,18 +135,18 @@ def a_number_must_stand_alone() -> None:
         except (TypeError, ValueError):
             return 0.5
 
-    put(fields, "confidence", confidence)
+    put(prompt_fields, "confidence", confidence)
 
 
 @breaks("test_f6_what_is_missing_keeps_its_case")
 def what_is_missing_is_lowered() -> None:
-    changed(fields, "stated", str.lower)
+    changed(prompt_fields, "stated", str.lower)
 
 
 @breaks("test_f7_a_chain_is_kept_whatever_words_are_in_it")
 def a_word_drops_a_chain() -> None:
-    honest = mind.read_chain
-    put(mind, "read_chain", lambda text: () if "direct" in text else honest(text))
+    honest = llm_judge.read_chain
+    put(llm_judge, "read_chain", lambda text: () if "direct" in text else honest(text))
 
 
 @breaks("test_f8_what_can_be_inferred_ends_a_general_question_at_once")
@@ -177,12 +180,12 @@ def the_first_name_is_enough() -> None:
 
 @breaks("test_f13_a_name_is_a_whole_word")
 def a_name_is_any_part_of_a_word() -> None:
-    put(naming, "naming", lambda name: re.compile(re.escape(name), re.IGNORECASE))
+    put(names, "naming", lambda name: re.compile(re.escape(name), re.IGNORECASE))
 
 
 @breaks("test_f14_what_is_true_of_somebody_else_is_not_answered")
 def nobody_asks_whose_it_is() -> None:
-    put(finish, "abstention", lambda verdict, **how: None)
+    put(answering, "abstention", lambda verdict, **how: None)
 
 
 @breaks("test_f15_two_memories_with_the_same_ids_never_meet")
@@ -200,38 +203,38 @@ def the_width_is_not_checked() -> None:
 
 @breaks("test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for")
 def nobody_counts_facts() -> None:
-    honest = calibration.calibrate
+    honest = clamps.calibrate
     put(session, "calibrate", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
 
 
 @breaks("test_e8_confidence_about_a_time_has_a_floor_and_caps")
 def times_are_judged_as_anything_else() -> None:
-    put(calibration, "_temporal", lambda tier, confidence: confidence)
+    put(clamps, "_temporal", lambda tier, confidence: confidence)
 
 
 @breaks("test_e9_the_search_ends_where_the_evidence_suffices")
 def less_is_enough() -> None:
-    put(calibration, "STOP_AT", 0.6)
+    put(clamps, "STOP_AT", 0.6)
 
 
 @breaks("test_e11_it_abstains_without_a_tier_after_two_checks")
 def one_check_is_enough_to_abstain() -> None:
-    put(calibration, "PAPER_ABSTAIN_CHECKS", 1)
+    put(clamps, "PAPER_ABSTAIN_CHECKS", 1)
 
 
 @breaks("test_e12_a_chain_is_laid_out_unless_the_evidence_is_exact")
 def a_chain_is_always_laid_out() -> None:
-    put(mind, "Tier", type("Tier", (), {"INFERRABLE": Tier.EXACT, "PARTIAL": Tier.EXACT}))
+    put(llm_judge, "Tier", type("Tier", (), {"INFERRABLE": Tier.EXACT, "PARTIAL": Tier.EXACT}))
 
 
 @breaks("test_e13_the_wording_follows_tier_time_and_confidence_and_doubt_costs_some")
 def doubt_costs_nothing() -> None:
-    put(finish, "approximate", lambda confidence: confidence)
+    put(answering, "approximate", lambda confidence: confidence)
 
 
 @breaks("test_e13_the_answer_is_given_the_turns_themselves_with_the_facts")
 def facts_stand_alone() -> None:
-    put(page, "said", lambda turn: "")
+    put(evidence_prompt, "said", lambda turn: "")
 
 
 @breaks("test_e14_at_most_one_request_a_check_and_one_for_the_answer")
@@ -241,8 +244,8 @@ def every_step_is_a_request() -> None:
 
 @breaks("test_e14_the_papers_pattern_takes_at_most_three_k_plus_three")
 def names_are_asked_for_at_each_check() -> None:
-    honest = mind._names
-    put(mind, "_names", lambda view, ledger: honest(replace(view, iteration=1), ledger))
+    honest = llm_judge._names
+    put(llm_judge, "_names", lambda view, ledger: honest(replace(view, iteration=1), ledger))
 
 
 @breaks("test_e14_the_trace_has_both_queries_the_evidence_of_each_path_tier_confidence_and_gap")
@@ -252,4 +255,4 @@ def no_edge_is_followed() -> None:
 
 @breaks("test_e_citations_are_of_what_was_shown")
 def citations_are_believed() -> None:
-    put(finish, "check_citations", lambda given, shown, facts: finish.Checked(tuple(given), 0))
+    put(answering, "check_citations", lambda given, shown, facts: answering.Checked(tuple(given), 0))

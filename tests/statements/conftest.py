@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.flow import Complete
 from evimem.testing import ScriptedModel
-from evimem.trace import Trace
+from evimem.types.model import Complete
+from evimem.types.trace import Trace
 
 from . import broken
 

@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem import Tier
-from evimem.llm.mind import read_chain
+from evimem.llm.llm_judge import read_chain
 
 from .conftest import PUPPY, Chat, draft, events, partial, verdict
 

@@ -3,9 +3,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from evimem.flow import Complete
-from evimem.protocols import Reply
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
+from evimem.types.model import Complete, Reply
 
 ASKED = Complete("judge", "system", "one two three")
 

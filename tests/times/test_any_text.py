@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evimem.times import find_times, locate_times, mentions_time, onset, render
 from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGHLY, SEASONS, UNITS, WEEKDAYS
-from evimem.times.rules.feasts import FEASTS
+from evimem.times.rules.holidays import FEASTS
 
 WORDS = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGHLY, *SEASONS, *UNITS, *WEEKDAYS, *FEASTS})
 GLUE = """

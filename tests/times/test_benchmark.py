@@ -3,7 +3,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from benchmarks.times import gold, shares
-from evimem.types import TimeSpan
+from evimem.types.values import TimeSpan
 
 SAID = datetime(2021, 8, 20)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..context import Context
-from ..rule import possible
+from ..rule_types import possible
 from .found import Found
-from .pairs import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair
-from .sides import PREFIXES, SINCE, SUFFIXES, Prefix
+from .pair_joins import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair
+from .side_joins import PREFIXES, SINCE, SUFFIXES, Prefix
 
 __all__ = ["Found", "joined"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..calendar import Interval
-from ..rule import Reading
+from ..rule_types import Reading
 
 
 @dataclass(frozen=True, slots=True)

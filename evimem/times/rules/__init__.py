@@ -1,17 +1,29 @@
 """The rules of single expressions, one module for each kind; of two that match the same words the earlier one wins."""
 
-from ..rule import Rule
-from . import clocks, dates, days, feasts, foreign, months, stretches, units, vague, weekdays, years
+from ..rule_types import Rule
+from . import (
+    clocks,
+    dates,
+    days,
+    foreign,
+    holidays,
+    months,
+    ranges,
+    units,
+    vague,
+    weekdays,
+    years,
+)
 
 RULES: tuple[Rule, ...] = (
     *days.RULES,
     *weekdays.RULES,
     *units.RULES,
-    *stretches.RULES,
+    *ranges.RULES,
     *dates.RULES,
     *months.RULES,
     *years.RULES,
-    *feasts.RULES,
+    *holidays.RULES,
     *clocks.RULES,
     *vague.RULES,
     *foreign.RULES,

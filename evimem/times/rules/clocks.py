@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..clock import Clock
 from ..context import Context
 from ..lexicon import NUMBERS, one_of
-from ..rule import Reading, rules
+from ..rule_types import Reading, rules
+from ..times_of_day import Clock
 
 Match = re.Match[str]
 _HOURS = {word: number for word, number in NUMBERS.items() if number <= 12 and not word.startswith("a")}

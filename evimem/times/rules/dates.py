@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import DAY, Interval
 from ..context import Context
 from ..lexicon import DAY_NUMBER, MONTH, MONTHS, YEAR, day_number, year_number
-from ..rule import Reading, rules
+from ..rule_types import Reading, rules
 from ..yearly import Yearly, chosen, nearest
 
 Match = re.Match[str]
 
 
 def iso(match: Match, _: Context) -> Interval:
-    return cal.day(datetime(int(match["year"]), int(match["month"]), int(match["day"])))
+    return calendar.day(datetime(int(match["year"]), int(match["month"]), int(match["day"])))
 
 
 def iso_with_clock(match: Match, ctx: Context) -> Interval:
     start = iso(match, ctx).start
-    return cal.minute(start + timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
+    return calendar.minute(start + timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
 
 def _yearless(yearly: Yearly, span: tuple[int, int], ctx: Context) -> Reading:
@@ -33,7 +33,7 @@ def _yearless(yearly: Yearly, span: tuple[int, int], ctx: Context) -> Reading:
 
 
 def _day_of_year(month: int, day: int) -> Yearly:
-    return lambda year: cal.day(datetime(year, month, day))
+    return lambda year: calendar.day(datetime(year, month, day))
 
 
 def _in_figures(match: Match) -> tuple[int, int]:
@@ -44,7 +44,7 @@ def _in_figures(match: Match) -> tuple[int, int]:
 def figures(match: Match, _: Context) -> Interval:
     month, day = _in_figures(match)
     year = match["year"] if len(match["year"]) == 4 else f"'{match['year']}"
-    return cal.day(datetime(year_number(year), month, day))
+    return calendar.day(datetime(year_number(year), month, day))
 
 
 def figures_without_year(match: Match, ctx: Context) -> Reading:
@@ -76,7 +76,7 @@ def days_of_month(match: Match, ctx: Context) -> Reading | None:
         return None
 
     def yearly(year: int) -> Interval | None:
-        return cal.span(datetime(year, month, first), datetime(year, month, last) + DAY)
+        return calendar.span(datetime(year, month, first), datetime(year, month, last) + DAY)
 
     if match["year"]:
         return Reading(yearly(year_number(match["year"])))
@@ -84,15 +84,15 @@ def days_of_month(match: Match, ctx: Context) -> Reading | None:
 
 
 def of_a_month(match: Match, ctx: Context) -> Interval:
-    month = cal.shift_months(ctx.today.replace(day=1), {"last": -1, "this": 0, "next": 1}[match["which"]])
-    return cal.day(month.replace(day=day_number(match["day"])))
+    month = calendar.shift_months(ctx.today.replace(day=1), {"last": -1, "this": 0, "next": 1}[match["which"]])
+    return calendar.day(month.replace(day=day_number(match["day"])))
 
 
 def bare_day(match: Match, ctx: Context) -> Reading:
     """Read "the 15th", the nearest that the sentence's tense allows; weak where it may count something else."""
     month, days = ctx.today.replace(day=1), (day_number(match["day"]) - 1) * DAY
-    firsts = [cal.shift_months(month, months) for months in range(-2, 3)]
-    around = [cal.day(first + days) for first in firsts if (first + days).month == first.month]
+    firsts = [calendar.shift_months(month, months) for months in range(-2, 3)]
+    around = [calendar.day(first + days) for first in firsts if (first + days).month == first.month]
     weak = match["lead"] is None or not ctx.complete(match.end())
     return Reading(chosen(around, ctx.today, ctx.direction(*match.span("x"))), weak=weak)
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import DAY, Interval
-from ..clock import part_of_day
 from ..context import Context
 from ..lexicon import one_of
-from ..rule import Reading, rules
+from ..rule_types import Reading, rules
+from ..times_of_day import part_of_day
 
 Match = re.Match[str]
 
 
 def named_day(match: Match, ctx: Context) -> Interval:
     initial = match.group()[:3]
-    return cal.day(ctx.today + (-1 if initial[0] == "y" else 0 if initial == "tod" else 1) * DAY)
+    return calendar.day(ctx.today + (-1 if initial[0] == "y" else 0 if initial == "tod" else 1) * DAY)
 
 
 def day_but_one(match: Match, ctx: Context) -> Interval:
-    return cal.day(ctx.today + (-2 if match["before"] else 2) * DAY)
+    return calendar.day(ctx.today + (-2 if match["before"] else 2) * DAY)
 
 
 def part_of_today(match: Match, ctx: Context) -> Reading:
@@ -40,7 +40,7 @@ def night_before_last(_: Match, ctx: Context) -> Reading:
 
 
 def rest_of_today(match: Match, ctx: Context) -> Interval | None:
-    return cal.span(ctx.now, ctx.today + DAY) if match["part"] == "later" else cal.span(ctx.today, ctx.now)
+    return calendar.span(ctx.now, ctx.today + DAY) if match["part"] == "later" else calendar.span(ctx.today, ctx.now)
 
 
 # "Today's world" is an age, and "tomorrow never comes" a saying.

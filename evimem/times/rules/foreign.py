@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import Interval
 from ..context import Context
 from ..lexicon import MONTHS, NUMBERS, UNITS, compiled
-from ..rule import Rule
+from ..rule_types import Rule
 
 LANGUAGES = ["fr", "de", "es", "it", "pt", "nl", "pl", "sv", "ru"]
 LONGEST = 64
@@ -32,7 +32,7 @@ def foreign_date(match: re.Match[str], ctx: Context) -> Interval | None:
         languages=LANGUAGES,
         settings={"RELATIVE_BASE": ctx.now, "STRICT_PARSING": True, "DATE_ORDER": "DMY", "PARSERS": ["absolute-time"]},
     )
-    return None if found is None else cal.day(datetime(found.year, found.month, found.day))
+    return None if found is None else calendar.day(datetime(found.year, found.month, found.day))
 
 
 RULES = (

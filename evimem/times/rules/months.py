@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import Interval
 from ..context import Context
 from ..lexicon import COUNT, FULL_MONTH, FULL_MONTHS, MONTH, MONTHS, SEASON, SEASONS, YEAR, quantity, year_number
-from ..rule import Reading, rules
+from ..rule_types import Reading, rules
 from ..yearly import TURN, Yearly, last, nearest, turned
 
 Match = re.Match[str]
@@ -23,15 +23,15 @@ SURE = frozenset({"in", "since", "until", "till", "mid", "early", "late", "durin
 
 
 def _month(number: int) -> Yearly:
-    return lambda year: cal.month(year, number)
+    return lambda year: calendar.month(year, number)
 
 
 def _season(first: int) -> Yearly:
-    return lambda year: cal.season(year, first)
+    return lambda year: calendar.season(year, first)
 
 
 def month_and_year(match: Match, _: Context) -> Interval:
-    return cal.month(year_number(match["year"]), MONTHS[match["month"]])
+    return calendar.month(year_number(match["year"]), MONTHS[match["month"]])
 
 
 def bare_month(match: Match, ctx: Context) -> Reading:
@@ -56,7 +56,7 @@ def turned_month(match: Match, ctx: Context) -> Reading | None:
 
 
 def season_and_year(match: Match, _: Context) -> Interval:
-    return cal.season(year_number(match["year"]), SEASONS[match["season"]])
+    return calendar.season(year_number(match["year"]), SEASONS[match["season"]])
 
 
 def turned_season(match: Match, ctx: Context) -> Reading:
@@ -82,14 +82,14 @@ def bare_season(match: Match, ctx: Context) -> Reading | None:
 
 
 def quarter_of_year(match: Match, _: Context) -> Interval | None:
-    return cal.quarter(year_number(match["year"]), int(match["number"]))
+    return calendar.quarter(year_number(match["year"]), int(match["number"]))
 
 
 def bare_quarter(match: Match, ctx: Context) -> Reading:
     number = int(match["number"])
 
     def yearly(year: int) -> Interval | None:
-        return cal.quarter(year, number)
+        return calendar.quarter(year, number)
 
     return Reading(nearest(yearly, ctx.today, ctx.direction(*match.span())), yearly=yearly)
 

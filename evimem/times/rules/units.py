@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import DAY, WEEK, Interval
 from ..context import Context
 from ..counting import counted
 from ..lexicon import ABOUT, FULL_WEEKDAYS, UNIT_COUNT, UNITS, WEEKDAYS, compiled, counted_units, one_of
-from ..rule import rules
+from ..rule_types import rules
 
 Match = re.Match[str]
 
@@ -22,55 +22,55 @@ def last(match: Match, ctx: Context) -> Interval:
     """Return the unit before the current one; a week, with the shipped convention, as the seven days before today."""
     name = UNITS[match["unit"]].name
     if name == "week" and ctx.weekday == "recent":
-        return cal.days_of_week(ctx.today - WEEK)
-    return cal.unit(name, cal.step(name, ctx.today, -1))
+        return calendar.days_of_week(ctx.today - WEEK)
+    return calendar.unit(name, calendar.step(name, ctx.today, -1))
 
 
 def last_but_one(match: Match, ctx: Context) -> Interval:
     name = UNITS[match["unit"]].name
-    return cal.unit(name, cal.step(name, ctx.today, -2))
+    return calendar.unit(name, calendar.step(name, ctx.today, -2))
 
 
 def next_one(match: Match, ctx: Context) -> Interval:
     name = UNITS[match["unit"]].name
-    return cal.unit(name, cal.step(name, ctx.today, 1))
+    return calendar.unit(name, calendar.step(name, ctx.today, 1))
 
 
 def next_but_one(match: Match, ctx: Context) -> Interval:
     name = UNITS[match["unit"]].name
-    return cal.unit(name, cal.step(name, ctx.today, 2))
+    return calendar.unit(name, calendar.step(name, ctx.today, 2))
 
 
 def this_one(match: Match, ctx: Context) -> Interval:
-    return cal.unit(UNITS[match["unit"]].name, ctx.today)
+    return calendar.unit(UNITS[match["unit"]].name, ctx.today)
 
 
 def edge_of_the(match: Match, ctx: Context) -> Interval:
     """Read "the month" in "the end of the month": this one, or the one before when an end is looked back at."""
     name = match["unit"]
     ended = match["edge"].startswith("end") and ctx.direction(*match.span()) < 0
-    return cal.unit(name, cal.step(name, ctx.today, -1 if ended else 0))
+    return calendar.unit(name, calendar.step(name, ctx.today, -1 if ended else 0))
 
 
 def part_of_this(match: Match, ctx: Context) -> Interval | None:
-    unit = cal.unit(UNITS[match["unit"]].name, ctx.today)
+    unit = calendar.unit(UNITS[match["unit"]].name, ctx.today)
     if match["part"] == "earlier":
-        return cal.span(unit.start, ctx.today) or cal.day(ctx.today)
-    return cal.span(ctx.today + DAY, unit.end) or cal.day(ctx.today)
+        return calendar.span(unit.start, ctx.today) or calendar.day(ctx.today)
+    return calendar.span(ctx.today + DAY, unit.end) or calendar.day(ctx.today)
 
 
 def this_weekend(match: Match, ctx: Context) -> Interval | None:
     """Return the weekend of this week, or the one that just ended when the sentence looks back at it."""
-    current = cal.weekend(ctx.today)
+    current = calendar.weekend(ctx.today)
     if current.start <= ctx.today:
         return current
     direction = ctx.direction(*match.span()) or (1 if match["which"] in ("this", "for the") else -1)
-    return cal.weekend(ctx.today - WEEK) if direction < 0 else current
+    return calendar.weekend(ctx.today - WEEK) if direction < 0 else current
 
 
 def coming_weekend(_: Match, ctx: Context) -> Interval:
-    current = cal.weekend(ctx.today)
-    return current if current.start > ctx.today else cal.weekend(ctx.today + WEEK)
+    current = calendar.weekend(ctx.today)
+    return current if current.start > ctx.today else calendar.weekend(ctx.today + WEEK)
 
 
 def away(match: Match, ctx: Context, sign: int) -> Interval | None:
@@ -87,11 +87,11 @@ def ago(match: Match, ctx: Context) -> Interval | None:
 def ago_to_the_day(match: Match, ctx: Context) -> Interval | None:
     """Read "a year ago today", "a week ago Friday", "a year ago this month"."""
     words = match["to"]
-    start = cal.weekday_before(ctx.today, WEEKDAYS[words]) if words in WEEKDAYS else ctx.today
+    start = calendar.weekday_before(ctx.today, WEEKDAYS[words]) if words in WEEKDAYS else ctx.today
     start -= DAY if words == "yesterday" else 0 * DAY
     name, number = counted_units(match)
-    then = cal.step("day" if name == "night" else name, start, -int(number.low))
-    return cal.unit(words if words in ("week", "month") else "day", then)
+    then = calendar.step("day" if name == "night" else name, start, -int(number.low))
+    return calendar.unit(words if words in ("week", "month") else "day", then)
 
 
 def dated_since(match: Match, ctx: Context) -> Interval | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..context import Context
-from ..rule import VAGUE, Reading, rules
+from ..rule_types import VAGUE, Reading, rules
 
 
 def vague(match: re.Match[str], ctx: Context) -> Reading:

@@ -10,29 +10,29 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import DAY, WEEK
 from ..context import Context
 from ..lexicon import COUNT, FULL_WEEKDAYS, WEEKDAY, WEEKDAYS, quantity
-from ..rule import Reading, rules
+from ..rule_types import Reading, rules
 
 Match = re.Match[str]
 
 
 def _weekday(start: datetime) -> Reading:
-    return Reading(cal.day(start), "weekday")
+    return Reading(calendar.day(start), "weekday")
 
 
 def _in_week(moment: datetime, match: Match) -> datetime:
-    return cal.week(moment).start + WEEKDAYS[match["weekday"]] * DAY
+    return calendar.week(moment).start + WEEKDAYS[match["weekday"]] * DAY
 
 
 def most_recent(match: Match, ctx: Context) -> Reading:
-    return _weekday(cal.weekday_before(ctx.today, WEEKDAYS[match["weekday"]]))
+    return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[match["weekday"]]))
 
 
 def upcoming(match: Match, ctx: Context) -> Reading:
-    return _weekday(cal.weekday_after(ctx.today, WEEKDAYS[match["weekday"]]))
+    return _weekday(calendar.weekday_after(ctx.today, WEEKDAYS[match["weekday"]]))
 
 
 def last(match: Match, ctx: Context) -> Reading:
@@ -73,7 +73,7 @@ def bare(match: Match, ctx: Context) -> Reading | None:
 
 def some_ago(match: Match, ctx: Context) -> Reading:
     weeks = int(quantity(match["count"]).low) - 1
-    return _weekday(cal.weekday_before(ctx.today, WEEKDAYS[match["weekday"].rstrip("s")]) - weeks * WEEK)
+    return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[match["weekday"].rstrip("s")]) - weeks * WEEK)
 
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"

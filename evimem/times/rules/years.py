@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from .. import calendar as cal
+from .. import calendar
 from ..calendar import Interval
 from ..context import Context
 from ..lexicon import compiled
-from ..rule import rules
+from ..rule_types import rules
 
 Match = re.Match[str]
 
@@ -18,11 +18,11 @@ def bare(match: Match, ctx: Context) -> Interval | None:
     """Read a year where a word before it says so and no noun follows that it would count."""
     if _COUNTS.match(ctx.folded, match.end("x")):
         return None
-    return cal.year(int(match["x"]))
+    return calendar.year(int(match["x"]))
 
 
 def range_of(match: Match, _: Context) -> Interval | None:
-    return cal.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
+    return calendar.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
 
 
 def decade(match: Match, ctx: Context) -> Interval | None:
@@ -31,14 +31,14 @@ def decade(match: Match, ctx: Context) -> Interval | None:
     number = _DECADES[word] if word in _DECADES else int(word)
     if number >= 100:
         return (
-            cal.span(datetime(number, 1, 1), datetime(number + 100, 1, 1))
+            calendar.span(datetime(number, 1, 1), datetime(number + 100, 1, 1))
             if _is_century(number)
-            else cal.decade(number)
+            else calendar.decade(number)
         )
     if _DEGREES.search(ctx.folded, *ctx.sentence(*match.span())):
         return None
     century = ctx.today.year - ctx.today.year % 100
-    return cal.decade(century + number - (100 if century + number > ctx.today.year else 0))
+    return calendar.decade(century + number - (100 if century + number > ctx.today.year else 0))
 
 
 def _is_century(number: int) -> bool:

@@ -16,10 +16,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from evimem import ModelError, TurnConflict
 from evimem.index.document import document
-from evimem.llm.enrich import worth_asking
-from evimem.terms import terms
+from evimem.llm.extract_facts import worth_asking
 from evimem.testing import WordEmbedder
-from evimem.trace import Found, Trace
+from evimem.text.terms import terms
+from evimem.types.trace import Found, Trace
 
 from .children import in_child
 from .pools import REACHED, Pools, open_files

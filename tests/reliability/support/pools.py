@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 
 from evimem import Memory, MemoryPool, ModelError, Turn
-from evimem.llm.enrich import worth_asking
-from evimem.pool import key_of
+from evimem.doors.pool import key_of
+from evimem.llm.extract_facts import worth_asking
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
 
 from .sayings import EXTRACTOR, Mood, any_turn, predicted, reply, token_in

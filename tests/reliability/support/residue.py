@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from evimem.embedding.quantize import pack
 from evimem.index.voyager_graph import VoyagerGraph
-from evimem.quantize import pack
-from evimem.terms import terms
+from evimem.text.terms import terms
 
 Needles = dict[str, bytes]
 

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from evimem import Memory
-from evimem.connection import Connection
+from evimem.db.connection import Connection
 from evimem.index.segments import COLUMNS
 
 _NAMES = {  # what stands for a row of these tables

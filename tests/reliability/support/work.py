@@ -9,7 +9,7 @@ from random import Random
 from types import SimpleNamespace
 
 from evimem import EvimemError, Memory, Turn
-from evimem.trace import Found, Trace
+from evimem.types.trace import Found, Trace
 
 from .world import EMBEDDER, Unreachable, open_memory, said
 

@@ -10,13 +10,13 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-import evimem.edges.vectors
-import evimem.index.replacing
-import evimem.store
+import evimem.edges.fact_vectors
+import evimem.index.supersede
+import evimem.store.sqlite
 from evimem import Fact, Memory, Turn
-from evimem.core import Core
+from evimem.doors.operations import Core
 from evimem.extract import fact_id
-from evimem.store import SqliteStore
+from evimem.store.sqlite import SqliteStore
 from evimem.testing import WordEmbedder
 
 NOON = datetime(2024, 3, 12, 12)
@@ -78,9 +78,9 @@ def small_thresholds() -> Iterator[None]:
     """Seal segments, write marks, defer links and index vectors after a few turns, as only large memories do."""
     with (
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
-        patch.object(evimem.index.replacing, "REACH", 2),
-        patch.object(evimem.edges.vectors, "PER_FACT", 2),
-        patch.object(evimem.store, "EVERY", 5),
-        patch.object(evimem.store, "LINK_NOW", 40),
+        patch.object(evimem.index.supersede, "REACH", 2),
+        patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
+        patch.object(evimem.store.sqlite, "EVERY", 5),
+        patch.object(evimem.store.sqlite, "LINK_NOW", 40),
     ):
         yield

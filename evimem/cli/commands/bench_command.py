@@ -1,0 +1,96 @@
+"""Score evimem on a labelled data set that you have: retrieval, answers, abstentions, speed.
+
+Each conversation goes into a memory of its own, which is deleted afterwards.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from ...bench.charts import pictures
+from ...bench.run_locomo import asks, run_locomo
+from ...bench.summary import Summary, summarize
+from ...bench.svg_plot import svg
+from ...db.atomic_files import replace_with
+from ...errors import InvalidQuery
+from ...loaders.locomo_format import known_file, read_locomo
+from ...loops import VARIANTS
+from ...types.budget import Budget
+from ..exit_codes import Exit
+from ..markdown import text_of
+from ..open_memory import add_model, model
+from ..page import BLANK, Block
+from ..screen import Screen
+from ..views.bench_view import answers_page, summary_page
+
+_SHOWN = 20  # answers that a report prints
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `bench`."""
+    parser.add_argument("benchmark", choices=("locomo",), help="which data set the file is of")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the data set")
+    parser.add_argument("--offline", action="store_true", help="without a model, as is the default; excludes --llm")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first questions of each conversation")
+    parser.add_argument("--loop", default="iris", metavar="NAME", help="how to look for evidence (iris)")
+    parser.add_argument(
+        "--variant",
+        choices=tuple(VARIANTS),
+        metavar="NAME",
+        help=f"a row of EviMem's ablations: {', '.join(VARIANTS)}",
+    )
+    parser.add_argument(
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="also write tables and plots there, ask again with 20 turns a path, and print twenty answers",
+    )
+    add_model(parser)
+
+
+def misused(options: argparse.Namespace) -> str | None:
+    """Say what is wrong with the options."""
+    return "--offline and --llm exclude each other" if options.offline and options.llm else None
+
+
+def run(options: argparse.Namespace, screen: Screen) -> Exit:
+    """Run the benchmark."""
+    which = known_file(options.file)
+    if which is None:
+        screen.note(f"evimem: {options.file} is none of the LoCoMo files known by digest; figures may not compare")
+    samples = list(read_locomo(options.file))
+    wide = options.report is not None
+    total = asks(samples, options.limit, wide=wide)
+    if not total:
+        raise InvalidQuery(f"{str(options.file)!r} with --limit {options.limit} leaves no question to ask")
+    with screen.progress("asking", "questions", total) as progress:
+        result = run_locomo(
+            samples,
+            llm=model(options),
+            loop=options.loop,
+            budget=VARIANTS.get(options.variant, Budget()),
+            limit=options.limit,
+            wide=wide,
+            progress=progress,
+        )
+    summary = summarize(result)
+    page = summary_page(summary)
+    if options.report is not None:
+        _write(options.report, page, summary)
+        page += [BLANK, *answers_page(result.asked, _SHOWN)]  # shown, and not written: they are the data set's
+    screen.show(page, {"file": which, "loop": options.loop, "variant": options.variant, **asdict(summary)})
+    return Exit.OK
+
+
+def _write(folder: Path, page: Sequence[Block], summary: Summary) -> None:
+    """Write the tables and the plots of a run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plots = pictures(summary)
+    shown = "".join(f"\n![{chart.title}]({name})\n" for name, chart in plots.items())
+    files = {name: svg(chart) for name, chart in plots.items()} | {"report.md": f"{text_of(page)}{shown}"}
+    for name, text in files.items():
+        with replace_with(folder / name) as file:
+            file.write(text.encode())

@@ -1,0 +1,28 @@
+"""Read an export of evimem into a memory, facts included. For other files there is `evimem ingest`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import evimem
+
+from ..exit_codes import Exit
+from ..json_output import added_data
+from ..open_memory import add_path
+from ..screen import Screen
+from ..views.added_view import added_page
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `import`."""
+    add_path(parser)
+    parser.add_argument("file", metavar="FILE", type=Path, help="what `evimem export` wrote")
+
+
+def run(options: argparse.Namespace, screen: Screen) -> Exit:
+    """Read the export; turns that are there already are left as they are."""
+    with evimem.open(options.path) as memory, screen.progress("importing", "turns") as progress:
+        report = memory.import_(options.file, progress=progress)
+    screen.show(added_page(str(options.path), report, (), progress.seconds), added_data(report))
+    return Exit.OK

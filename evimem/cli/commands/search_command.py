@@ -1,0 +1,40 @@
+"""Find the turns that bear on some words, best first."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..exit_codes import Exit
+from ..json_output import hit_data
+from ..open_memory import add_path, existing
+from ..screen import Screen
+from ..views.turns_view import hits_page
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `search`."""
+    add_path(parser)
+    parser.add_argument("query", metavar="WORDS", help="what to look for")
+    parser.add_argument("-k", type=int, default=10, metavar="N", help="how many turns (10)")
+    parser.add_argument("--before", metavar="TIME", help="only what happened before a moment, such as 2024-06-01")
+    parser.add_argument("--after", metavar="TIME", help="only what happened at or after a moment")
+    parser.add_argument("--speaker", metavar="NAME", help="only what one person said")
+    parser.add_argument("--session", metavar="NAME", help="only what was said in a session")
+    parser.add_argument("--exclude", metavar="ID", action="append", default=[], help="not this turn; may be repeated")
+    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
+
+
+def run(options: argparse.Namespace, screen: Screen) -> Exit:
+    """Print the hits."""
+    with existing(options) as memory:
+        hits = memory.search(
+            options.query,
+            options.k,
+            before=options.before,
+            after=options.after,
+            speaker=options.speaker,
+            session=options.session,
+            exclude=options.exclude,
+        )
+    screen.show(hits_page(options.query, hits, explain=options.explain), [hit_data(hit) for hit in hits])
+    return Exit.OK

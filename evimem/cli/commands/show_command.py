@@ -1,0 +1,35 @@
+"""Show a turn as it was said, with the facts found in it and the turns around it."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..exit_codes import Exit
+from ..json_output import fact_data, hit_data, turn_data
+from ..open_memory import add_path, existing
+from ..screen import Screen
+from ..views.turns_view import turn_page
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `show`."""
+    add_path(parser)
+    parser.add_argument("turn", metavar="TURN_ID", help="the turn's id, as search and ask print it")
+    parser.add_argument("--around", type=int, default=2, metavar="N", help="how many turns before and after it (2)")
+
+
+def run(options: argparse.Namespace, screen: Screen) -> Exit:
+    """Print the turn."""
+    with existing(options) as memory:
+        turn = memory.turn(options.turn)
+        facts = memory.facts([turn.id])
+        around = memory.context(turn.id, options.around, options.around)
+        linked = memory.neighbours(turn.id)
+    data = {
+        "turn": turn_data(turn),
+        "facts": [fact_data(fact) for fact in facts],
+        "around": [turn_data(other) for other in around],
+        "linked": [hit_data(hit) for hit in linked],
+    }
+    screen.show(turn_page(turn, facts, around, linked), data)
+    return Exit.OK

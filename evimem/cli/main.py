@@ -1,0 +1,56 @@
+"""From an argument list to an exit code: the one place where errors become messages."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+from ..errors import EvimemError
+from .arguments import parser
+from .exit_codes import Exit, code_of
+from .open_memory import misused
+from .screen import Screen
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code. Errors that are meant for people are one line on stderr."""
+    _never_fail_to_print()
+    try:
+        options = _options(argv)
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else Exit.USAGE
+    try:
+        return int(options.command.run(options, Screen(as_json=options.json, coloured=not options.plain)))
+    except EvimemError as error:
+        return _fail(str(error), code_of(error))
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except OSError as error:
+        return _fail(f"{error.filename or 'a file'!r}: {error.strerror or error}", Exit.INPUT)
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    words = parser()
+    options = words.parse_args(argv)
+    own = getattr(options.command, "misused", None)
+    if wrong := (own(options) if own else None) or misused(options):
+        words.error(wrong)
+    return options
+
+
+def _fail(message: str, code: Exit) -> Exit:
+    sys.stderr.write(f"evimem: {' '.join(message.split())}\n")
+    return code
+
+
+def _never_fail_to_print() -> None:
+    # A terminal that cannot write a character shows a question mark in its place.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

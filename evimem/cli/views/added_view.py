@@ -1,0 +1,37 @@
+"""What became of the turns that were given to a memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ...types.reports import AddReport
+from ..page import Block, Piece, field, line
+from .wording import counted
+
+_NAMED = 10  # refused turns that are shown with their reason
+
+
+def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: float) -> list[Block]:
+    """Return the counts, and the first of what was refused: pieces of the file, then turns."""
+    total = report.added + report.existing
+    rate = f", {total / seconds:,.0f}/s" if seconds >= 0.01 else ""
+    already = f", {report.existing:,} were there already" if report.existing else ""
+    page: list[Block] = [
+        line(Piece(path, "strong")),
+        line(
+            f"{counted(report.added, 'turn')} added{already}, {counted(report.facts, 'fact')}",
+            Piece(f"  {seconds:.1f} s{rate}", "dim"),
+            indent=2,
+        ),
+    ]
+    owed = Counter(kind for one in report.statuses for kind in one.pending)
+    page += [
+        field("pending", f"{counted(n, 'turn')}: {kind}; `evimem enrich {path}` does this") for kind, n in owed.items()
+    ]
+    turns = [f"turn {one.id!r}: {one.reason}" for one in report.statuses if one.outcome == "refused"]
+    reasons = [*refused, *turns]
+    page += [field("refused", reason, style="warn") for reason in reasons[:_NAMED]]
+    if len(reasons) > _NAMED:
+        page.append(line(Piece(f"and {len(reasons) - _NAMED:,} more refused", "warn"), indent=2))
+    return page

@@ -1,0 +1,196 @@
+"""A trace as a page: what the loop looked for, found, judged and missed, an iteration at a time, and why it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from ...loops.answering import cost
+from ...types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from ..page import BLANK, Block, Field, Heading, Piece, field, line
+from .wording import counted
+
+_NAMED = 6  # turns of a list that are named; the others are counted
+_SIGNALS = 8
+
+
+def trace_page(trace: Trace) -> list[Block]:
+    """Return every event of a trace, in order."""
+    page: list[Block] = [Heading(f"Trace of {trace.question!r} through {trace.loop}")]
+    for iteration, events in groupby(trace.events, key=lambda event: event.iteration):
+        page.append(line(Piece(f"iteration {iteration}" if iteration else "the question", "strong"), indent=2))
+        for event in events:
+            page += _ROWS[type(event)](event)
+    return [*page, *_account(trace), BLANK]
+
+
+def _row(label: str, *pieces: Piece | str) -> Field:
+    return field(label, *pieces, indent=4, width=9)
+
+
+def _queried(event: Queried) -> Iterator[Field]:
+    how = f", {event.strategy}" if event.strategy else ""
+    yield _row("search", Piece(event.query, "name"), Piece(f"  {event.path}, k={event.k}{how}", "dim"))
+
+
+def _found(event: Found) -> Iterator[Field]:
+    if not event.turns:
+        yield _row("found", Piece(f"nothing new by {event.path}", "dim"))
+        return
+    count = f"{counted(len(event.turns), 'new turn')}, {counted(len(event.facts), 'fact')} by {event.path}"
+    yield _row("found", count, Piece(_listed(event.turns), "dim"))
+
+
+def _judged(event: Judged) -> Iterator[Field]:
+    if event.entities:
+        yield _row("known", ", ".join(f"{counted(n, 'fact')} about {name}" for name, n in event.entities.items()))
+    final = Piece(f"{event.final_tier.value} {event.final_confidence:.2f}", "strong")
+    changed = (event.tier, event.confidence) != (event.final_tier, event.final_confidence)
+    given = f" (said {event.tier.value} {event.confidence:.2f})" if changed else ""
+    yield _row("judged", final, f"{given}, probability {event.probability:.2f} by {event.judge}")
+    if event.reason:
+        yield _row("because", event.reason)
+    for gap in event.gaps:
+        yield _row("missing", Piece(f"({gap.kind}) ", "warn"), gap.text)
+
+
+def _gaps(event: GapsChanged) -> Iterator[Field]:
+    for requirement, turns in event.supported.items():
+        yield _row("has", Piece(requirement, "good"), Piece(_listed(turns), "dim"))
+    for requirement, why in event.waived.items():
+        yield _row("waived", Piece(requirement, "warn"), f": {why}")
+    for requirement, why in event.retracted.items():
+        yield _row("lost", Piece(requirement, "warn"), f": {why}")
+    if event.open:
+        yield _row("open", Piece(", ".join(gap.kind for gap in event.open), "dim"))
+
+
+def _called(event: Called) -> Iterator[Field]:
+    tokens = f"{event.input_tokens:,} + {event.output_tokens:,} tokens, {event.seconds:.1f} s"
+    again = f", {counted(event.retries, 'retry', 'retries')}" if event.retries else ""
+    repaired = f", {counted(event.repairs, 'repair')}" if event.repairs else ""
+    outcome = Piece(event.outcome, "" if event.outcome == "ok" else "bad")
+    yield _row("called", f"{event.role} model: ", outcome, Piece(f"  {tokens}{again}{repaired}", "dim"))
+
+
+def _stopped(event: Stopped) -> Iterator[Field]:
+    yield _row("stopped", Piece(event.reason, "strong"))
+
+
+def _acted(event: Acted) -> Iterator[Field]:
+    known = _ACTIONS.get(event.action)
+    if known:
+        yield from known(event)
+    else:
+        why = f": {event.why}" if event.why else ""
+        yield _row("did", f"{event.action}{why}", Piece(_details(event.detail), "dim"))
+
+
+def _analysed(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    about = f", about {', '.join(detail['entities'])}" if detail.get("entities") else ""
+    today = f", as of {detail['asked_at']}" if detail.get("asked_at") else ""
+    yield _row("wants", f"{'a time' if detail.get('wants') == 'time' else detail.get('wants', '')}{about}{today}")
+    for need in detail.get("requirements", ()):
+        yield _row("needs", f"{need['id']}  ", Piece(need["text"], "dim"))
+    yield _row("budget", Piece(_details(detail.get("budget", {})).strip(), "dim"))
+
+
+def _shown(event: Acted) -> Iterator[Field]:
+    left_out = event.detail.get("left_out")
+    rest = f", {counted(left_out, 'turn')} left out for want of room" if left_out else ""
+    yield _row("shown", f"{counted(len(event.detail.get('turns', ())), 'turn')}{rest}")
+
+
+def _measured(event: Acted) -> Iterator[Field]:
+    parts = [f"{name}={_value(value)}" for name, value in event.detail.items()]
+    rest = f"  and {len(parts) - _SIGNALS} more" if len(parts) > _SIGNALS else ""
+    yield _row("signals", Piece("  ".join(parts[:_SIGNALS]) + rest, "dim"))
+
+
+def _answered(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    dropped = detail.get("dropped")
+    cited = f"  cites {' '.join(detail.get('citations', ())) or 'nothing'}"
+    cited += f", {counted(dropped, 'citation')} of nothing shown dropped" if dropped else ""
+    for step in detail.get("steps", ()):
+        yield _row("step", str(step))
+    yield _row("answer", Piece(str(detail.get("text")), "answer"), Piece(f"  {detail.get('manner')}{cited}", "dim"))
+    if event.why:
+        yield _row("because", event.why)
+
+
+def _abstained(event: Acted) -> Iterator[Field]:
+    yield _row("abstain", Piece(event.why, "warn"))
+
+
+def _failed(event: Acted) -> Iterator[Field]:
+    yield _row("failed", Piece(event.why, "bad"))
+
+
+def _spared(event: Acted) -> Iterator[Field]:
+    yield _row("spared", event.why)
+
+
+def _looked_up(event: Acted) -> Iterator[Field]:
+    yield _row("look up", Piece(str(event.detail.get("entity", "")), "name"), Piece(f"  {event.why}", "dim"))
+
+
+def _extended(event: Acted) -> Iterator[Field]:
+    yield _row("needs", f"also {event.detail.get('id')}  ", Piece(str(event.detail.get("text", "")), "dim"))
+
+
+def _account(trace: Trace) -> list[Block]:
+    """Return what the model was asked in all, if it was asked anything."""
+    calls = [event for event in trace if isinstance(event, Called)]
+    if not calls:
+        return []
+    good = [call for call in calls if call.outcome == "ok"]
+    tokens = sum(call.input_tokens + call.output_tokens for call in calls)
+    bill = cost(trace.events).cost
+    price = "" if bill is None else f", ${bill:.4f}"
+    repairs = sum(call.repairs for call in calls)
+    repaired = f", {counted(repairs, 'repair')}" if repairs else ""
+    return [line(Piece(f"{counted(len(good), 'request')}{repaired}, {tokens:,} tokens{price}", "dim"), indent=2)]
+
+
+def _listed(turns: Sequence[str]) -> str:
+    if not turns:
+        return ""
+    rest = f" and {len(turns) - _NAMED} more" if len(turns) > _NAMED else ""
+    return f"  {' '.join(turns[:_NAMED])}{rest}"
+
+
+def _details(detail: Mapping[str, Any]) -> str:
+    return "".join(f"  {name}={_value(value)}" for name, value in detail.items() if value not in ("", [], {}, None))
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return _listed([_value(item) for item in value]).strip()
+    if isinstance(value, dict):
+        return str(value.get("id") or f"({_details(value).strip()})")
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+_ROWS: Mapping[type[Event], Callable[[Any], Iterator[Field]]] = {
+    Queried: _queried,
+    Found: _found,
+    Acted: _acted,
+    Judged: _judged,
+    GapsChanged: _gaps,
+    Called: _called,
+    Stopped: _stopped,
+}
+_ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
+    "analyse": _analysed,
+    "show": _shown,
+    "measure": _measured,
+    "answer": _answered,
+    "abstain": _abstained,
+    "fail": _failed,
+    "look up": _looked_up,
+    "spare": _spared,
+    "extend": _extended,
+}

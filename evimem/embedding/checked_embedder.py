@@ -1,0 +1,65 @@
+"""What every embedder's output must be, checked in one place before it reaches an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import DimensionMismatch, EmbedderError, EvimemError
+from ..protocols import AsyncEmbedder, Embedder
+from ..types.vectors import Vectors
+
+_UNIT = 1e-5
+
+
+def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """Embed texts: one float32 unit row each, or a row of zeros. Raise EmbedderError or DimensionMismatch otherwise."""
+    if not texts:
+        return checked_rows(embedder, (), 0)
+    try:
+        rows = embedder.embed(texts)
+    except EvimemError:
+        raise
+    except Exception as error:
+        raise failure(embedder, error) from error
+    return checked_rows(embedder, rows, len(texts))
+
+
+def failure(embedder: Embedder | AsyncEmbedder, error: Exception) -> EmbedderError:
+    """Return the error for an embedder that raised; what it said stays in the cause, since it may quote a turn."""
+    return EmbedderError(f"embedder {embedder.name!r} failed with {type(error).__name__}; its own error is the cause")
+
+
+def checked_rows(embedder: Embedder | AsyncEmbedder, rows: Any, count: int) -> Vectors:
+    """Return what an embedder gave for `count` texts, normalized; rows that are unit already stay as they are."""
+    if count == 0:
+        return np.zeros((0, embedder.dimension), dtype=np.float32)
+    try:
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
+            matrix: Vectors = np.asarray(np.asarray(rows), dtype=np.float32, order="C")
+    except (TypeError, ValueError) as error:
+        raise _refused(embedder, "rows that are not numbers of one length", count) from error
+    if matrix.ndim != 2 or len(matrix) != count:
+        raise _refused(embedder, f"shape {matrix.shape!r}", count)
+    if matrix.shape[1] != embedder.dimension:
+        raise DimensionMismatch(matrix.shape[1], embedder.dimension)
+    if not np.isfinite(matrix).all():
+        raise _refused(embedder, "a value that is not finite", count)
+    return _normalized(matrix)
+
+
+def _normalized(matrix: Vectors) -> Vectors:
+    norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))[:, None]
+    unit = (np.abs(norms - 1) < _UNIT) | (norms == 0)
+    return matrix if unit.all() else (matrix / np.where(unit, 1.0, norms)).astype(np.float32)
+
+
+def _refused(embedder: Embedder | AsyncEmbedder, got: str, count: int) -> EmbedderError:
+    return EmbedderError(
+        f"embedder {embedder.name!r} returned {got}, expected {count} row(s) of {embedder.dimension} finite numbers; "
+        "correct the embedder",
+        retryable=False,
+        of_texts=True,
+    )

@@ -1,0 +1,184 @@
+"""Facts from a dependency parse and named entities, with any spaCy pipeline that has a parser."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from ..errors import MissingExtra
+from ..types.values import Fact, Turn
+from .clause_facts import Statement, read, told
+from .fact_text import Voice
+from .grammar import Clause
+from .links import Link
+from .tagging import Tagged
+from .turn_facts import Weekday, facts_of, times_of
+
+try:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+except ImportError as error:
+    raise MissingExtra("SpacyExtractor", "spacy") from error
+
+# labels of the English (ClearNLP) and of the Universal Dependencies schemes
+_SUBJECTS = frozenset(("nsubj", "nsubjpass", "nsubj:pass", "csubj", "csubjpass", "expl"))
+_WITHIN_VERB = frozenset(("aux", "auxpass", "aux:pass", "neg", "cop", "advmod", "mark", "prt", "compound:prt"))
+_BEFORE_VERB = _WITHIN_VERB | {"intj", "cc", "punct", "npadvmod", "discourse"}
+_PARTS = frozenset(("relcl", "acl", "acl:relcl", "csubj", "csubjpass", "pcomp", "xcomp"))
+_SURROGATES = re.compile("[\ud800-\udfff]")  # spaCy hashes UTF-8; the length stays
+_CONDITIONS = frozenset(("if", "unless", "whenever"))
+_VERBAL = frozenset("vwfkpgzZLbhdm")
+_BY_TAG = {"VBD": "f", "VBN": "k", "VBG": "g", "VBZ": "Z"}
+_BY_POS = {"NOUN": "N", "PROPN": "M", "ADJ": "J"}
+
+
+class SpacyExtractor:
+    """Reads a turn's facts from the parse of `nlp`; what a fact is, and its kinds, are those of `RuleExtractor`.
+
+    The pipeline is the caller's: any that sets heads and dependency labels. Parts of speech and entities are used
+    where it sets them. A sentence in which the parse finds no subject and verb is read by the rules.
+    """
+
+    name = "spacy"
+
+    def __init__(self, nlp: Language, weekday: Weekday = "recent") -> None:
+        self._nlp = nlp
+        self._weekday: Weekday = weekday
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
+        return facts_of(turn, times_of(turn, self._weekday), self._read, self.name)
+
+    def _read(self, sentence: Tagged, voice: Voice, limit: int | None) -> list[Statement]:
+        if not sentence.words:
+            return []
+        start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
+        doc = self._nlp(_SURROGATES.sub("\ufffd", sentence.text[start:end]))
+        if not doc.has_annotation("DEP"):
+            return read(sentence, voice, limit)
+        parse = _Parse(doc, sentence, start)
+        sentence = sentence._replace(tags=parse.tags())
+        tags = sentence.tags if limit is None else sentence.tags[:limit]
+        found = [(clause, link) for clause, link in parse.clauses() if clause.end <= len(tags)]
+        if not found:
+            return read(sentence, voice, limit)
+        clauses, links = [clause for clause, _ in found], [link for _, link in found]
+        return told(sentence, tags, clauses, links, voice)
+
+
+class _Parse:
+    """A parsed sentence beside our own tokens, which are what facts are made of."""
+
+    def __init__(self, doc: Doc, sentence: Tagged, offset: int) -> None:
+        self._doc = doc
+        self._sentence = sentence
+        self._offset = offset
+        self._starts = [start for start, _ in sentence.ranges]
+
+    def _at(self, token: Token) -> int:
+        """Return the index of our token that holds the first character of one of the parse's."""
+        return max(bisect_right(self._starts, self._offset + token.idx) - 1, 0)
+
+    def tags(self) -> str:
+        """Return our tags, corrected by the parts of speech and the entities."""
+        tags = list(self._sentence.tags)
+        for token in self._doc:
+            at = self._at(token)
+            verbal = tags[at] in _VERBAL
+            if token.pos_ == "VERB" and not verbal:
+                tags[at] = _BY_TAG.get(token.tag_, "v")
+            elif token.pos_ in _BY_POS and verbal and tags[at] not in "bhdm":
+                tags[at] = _BY_POS[token.pos_]
+        for entity in self._doc.ents:
+            for token in entity:
+                at = self._at(token)
+                if tags[at] not in "~SPT.,;" and token.text[:1].isupper():
+                    tags[at] = "M"
+        return "".join(tags)
+
+    def clauses(self) -> list[tuple[Clause, Link]]:
+        """Return the clauses in the order of the text, with how each hangs on the one before it."""
+        found: list[tuple[Clause, Link]] = []
+        heads: list[Token] = []
+        for token in self._doc:
+            clause = self._clause(token, heads)
+            if clause is not None and _is_whole(clause):
+                found.append((clause, self._link(token, heads, first=not found)))
+                heads.append(token)
+        found.sort(key=lambda item: item[0].verb)
+        return [(clause, link) for clause, link in found if not any(_within(clause, other) for other, _ in found)]
+
+    def _clause(self, token: Token, heads: Sequence[Token]) -> Clause | None:
+        """Return the clause that a word heads: with its subject, sharing one, or, opening the sentence, without."""
+        subject = next((child for child in token.lefts if child.dep_ in _SUBJECTS), None)
+        if subject is not None:
+            verb = self._at(self._doc[subject.right_edge.i + 1]) if subject.right_edge.i < token.i else self._at(token)
+            return Clause("main", self._at(subject.left_edge), verb, self._end(token))
+        if token.dep_ == "conj" and token.head in heads and _is_verb(token):
+            first = self._first(token)
+            return Clause("shared", first, first, self._end(token))
+        opens = all(child.dep_ in _BEFORE_VERB for child in token.lefts)
+        if token.dep_ == "ROOT" and token.tag_ in ("VBD", "VBN", "VBG") and opens:
+            first = self._first(token)
+            return Clause("dropped", first, first, self._end(token))
+        return None
+
+    def _first(self, token: Token) -> int:
+        within = [child for child in token.lefts if child.dep_ in _WITHIN_VERB - {"mark", "advmod"}]
+        return min([self._at(token), *(self._at(child) for child in within)])
+
+    def _end(self, token: Token) -> int:
+        """Return where a verb group ends: after its copula, or its last infinitive: "wants to learn"."""
+        copula = [child.i for child in token.lefts if child.dep_ == "cop"]
+        if copula:
+            last = max(copula)
+            while last + 1 < token.i and self._doc[last + 1].dep_ in ("neg", "aux"):
+                last += 1
+            return self._at(self._doc[last]) + 1
+        last_verb = token
+        for verb in _infinitives(token):
+            last_verb = verb
+        return self._at(last_verb) + 1
+
+    def _link(self, token: Token, heads: Sequence[Token], *, first: bool) -> Link:
+        label = token.dep_
+        governor = token.head
+        if label == "ccomp" and governor in heads and governor.i < token.i:
+            return "content" if heads and heads[-1] == governor else "part"
+        if label in _PARTS or (label == "conj" and governor.dep_ in _PARTS):
+            return "part"
+        if label == "advcl":
+            mark = next((child.lower_ for child in token.lefts if child.dep_ in ("mark", "advmod")), "")
+            if mark in _CONDITIONS:
+                return "condition" if first else "part"
+            return "main" if mark else "part"
+        return "main"
+
+
+def _is_verb(token: Token) -> bool:
+    """Return whether a word is a verb, by whichever of the two tag sets the pipeline gives."""
+    return token.pos_ in ("VERB", "AUX") or token.tag_.startswith(("VB", "MD"))
+
+
+def _infinitives(token: Token) -> Iterator[Token]:
+    """Yield the verbs that follow one as bare infinitives, each right after the "to" of the one before."""
+    while True:
+        following = next((child for child in token.rights if child.dep_ == "xcomp" and _is_verb(child)), None)
+        if following is None:
+            return
+        between = [token.doc[index] for index in range(token.i + 1, following.i)]
+        if not between or any(word.dep_ not in _WITHIN_VERB for word in between):
+            return
+        yield following
+        token = following
+
+
+def _is_whole(clause: Clause) -> bool:
+    """Return whether a clause still has a verb, and its subject, in our own tokens."""
+    return (clause.subject < clause.verb if clause.role == "main" else True) and clause.verb < clause.end
+
+
+def _within(clause: Clause, other: Clause) -> bool:
+    """Return whether a clause is part of another's subject: "the man who lives upstairs" plays."""
+    return clause is not other and other.subject <= clause.subject and clause.end <= other.verb

@@ -1,0 +1,119 @@
+"""The dialogue kernel: what share of its neighbours' words and vectors a turn is given.
+
+An answer often stands in the turn after its question, and a turn often speaks of what the one before it named. The
+shares are computed when a question is asked, so that nothing that is kept depends on a neighbour.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .corpus import Corpus
+from .dialogue_order import NONE
+from .weights import Weights
+
+Shares = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """One row a turn: who counts in its score, the turn itself first; NONE and no share where there is nobody.
+
+    `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the turn may answer.
+    `places` are all the positions that occur, ascending; `slots` says for each position of the corpus where among
+    them it is, counting from 1, and `rows` says it for each of `positions`.
+    """
+
+    positions: NDArray[np.int32]
+    shares: Shares
+    answers: Shares
+    weights: Weights
+    places: NDArray[np.int32]
+    slots: NDArray[np.int32]
+    rows: NDArray[np.intp]
+
+    def take(self, chosen: NDArray[np.intp], size: int) -> Neighbourhood:
+        """Return these rows of a neighbourhood in a corpus of a size."""
+        around = self.positions[chosen]
+        return Neighbourhood(around, self.shares[chosen], self.answers[chosen], self.weights, *_places(around, size))
+
+
+def neighbourhood(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Neighbourhood:
+    """Return who counts in the score of these turns, and by how much."""
+    itself = positions.astype(np.int32)
+    columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
+    fading = _fading(weights)
+    for links, answers in ((corpus.dialogue.before, fading.answers), (corpus.dialogue.after, None)):
+        here, speaker = itself, corpus.speaker[itself]
+        state = np.zeros(len(itself), np.intp)
+        for _ in range(weights.steps):
+            there = np.where(here == NONE, NONE, links[here])
+            following = corpus.speaker[there]
+            state = state + np.where(following == speaker, 1, weights.steps + 1)
+            share = np.where(there == NONE, 0.0, fading.shares[state])
+            if not share.any():
+                break
+            there = np.where(share > 0, there, NONE)  # nobody beyond the reach is followed
+            answered = np.zeros(len(itself)) if answers is None else np.where(share > 0, answers[state], 0.0)
+            columns.append((there, share, answered))
+            here, speaker = there, following
+    around, shares, answering = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
+    return Neighbourhood(around, shares, answering, weights, *_places(around, len(corpus)))
+
+
+def around(corpus: Corpus, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
+    """Return one row a turn: itself, and up to so many turns before and after it, whoever speaks; NONE for nobody."""
+    columns = [positions.astype(np.int32)]
+    for links in (corpus.dialogue.before, corpus.dialogue.after):
+        here = columns[0]
+        for _ in range(hops):
+            here = np.where(here == NONE, NONE, links[here])
+            columns.append(here)
+    return np.stack(columns, axis=1)
+
+
+def distinct(positions: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """Return the positions that occur, ascending, in a corpus of a size; faster than sorting them."""
+    occurs = np.zeros(size + 1, np.bool_)  # one more: where NONE points
+    occurs[positions] = True
+    return np.flatnonzero(occurs[:size]).astype(np.int32)
+
+
+def _places(around: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.intp]]:
+    places = distinct(around, size)
+    slots = np.zeros(size + 1, np.int32)
+    slots[places] = np.arange(1, len(places) + 1)
+    return places, slots, slots[around].astype(np.intp) - 1  # NONE gets some row or other: it has no share
+
+
+def distance(changes: int, repeats: int, weights: Weights) -> float:
+    """Return how far a turn is after so many changes of speaker, and so many turns by the one who spoke before."""
+    return changes + weights.burst * repeats
+
+
+def decay(far: float, weights: Weights) -> float:
+    """Return what is left of a neighbour at a distance, in units of the next speaker's turn."""
+    return math.exp(-(far - 1) / weights.fade) if far <= weights.reach else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fading:
+    """What counts of a turn after so many changes of speaker and repeats: entry changes * (steps + 1) + repeats.
+
+    Tables, because numpy's exp may differ in its last bit with the length of an array.
+    """
+
+    shares: NDArray[np.float64]
+    answers: NDArray[np.float64]
+
+
+@lru_cache(maxsize=16)
+def _fading(weights: Weights) -> _Fading:
+    states = [(changes, repeats) for changes in range(weights.steps + 1) for repeats in range(weights.steps + 1)]
+    left = np.array([decay(distance(*state, weights), weights) for state in states])
+    return _Fading(weights.spread * left, np.where([changes == 1 for changes, _ in states], left, 0.0))

@@ -1,0 +1,74 @@
+"""Words and their nearest ones in the shipped embedding, computed once by scripts/relate_words.py.
+
+The table holds, for each piece of the vocabulary that is a word, up to WIDTH others and their cosines. It serves every
+memory alike, whichever embedder gives its vectors.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embedding.static_embedder import SHIPPED
+from ..embedding.wordpiece import WordPiece
+from ..text.terms import STOP_WORDS, stem
+
+TABLE = Path(__file__).with_name("data") / "related.bin"
+WIDTH = 8
+ENTRY = np.dtype([("piece", "<u2"), ("cosine", "u1")])  # cosine in 255ths; 0 where there is no further word
+
+
+@lru_cache(maxsize=1 << 14)
+def related(word: str) -> tuple[tuple[str, float], ...]:
+    """Return the stems nearest to a word, each with its cosine, nearest first; nothing for an unknown word."""
+    number = _numbers().get(word)
+    if number is None:
+        return ()
+    pieces = _pieces()
+    return tuple(
+        (stem(pieces[entry["piece"]]), int(entry["cosine"]) / 255) for entry in _table()[number] if entry["cosine"]
+    )
+
+
+def relate(pieces: tuple[str, ...], vectors: NDArray[np.float32]) -> NDArray[np.void]:
+    """Compute the table: for each word, the nearest of the words with other stems, one a stem."""
+    words = [number for number, piece in enumerate(pieces) if is_word(piece)]
+    rows = vectors[words]
+    rows = rows / np.maximum(np.sqrt(np.square(rows).sum(axis=1, keepdims=True)), np.finfo(np.float32).tiny)
+    stems = [stem(pieces[number]) for number in words]
+    table = np.zeros((len(pieces), WIDTH), ENTRY)
+    for start in range(0, len(words), 512):
+        cosines = rows[start : start + 512] @ rows.T
+        for offset, near in enumerate(np.argsort(-cosines, axis=1, kind="stable")[:, : 8 * WIDTH]):
+            others: dict[str, int] = {}
+            for at in near.tolist():
+                others.setdefault(stems[at], at)
+            others.pop(stems[start + offset], None)
+            for slot, at in enumerate(list(others.values())[:WIDTH]):
+                level = max(0, round(255 * float(cosines[offset, at])))
+                table[words[start + offset], slot] = (words[at], level)
+    return table
+
+
+def is_word(piece: str) -> bool:
+    """Return whether a piece of the vocabulary is a word of its own that tells something."""
+    return len(piece) > 2 and piece.isascii() and piece.isalpha() and piece not in STOP_WORDS
+
+
+@lru_cache(maxsize=1)
+def _pieces() -> tuple[str, ...]:
+    wordpiece = WordPiece.load(SHIPPED.with_name("vocabulary.txt"))
+    return tuple(wordpiece.pieces(range(len(wordpiece))))
+
+
+@lru_cache(maxsize=1)
+def _numbers() -> dict[str, int]:
+    return {piece: number for number, piece in enumerate(_pieces()) if is_word(piece)}
+
+
+@lru_cache(maxsize=1)
+def _table() -> NDArray[np.void]:
+    return np.frombuffer(TABLE.read_bytes(), ENTRY).reshape(-1, WIDTH)

@@ -1,0 +1,82 @@
+"""Turn in: admit -> extract -> embed -> write, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from ..errors import EmbedderError, InvalidTurn
+from ..flow import Flow, embed, known, write
+from ..index.document import embedding_text
+from ..protocols import Extractor
+from ..raw import Admission
+from ..types.reports import AddReport, TurnStatus
+from ..types.stored import Entry, JobKind
+from ..types.values import Fact, Turn
+from ..types.vectors import Vectors
+
+BATCH = 256  # turns a transaction: near the best rate, and little to repeat after a crash
+
+
+@dataclass(slots=True)
+class Remembering:
+    """Remembers the turns of one call. `strict` raises at the first turn that cannot be kept, instead of reporting it.
+
+    `deferred` leaves the vectors to the queue, for an embedder that is far away; `owes` is queued for every turn.
+    """
+
+    extractor: Extractor
+    strict: bool = False
+    deferred: bool = False
+    owes: tuple[JobKind, ...] = ()
+    admit: Admission = field(default_factory=Admission)
+
+    def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
+        """Yield one flow a batch; each is durable when it returns."""
+        turns = iter(turns)
+        while batch := list(islice(turns, BATCH)):
+            yield self.remember(batch)
+
+    def remember(self, turns: Sequence[Turn]) -> Flow[AddReport]:
+        """Keep a batch; return what became of each turn, in order."""
+        outcomes = [self._admitted(turn) for turn in turns]
+        admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
+        stored = yield from known(admitted)
+        fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
+        entries = iter((yield from self._entries(fresh)))
+        whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
+        report = yield from write(whole, strict=self.strict)
+        written = iter(report.statuses)
+        statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
+        return AddReport.of(statuses, report.facts)
+
+    def _admitted(self, turn: Turn) -> Turn | TurnStatus:
+        try:
+            return self.admit(turn)
+        except InvalidTurn as error:
+            if self.strict:
+                raise
+            return TurnStatus(str(turn.id), "refused", str(error))
+
+    def _entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
+        facts = [self.extractor.extract(turn) for turn in turns]
+        vectors = None if self.deferred else (yield from _vectors(turns, facts))
+        if vectors is None:
+            return [Entry(turn, found, owes=self.owes) for turn, found in zip(turns, facts, strict=True)]
+        of_facts = np.split(vectors[len(turns) :], np.cumsum([len(found) for found in facts])[:-1])
+        parts = zip(turns, facts, vectors[: len(turns)], of_facts, strict=True)
+        return [Entry(turn, found, vector, rows, self.owes) for turn, found, vector, rows in parts]
+
+
+def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[Vectors | None]:
+    """Return one row a turn, then one row a fact; None where the embedder fails, which leaves them to the queue."""
+    if not turns:
+        return None
+    texts = [embedding_text(turn) for turn in turns] + [fact.text for found in facts for fact in found]
+    try:
+        return (yield from embed(texts))
+    except EmbedderError:
+        return None  # the turns are kept and found by their words; health() shows the vectors as pending

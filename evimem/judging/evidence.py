@@ -1,0 +1,128 @@
+"""What a mind is shown and what it says: the analysed question, the evidence view, the verdict and the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from ..types.answer import Citation
+from ..types.trace import Called
+from ..types.values import Fact, Gap, Tier, TimeSpan, Turn
+from .tracker import Requirement, Tracker
+
+Wants = Literal["time", "duration", "count", "yes_no", "person", "place", "reason", "choice", "thing"]
+Manner = Literal["direct", "precise", "inferred", "hedged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a question asks, read from its words and the names of the memory, without a model.
+
+    `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
+    it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
+    names, and `terms` their stems; `temporal` is whether the answer is, or is constrained by, a time; `past` whether
+    an older state is asked for.
+    """
+
+    question: str
+    entities: tuple[str, ...]
+    asked: tuple[str, ...]
+    wants: Wants
+    keywords: tuple[str, ...]
+    terms: tuple[str, ...]
+    times: tuple[TimeSpan, ...]
+    temporal: bool
+    past: bool
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One turn that was found: its facts, how it was reached, and in which iteration it came first."""
+
+    turn: Turn
+    facts: tuple[Fact, ...]
+    score: float
+    path: str
+    iteration: int
+    parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCount:
+    """How many distinct facts about an entity were found, how many are needed, and how many the memory holds."""
+
+    found: int
+    needed: int
+    total: int
+
+    @property
+    def short(self) -> bool:
+        """Whether an answer may not rest on so little (E7)."""
+        return self.total == 0 or self.found < self.needed
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a mind sees at one check.
+
+    `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
+    first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
+    `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the mind's own:
+    what it wants to keep between the checks of one question, which share it; the loop never looks inside.
+    """
+
+    analysis: Analysis
+    asked_at: datetime | None
+    speakers: tuple[str, ...]
+    iteration: int
+    iterations: int
+    strategy: str
+    queries: tuple[str, ...]
+    entities: Mapping[str, EntityCount] = field(hash=False)
+    evidence: tuple[Evidence, ...]
+    shown: tuple[Evidence, ...]
+    context: Mapping[str, tuple[Turn, ...]] = field(hash=False)
+    tracker: Tracker
+    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A sufficiency check.
+
+    `confidence` is the judge's own; the loop calibrates tier and confidence (E7, E8) before it acts on them or
+    passes them to `Mind.answer`. `probability` is the calibrated probability that the memory answers the
+    question, None when the mind has none. `supported` maps requirement ids to the turn ids that witness them,
+    `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
+    `signals` are the named raw values behind the confidence; `calls` are the model requests it took. `judge` is who
+    said it, where that is not the mind that was asked.
+    """
+
+    tier: Tier
+    confidence: float
+    supported: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    gaps: tuple[Gap, ...] = ()
+    query: str = ""
+    reason: str = ""
+    probability: float | None = None
+    waived: Mapping[str, str] = field(default_factory=dict, hash=False)
+    retracted: Mapping[str, str] = field(default_factory=dict, hash=False)
+    extended: tuple[Requirement, ...] = ()
+    signals: Mapping[str, float] = field(default_factory=dict, hash=False)
+    calls: tuple[Called, ...] = ()
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer before its citations are checked. `text` is None when the mind finds that it cannot answer."""
+
+    text: str | None
+    citations: tuple[Citation, ...] = ()
+    steps: tuple[str, ...] = ()
+    time: TimeSpan | None = None
+    reason: str | None = None
+    calls: tuple[Called, ...] = ()

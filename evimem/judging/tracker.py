@@ -1,0 +1,192 @@
+"""What a question needs, what is supported by evidence, what is waived, and what is still open: (R, E, W, G).
+
+R is fixed by the analysis of the question. Events move a requirement between the disjoint sets; G is always
+R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, TypeVar
+
+from ..types.trace import Acted, GapsChanged, Trace
+from ..types.values import Gap, GapKind
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One thing that an answer needs. `kind` is the kind of gap it leaves while it is open."""
+
+    id: str
+    kind: GapKind
+    about: str
+    text: str
+
+    @property
+    def gap(self) -> Gap:
+        """The gap that this requirement leaves while nothing supports it."""
+        return Gap(self.kind, self.about, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Evidence was shown to the judge: from now on it may be a witness."""
+
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Evidence that was shown supports a requirement."""
+
+    requirement: str
+    witnesses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waive:
+    """A requirement is given up for a reason (only the year is known; nobody can know)."""
+
+    requirement: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The question turned out to need something more."""
+
+    requirement: Requirement
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """A requirement that was supported or waived is open again, for a reason."""
+
+    requirement: str
+    reason: str
+
+
+TrackerEvent: TypeAlias = Show | Support | Waive | Extend | Retract
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    """The state (R, E, W, G) of one question: frozen, and changed only by `apply`."""
+
+    requirements: tuple[Requirement, ...] = ()
+    supported: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    waived: Mapping[str, str] = field(default_factory=dict, hash=False)
+    shown: frozenset[str] = frozenset()
+
+    @property
+    def open(self) -> tuple[Requirement, ...]:
+        """G, in the order of R."""
+        return tuple(r for r in self.requirements if r.id not in self.supported and r.id not in self.waived)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is open."""
+        return not self.open
+
+    def requires(self, requirement: str) -> bool:
+        """Whether a requirement of this id is in R."""
+        return any(r.id == requirement for r in self.requirements)
+
+
+def start(requirements: Iterable[Requirement]) -> Tracker:
+    """Return the state before anything was seen. Raise ValueError when two requirements share an id."""
+    fixed = tuple(requirements)
+    if len({r.id for r in fixed}) != len(fixed):
+        raise ValueError(f"requirements must have ids of their own, got {[r.id for r in fixed]!r}")
+    return Tracker(fixed)
+
+
+def apply(state: Tracker, event: TrackerEvent) -> Tracker:
+    """Return the state after an event. Raise ValueError for one that would break an invariant."""
+    if isinstance(event, Show):
+        return replace(state, shown=state.shown | frozenset(event.evidence))
+    if isinstance(event, Extend):
+        return _extend(state, event.requirement)
+    if not state.requires(event.requirement):
+        raise ValueError(f"{event.requirement!r} is not a requirement of this question; extend it first")
+    if isinstance(event, Support):
+        return _support(state, event)
+    if isinstance(event, Waive):
+        return _waive(state, event)
+    return replace(
+        state,
+        supported=_without(state.supported, event.requirement),
+        waived=_without(state.waived, event.requirement),
+    )
+
+
+def replay(requirements: Iterable[Requirement], events: Iterable[TrackerEvent]) -> Tracker:
+    """Return the state that these events lead to."""
+    state = start(requirements)
+    for event in events:
+        state = apply(state, event)
+    return state
+
+
+def replay_trace(trace: Trace) -> Tracker:
+    """Return the tracker's last state, from a trace alone."""
+    requirements: tuple[Requirement, ...] = ()
+    events: list[TrackerEvent] = []
+    for event in trace.events:
+        if isinstance(event, Acted) and event.action == "analyse":
+            requirements = tuple(Requirement(**item) for item in event.detail["requirements"])
+        elif isinstance(event, Acted) and event.action == "show":
+            events.append(Show(tuple(event.detail["turns"])))
+        elif isinstance(event, Acted) and event.action == "extend":
+            events.append(Extend(Requirement(**event.detail)))
+        elif isinstance(event, GapsChanged):
+            events.extend(_recorded(event))
+    return replay(requirements, events)
+
+
+def grounded(witnesses: Iterable[str], shown: Collection[str]) -> tuple[str, ...]:
+    """Return the witnesses that were shown, each once, in order."""
+    return tuple(dict.fromkeys(witness for witness in witnesses if witness in shown))
+
+
+def _recorded(event: GapsChanged) -> list[TrackerEvent]:
+    return [
+        *(Retract(requirement, reason) for requirement, reason in event.retracted.items()),
+        *(Support(requirement, tuple(witnesses)) for requirement, witnesses in event.supported.items()),
+        *(Waive(requirement, reason) for requirement, reason in event.waived.items()),
+    ]
+
+
+def _extend(state: Tracker, requirement: Requirement) -> Tracker:
+    if state.requires(requirement.id):
+        raise ValueError(f"{requirement.id!r} is already a requirement of this question")
+    return replace(state, requirements=(*state.requirements, requirement))
+
+
+def _support(state: Tracker, event: Support) -> Tracker:
+    unseen = [witness for witness in event.witnesses if witness not in state.shown]
+    if unseen or not event.witnesses:
+        raise ValueError(
+            f"{event.requirement!r} needs a witness that was shown, got {event.witnesses!r}, never shown: {unseen!r}; "
+            "drop those with grounded()"
+        )
+    known = state.supported.get(event.requirement, ())
+    witnesses = tuple(dict.fromkeys((*known, *event.witnesses)))
+    return replace(
+        state,
+        supported={**state.supported, event.requirement: witnesses},
+        waived=_without(state.waived, event.requirement),
+    )
+
+
+def _waive(state: Tracker, event: Waive) -> Tracker:
+    if event.requirement in state.supported:
+        raise ValueError(f"{event.requirement!r} is supported by evidence; retract it before giving it up")
+    return replace(state, waived={**state.waived, event.requirement: event.reason})
+
+
+def _without(mapping: Mapping[str, T], key: str) -> Mapping[str, T]:
+    return {name: value for name, value in mapping.items() if name != key}

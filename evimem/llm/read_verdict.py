@@ -1,0 +1,119 @@
+"""A judge's reply as a `Verdict`: only requirements that exist, only evidence that was shown, only known gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import ReplyError
+from ..judging.evidence import Verdict, View
+from ..judging.tracker import Requirement
+from ..types.values import Gap, GapKind, Tier
+from . import prompt_fields
+from .evidence_prompt import Page
+from .json_reply import read
+from .reply_schemas import GAPS, STATUSES, TIERS
+
+MAX_GAPS = 8
+MAX_SENTENCE = 400
+_FLAGS = {"exact": Tier.EXACT, "exact_match": Tier.EXACT, "inferrable": Tier.INFERRABLE, "partial": Tier.PARTIAL}
+_WANTED = ("tier", *_FLAGS)
+
+
+@dataclass(slots=True)
+class _Support:
+    """What the reply says of the requirements, and how much of it names nothing that was offered."""
+
+    supported: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    waived: dict[str, str] = field(default_factory=dict)
+    retracted: dict[str, str] = field(default_factory=dict)
+    dropped: int = 0
+
+
+def read_verdict(text: str, view: View, page: Page) -> Verdict:
+    """Return the verdict that a judge's reply states. Raise ReplyError when it states no tier or confidence."""
+    reply = read(text, "judge", _WANTED)
+    tier, confidence = _tier(reply), prompt_fields.confidence(reply.get("confidence"))
+    if tier is None:
+        raise ReplyError("judge", f"its tier is none of {TIERS!r}", text)
+    if confidence is None:
+        raise ReplyError("judge", "its confidence is no number between 0 and 1", text)
+    support = _support(prompt_fields.items(reply.get("requirements")), view, page)
+    return Verdict(
+        tier=tier,
+        confidence=confidence,
+        supported=support.supported,
+        gaps=_gaps(reply),
+        query=" ".join(prompt_fields.stated(reply.get("next_query", reply.get("query")), MAX_SENTENCE).split()),
+        reason=prompt_fields.stated(reply.get("reason"), MAX_SENTENCE),
+        waived=support.waived,
+        retracted=support.retracted,
+        signals={"score": confidence, "confidence": confidence, "dropped": float(support.dropped)},
+    )
+
+
+def labels(requirements: Sequence[Requirement]) -> Mapping[str, Requirement]:
+    """Return the label that each requirement is shown under."""
+    return {f"r{number}": requirement for number, requirement in enumerate(requirements, 1)}
+
+
+def _tier(reply: Mapping[str, Any]) -> Tier | None:
+    named = prompt_fields.choice(reply.get("tier"), TIERS)
+    if named is not None:
+        return Tier(named)
+    flags = {tier: prompt_fields.flag(reply[name]) for name, tier in _FLAGS.items() if name in reply}
+    for tier in (Tier.EXACT, Tier.INFERRABLE, Tier.PARTIAL):
+        if flags.get(tier):
+            return tier
+    return Tier.NONE if flags.get(Tier.PARTIAL) is False else None
+
+
+def _support(entries: Sequence[Any], view: View, page: Page) -> _Support:
+    known = labels(view.tracker.requirements)
+    names = {requirement.id: requirement for requirement in known.values()}
+    found = _Support()
+    for entry in entries:
+        said = entry if isinstance(entry, dict) else {}
+        label = prompt_fields.text(said.get("id"), 120)
+        requirement = known.get(label.lower().strip("[]() ")) or names.get(label)
+        if requirement is None:
+            found.dropped += 1
+            continue
+        _note(found, requirement.id, said, view, page)
+    return found
+
+
+def _note(found: _Support, requirement: str, said: Mapping[str, Any], view: View, page: Page) -> None:
+    status = prompt_fields.choice(said.get("status"), STATUSES)
+    why = prompt_fields.stated(said.get("why"), MAX_SENTENCE)
+    cited = [page.turn(prompt_fields.text(item, 120)) for item in prompt_fields.items(said.get("evidence"))]
+    found.dropped += cited.count(None)
+    witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
+    if status == "supported" and witnesses:
+        found.supported[requirement] = witnesses
+    elif status == "waived" and why:
+        found.waived[requirement] = why
+    elif status == "open" and why and requirement in view.tracker.supported:
+        found.retracted[requirement] = why
+
+
+def _gaps(reply: Mapping[str, Any]) -> tuple[Gap, ...]:
+    said = reply.get("gaps", reply.get("missing"))
+    entries = said if isinstance(said, list) else [said]
+    gaps = (_gap(entry) for entry in entries[:MAX_GAPS])
+    return tuple(dict.fromkeys(gap for gap in gaps if gap is not None))
+
+
+def _gap(entry: Any) -> Gap | None:
+    said = entry if isinstance(entry, dict) else {"text": entry}
+    text = prompt_fields.stated(said.get("text"), MAX_SENTENCE)
+    about = prompt_fields.stated(said.get("about"), 80)
+    if not text and not about:
+        return None
+    named = prompt_fields.choice(said.get("kind"), GAPS)
+    kind: GapKind = next((known for known in _KINDS if known == named), "attribute")
+    return Gap(kind, about, text or f"too little about {about}")
+
+
+_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict")

@@ -1,0 +1,160 @@
+"""The end of a question: an answer whose citations were checked, an abstention with its reason, or a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ..errors import ModelError
+from ..flow import Flow
+from ..judging.clamps import abstention, approximate, manner
+from ..judging.evidence import Draft, Manner
+from ..types.answer import Answer, Citation, Usage
+from ..types.trace import Acted, Called, Event, Trace
+from ..types.values import Gap, Tier, Turn
+from .session import Check, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Citations of shown turns, their quotes verbatim, and how many were dropped because they were never shown."""
+
+    citations: tuple[Citation, ...]
+    dropped: int
+
+
+def finish(session: Session, check: Check) -> Flow[Answer]:
+    """Answer from the last check, or abstain."""
+    verdict = check.verdict
+    why = abstention(
+        verdict,
+        facts=sum(len(item.facts) for item in check.view.evidence),
+        checks=session.checks,
+        budget=session.budget,
+        below=session.task.mind.abstain_below,
+    )
+    if why is not None:
+        return _abstain(session, check, why)
+    worded: Manner = "direct"
+    if session.has("tiers"):
+        worded = manner(verdict.tier, verdict.confidence, temporal=session.analysis.temporal)
+    draft = yield from session.consult(session.task.mind.answer(check.view, verdict, worded), check.view.iteration)
+    session.events.extend(draft.calls)
+    if draft.text is None:
+        return _abstain(session, check, draft.reason or "the evidence does not state the answer")
+    return _answer(session, check, draft, worded)
+
+
+def nothing(session: Session, iteration: int) -> Answer:
+    """Abstain because nothing at all was found: there is nothing to judge."""
+    why = "the memory holds nothing to answer from"
+    session.events.append(Acted(iteration, "abstain", why))
+    gaps = tuple(requirement.gap for requirement in session.tracker.open)
+    return _made(session, None, Tier.NONE, 0.0, abstained=True, gaps=gaps, reason=why)
+
+
+def partial(session: Session, error: ModelError) -> Answer:
+    """Return what is known when the model failed: neither an answer nor an abstention."""
+    gaps = tuple(requirement.gap for requirement in session.tracker.open)
+    tier = Tier.PARTIAL if session.shown else Tier.NONE
+    why = f"the question was not finished: {type(error).__name__}: {error}"
+    return _made(session, None, tier, 0.0, abstained=False, gaps=gaps, reason=why)
+
+
+def check_citations(citations: Iterable[Citation], shown: Mapping[str, Turn], facts: Collection[str]) -> Checked:
+    """Keep the citations of turns that were shown; make each quote the characters of its span."""
+    kept: dict[Citation, None] = {}
+    dropped = 0
+    for citation in citations:
+        turn = shown.get(citation.turn_id)
+        if turn is None:
+            dropped += 1
+            continue
+        known = citation.fact_id if citation.fact_id in facts else None
+        kept[_ground(replace(citation, fact_id=known), turn)] = None
+    return Checked(tuple(kept), dropped)
+
+
+def cost(events: Iterable[Event]) -> Usage:
+    """Add up the model calls of a trace; the seconds of the whole question are the door's to measure."""
+    calls = [event for event in events if isinstance(event, Called)]
+    return Usage(
+        requests=sum(call.outcome == "ok" for call in calls),
+        repairs=sum(call.repairs for call in calls),
+        retries=sum(call.retries for call in calls),
+        input_tokens=sum(call.input_tokens for call in calls),
+        output_tokens=sum(call.output_tokens for call in calls),
+        cost=_sum([call.cost for call in calls if call.outcome == "ok" or call.input_tokens]),
+        model_seconds=sum(call.seconds for call in calls),
+    )
+
+
+def _sum(costs: list[float | None]) -> float | None:
+    """Add up what requests cost; None where one of them has no price, for a part of a bill is no bill."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Answer:
+    verdict = check.verdict
+    checked = check_citations(draft.citations, session.shown, session.shown_facts)
+    citations = checked.citations or _witnesses(session)
+    approximately = worded in {"inferred", "hedged"}
+    sure = approximate(verdict.confidence) if approximately else verdict.confidence
+    probability = sure if verdict.probability is None else verdict.probability
+    detail = {
+        "text": draft.text,
+        "tier": verdict.tier.value,
+        "confidence": probability,
+        "structural": sure,
+        "manner": worded,
+        "steps": list(draft.steps),
+        "citations": [citation.turn_id for citation in citations],
+        "dropped": checked.dropped,
+    }
+    session.events.append(Acted(check.view.iteration, "answer", draft.reason or "", detail))
+    return replace(
+        _made(session, draft.text, verdict.tier, probability, abstained=False, gaps=verdict.gaps, reason=draft.reason),
+        citations=citations,
+        time=draft.time,
+    )
+
+
+def _abstain(session: Session, check: Check, why: str) -> Answer:
+    verdict = check.verdict
+    probability = verdict.confidence if verdict.probability is None else verdict.probability
+    detail = {"tier": verdict.tier.value, "confidence": probability}
+    session.events.append(Acted(check.view.iteration, "abstain", why, detail))
+    return _made(session, None, verdict.tier, probability, abstained=True, gaps=verdict.gaps, reason=why)
+
+
+def _made(
+    session: Session,
+    text: str | None,
+    tier: Tier,
+    probability: float,
+    *,
+    abstained: bool,
+    gaps: tuple[Gap, ...],
+    reason: str | None,
+) -> Answer:
+    trace = Trace(session.task.question, session.loop, tuple(session.events))
+    return Answer(text, abstained, tier, probability, (), gaps, trace, cost(trace.events), reason=reason)
+
+
+def _witnesses(session: Session) -> tuple[Citation, ...]:
+    """Cite what supports the requirements, for an answer that named no place that was shown."""
+    ids = dict.fromkeys(w for found in session.tracker.supported.values() for w in found)
+    return tuple(Citation(turn_id, None, "") for turn_id in ids)
+
+
+def _ground(citation: Citation, turn: Turn) -> Citation:
+    for text in (turn.text, turn.caption or ""):
+        if citation.span is not None:
+            start, end = citation.span
+            if 0 <= start < end <= len(text) and citation.quote in {"", text[start:end]}:
+                return replace(citation, quote=text[start:end])
+        if citation.quote and citation.quote in text:
+            start = text.index(citation.quote)
+            return replace(citation, span=(start, start + len(citation.quote)))
+    return Citation(citation.turn_id, None, "", citation.fact_id)

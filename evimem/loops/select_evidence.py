@@ -1,0 +1,68 @@
+"""Which evidence a mind sees: newest first, within a token budget, with shares kept for edges and bare turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from ..embedding import count_tokens
+from ..judging.evidence import Evidence
+
+EDGE_SHARE = 0.15
+RAW_SHARE = 0.15
+EARLIER_SHARE = 0.35
+FRAME_TOKENS = 16
+MOST_COUNTED = 8_000  # characters: what a longer turn costs is reckoned from them, so that no turn is slow to count
+
+
+def tokens(evidence: Evidence) -> int:
+    """Return what a turn costs in the view: its words, its caption, its facts, and the frame around them."""
+    turn = evidence.turn
+    text = " ".join([turn.speaker, turn.text, turn.caption or "", *(fact.text for fact in evidence.facts)])
+    counted = count_tokens(text[:MOST_COUNTED])
+    return FRAME_TOKENS + (counted if len(text) <= MOST_COUNTED else counted * len(text) // MOST_COUNTED)
+
+
+def select(
+    evidence: Sequence[Evidence],
+    budget: int,
+    *,
+    iteration: int,
+    witnesses: Collection[str] = (),
+    cost: Callable[[Evidence], int] = tokens,
+) -> tuple[Evidence, ...]:
+    """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
+
+    A share of the budget is kept for what edges brought, for turns without facts and for the best of what was seen
+    before, so that none is crowded out by the many; a share that one leaves free goes to the others.
+    """
+    costs = {item.turn.id: cost(item) for item in evidence}
+    ordered = _newest_first(evidence, iteration, frozenset(witnesses))
+    shares: tuple[tuple[float, Iterable[Evidence]], ...] = (
+        (EDGE_SHARE, (item for item in ordered if item.path.startswith("edge:"))),
+        (RAW_SHARE, (item for item in ordered if not item.facts)),
+        (EARLIER_SHARE, (item for item in ordered if item.iteration < iteration)),
+    )
+    taken: set[str] = set()
+    for share, items in shares:
+        _take(items, int(budget * share), costs, taken)
+    _take(ordered, budget - sum(costs[turn_id] for turn_id in taken), costs, taken)
+    return tuple(item for item in ordered if item.turn.id in taken)
+
+
+def _newest_first(evidence: Sequence[Evidence], iteration: int, witnesses: frozenset[str]) -> list[Evidence]:
+    def group(item: Evidence) -> int:
+        if item.iteration == iteration:
+            return 0
+        return 1 if item.turn.id in witnesses else 2
+
+    return sorted(evidence, key=group)
+
+
+def _take(items: Iterable[Evidence], budget: int, costs: Mapping[str, int], taken: set[str]) -> None:
+    """Take what fits into a budget of its own, in order."""
+    left = budget
+    for item in items:
+        cost = costs[item.turn.id]
+        if item.turn.id not in taken and cost <= left:
+            taken.add(item.turn.id)
+            left -= cost

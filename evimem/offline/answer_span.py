@@ -1,0 +1,280 @@
+"""The short answer inside a sentence: a probability for each word, and the run of words that is worth most.
+
+A word's probability is a linear model over named features; the run is the one with the best expected overlap with
+the answer, which is what keeps it short.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ..judging.evidence import Analysis, Wants
+from ..text.terms import STOP_WORDS, stem, words
+from ..types.values import Fact
+from .constants import Linear
+from .match_sentences import Array, Match, Matches, word_vector
+from .word_rarity import rarity
+
+_TOKEN = re.compile(r"\w+(?:['\u2019\-]\w+)*")
+_HEAD = re.compile(
+    r"\b(?:what|which)\s+(?:(?:kinds?|types?|sorts?)\s+of\s+)?((?:[\w'\u2019-]+\s+){0,3}?[\w'\u2019-]+)\s+"
+    r"(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would|should|might|may)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|twenty|thirty|"
+    r"forty|fifty|hundred|thousand|once|twice|several|couple|few|dozen)\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\b(?:names?|called|named|title)\b", re.IGNORECASE)
+_PLACE_BEFORE = frozenset({"in", "at", "to", "from", "near", "on", "through", "around", "into"})
+_REASON_BEFORE = frozenset({"because", "since", "so", "to", "as", "for"})
+_STANDS_FOR = {"person": ("person", "friend"), "place": ("city", "place"), "count": ("number",)}
+_EMBEDDING = 256
+_NOT_FIRST = STOP_WORDS - {
+    "my",
+    "his",
+    "her",
+    "their",
+    "our",
+    "a",
+    "an",
+    "the",
+    "no",
+    "not",
+    "out",
+    "off",
+    "up",
+    "down",
+}
+_NOT_LAST = STOP_WORDS - {
+    "out",
+    "off",
+    "up",
+    "down",
+    "on",
+    "again",
+    "him",
+    "her",
+    "it",
+    "them",
+    "me",
+    "us",
+    "myself",
+    "himself",
+}
+SENTENCES = 12  # looked into for an answer
+LONGEST = 12  # words of an answer
+LOOSE = 2.5  # words an answer has on average
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a sentence: where it stands in the turn's text (or caption)."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of words of one sentence, and its expected overlap with the answer."""
+
+    match: Match
+    start: int
+    end: int
+    text: str
+    worth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What every word is compared with: the question's stems and names, and what they mean."""
+
+    stems: frozenset[str]
+    names: frozenset[str]
+    meaning: Array
+    head: Array
+    wants: Wants
+    named: bool
+
+
+def answers(
+    matches: Matches, found: Sequence[Match], facts: Mapping[str, Sequence[Fact]], word: Linear, items: int
+) -> list[Span]:
+    """Return the best runs of words, best first, no two alike and no two from one sentence."""
+    top = max((m.score for m in found), default=0.0)
+    asked = asked_of(matches.analysis)
+    spans = []
+    for m in found[:SENTENCES]:
+        if m.unit.asks or not (said := tokens(m)):
+            continue
+        columns = describe(said, m, asked, facts.get(m.unit.turn.id, ()), top)
+        start, end, worth = best_span(word.probabilities(columns), LOOSE, columns["asked"])
+        start, end = trimmed(said, start, end)
+        if end > start:
+            spans.append(_span(m, said[start].start, said[end - 1].end, worth))
+    return _distinct(sorted(spans, key=lambda span: -span.worth))[:items]
+
+
+def tokens(match: Match) -> list[Word]:
+    """Return the words of a sentence with their places in the turn."""
+    offset = match.unit.span[0]
+    return [Word(m[0], m.start() + offset, m.end() + offset) for m in _TOKEN.finditer(match.unit.text)]
+
+
+def describe(found: Sequence[Word], m: Match, asked: Asked, facts: Sequence[Fact], top: float) -> dict[str, Array]:
+    """Return the named features of a sentence's words, a column each."""
+    plain = [_plain(token.text) for token in found]
+    stems = [stem(word) for word in plain]
+    stop = np.array([word in STOP_WORDS for word in plain])
+    named = np.array([word in asked.names for word in plain])
+    said = np.array([s in asked.stems for s in stems]) & ~stop
+    places = np.flatnonzero(said & ~named)
+    index = np.arange(len(found))
+    apart = np.abs(index[:, None] - places[None, :]).min(axis=1) if len(places) else np.full(len(found), 20)
+    vectors = np.array([word_vector(word) for word in plain], np.float32)
+    objects, of_verb = _objects(found, m, facts, asked.stems)
+    capital = np.array([token.text[:1].isupper() for token in found]) & (index > 0) & ~stop
+    columns: dict[str, Any] = {
+        "asked": said | named,
+        "rarity": [0.0 if gone else rarity(s) for gone, s in zip(stop, stems, strict=True)],
+        "stop": stop,
+        "name": capital,
+        "number": [numeric(token.text) for token in found],
+        "near": np.exp(-apart / 4),
+        "after": index > places[-1] if len(places) else np.zeros(len(found)),
+        "like_head": vectors @ asked.head,
+        "like_question": vectors @ asked.meaning,
+        "sentence": m.score / (top + 1e-6),
+        "own": m.own,
+        "rank": math.exp(-m.rank / 4),
+        "object": objects,
+        "of_verb": of_verb,
+        "typed": _typed(asked.wants, plain, found, capital, named=asked.named),
+        "heard": float(m.window > m.coverage + 0.3),
+        "caption": float(m.unit.caption),
+        "first": index == 0,
+    }
+    return {name: np.broadcast_to(np.asarray(column, np.float32), len(found)) for name, column in columns.items()}
+
+
+def head(analysis: Analysis) -> tuple[str, ...]:
+    """Return the noun that names what is asked for ("what instrument"), or what stands for the form of answer."""
+    found = _HEAD.search(analysis.question)
+    if found is None:
+        return _STANDS_FOR.get(analysis.wants, ())
+    return tuple(word for word in words(found[1]) if word not in STOP_WORDS)[-2:]
+
+
+def trimmed(said: Sequence[Word], start: int, end: int) -> tuple[int, int]:
+    """Return a run without the function words that hang over at its ends; a determiner may lead."""
+    while start < end and _plain(said[start].text) in _NOT_FIRST:
+        start += 1
+    while end > start and _plain(said[end - 1].text) in _NOT_LAST:
+        end -= 1
+    return start, end
+
+
+def best_span(
+    probabilities: Sequence[float] | Array, loose: float, barred: Sequence[float] | Array = ()
+) -> tuple[int, int, float]:
+    """Return the run with the best expected F1 against an answer of about `loose` words, and its worth.
+
+    A barred word, one that the question itself says, is in no run.
+    """
+    sums = [0.0, *accumulate(float(p) for p in probabilities)]
+    best = (0, 0, 0.0)
+    for start in range(len(sums) - 1):
+        for end in range(start + 1, min(len(sums) - 1, start + LONGEST) + 1):
+            if len(barred) and barred[end - 1]:
+                break
+            worth = 2 * (sums[end] - sums[start]) / (end - start + loose)
+            if worth > best[2]:
+                best = (start, end, worth)
+    return best
+
+
+def asked_of(analysis: Analysis) -> Asked:
+    """Return what the words of an answer are compared with."""
+    return Asked(
+        frozenset(stem(word) for word in words(analysis.question)),
+        frozenset(word for name in analysis.entities for word in words(name)),
+        _mean(analysis.keywords),
+        _mean(head(analysis)),
+        analysis.wants,
+        _NAMED.search(analysis.question) is not None,
+    )
+
+
+def _span(m: Match, start: int, end: int, worth: float) -> Span:
+    said = (m.unit.turn.caption or "") if m.unit.caption else m.unit.turn.text
+    return Span(m, start, end, said[start:end], worth)
+
+
+def _distinct(spans: Sequence[Span]) -> list[Span]:
+    kept: dict[frozenset[str], Span] = {}
+    for span in spans:
+        kept.setdefault(frozenset(stem(word) for word in words(span.text)), span)
+    return list(kept.values())
+
+
+@lru_cache(maxsize=1 << 14)
+def _plain(token: str) -> str:
+    found = words(token)
+    return found[0] if found else ""
+
+
+def numeric(text: str) -> bool:
+    """Whether a word is a number, in digits or spelled out."""
+    return _NUMBER.search(text) is not None
+
+
+def _objects(
+    found: Sequence[Word], m: Match, facts: Sequence[Fact], asked: frozenset[str]
+) -> tuple[list[bool], list[bool]]:
+    """Return which words stand in the object of a fact, and in that of one whose verb is the question's."""
+    objects, of_verb = [False] * len(found), [False] * len(found)
+    for fact in facts:
+        if (fact.kind == "image") != m.unit.caption:
+            continue
+        inside = set(words(fact.object))
+        verb = any(stem(word) in asked for word in words(fact.predicate) if word not in STOP_WORDS)
+        for index, token in enumerate(found):
+            if fact.span[0] <= token.start < fact.span[1] and _plain(token.text) in inside:
+                objects[index] = True
+                of_verb[index] = of_verb[index] or verb
+    return objects, of_verb
+
+
+def _typed(wants: Wants, plain: Sequence[str], found: Sequence[Word], capital: Any, *, named: bool) -> Any:
+    """Return how far each word has the form of answer that is asked for."""
+    if wants == "person":
+        led = np.array([bool(_PLACE_BEFORE & set(plain[max(0, i - 2) : i])) for i in range(len(plain))])
+        return capital & ~led
+    if named:
+        return capital
+    if wants in {"count", "duration"}:
+        return [numeric(token.text) for token in found]
+    if wants == "place":
+        led = np.array([bool(_PLACE_BEFORE & set(plain[max(0, i - 3) : i])) for i in range(len(plain))])
+        return 0.5 * led + (led & capital)
+    if wants == "reason":
+        return [bool(_REASON_BEFORE & set(plain[:i])) for i in range(len(plain))]
+    return np.zeros(len(plain))
+
+
+def _mean(terms: Sequence[str]) -> Array:
+    if not terms:
+        return np.zeros(_EMBEDDING, np.float32)
+    total: Array = np.sum([word_vector(word) for word in terms], axis=0)
+    return total / (float(np.linalg.norm(total)) + 1e-6)

@@ -1,0 +1,150 @@
+"""Questions for one attribute of somebody or something: "what is my sister's dog called", "how old is Kit"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...extract.tagging import Tagged, lowered, tagged
+from .phrases import POSSESSIVE, Phrase, phrases
+
+_BE = r"(?:\s+(?:is|are|was|were|am)|['\u2019]s|['\u2019]re)"
+_DO = r"(?:do|does|did|can|could|would|will)(?:\s?n['\u2019]?t|\s+not)?|can['\u2019]?t"
+_WHO = r"(?P<of>.+?)"
+_POSS = r"(?P<poss>my|our|your|his|her|their)"
+_END = r"(?P<tail>\s+(?:now|today|currently|these days|nowadays|before|at first|previously|originally))?\s*\?*\s*$"
+_SHAPES: tuple[tuple[str, str], ...] = (
+    ("name", rf"^(?:what|how){_BE}\s+{_WHO}\s+(?:called|named)"),
+    ("name", rf"^what{_BE}\s+the\s+(?P<which>first |full |last )?names?\s+of\s+{_WHO}"),
+    (
+        "name",
+        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<which>first |full |last )?names?",
+    ),
+    ("surname", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:surname|last name|family name)"),
+    ("age", rf"^how\s+old{_BE}\s+{_WHO}"),
+    ("age", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+age"),
+    ("colour", rf"^(?:what|which)\s+colou?rs?{_BE}\s+{_WHO}"),
+    ("colour", rf"^what{_BE}\s+the\s+colou?rs?\s+of\s+{_WHO}"),
+    ("kind", rf"^(?:what|which)\s+(?:breed|species|kind|type|sort)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
+    ("brand", rf"^(?:what|which)\s+(?:brand|make|model)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
+    ("brand", rf"^(?:what|which)\s+(?:brand|make|model)\s+of\s+(?P<noun>[\w-]+)\s+(?:{_DO})\s+{_WHO}\s+(?P<verb>\w+)"),
+    ("weight", rf"^how\s+much\s+(?:do|does|did)\s+{_WHO}\s+weigh"),
+    (
+        "price",
+        rf"^how\s+much\s+(?:(?:do|does|did)\s+{_WHO}\s+cost|(?:is|are|was|were)\s+(?P<of2>.+?))(?:\s+(?:me|us))?",
+    ),
+    ("size", rf"^how\s+(?:tall|big|large|long|wide|high|heavy|deep){_BE}\s+{_WHO}"),
+    ("birth", rf"^when\s+(?:was|were)\s+{_WHO}\s+born"),
+    ("birth", rf"^when{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+birthday"),
+    ("live", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?(?:live|reside)"),
+    ("work", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?work"),
+    ("work", rf"^(?:who|what\s+company|which\s+company)\s+(?:do|does|did)\s+{_WHO}\s+work\s+for"),
+    ("from", rf"^where{_BE}\s+{_WHO}\s+from"),
+    (
+        "job",
+        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job|profession|occupation|trade)(?:\s+at\s+.+?)?",
+    ),
+    (
+        "title",
+        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job\s+title|position|role)(?:\s+at\s+.+?)?",
+    ),
+    ("job", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+do(?:\s+for\s+(?:a\s+living|work)|\s+professionally)?"),
+    ("allergy", rf"^what{_BE}\s+{_WHO}\s+allergic\s+to"),
+    (
+        "favourite",
+        rf"^(?:what|who|which){_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+favou?rite\s+(?P<noun>[\w -]+?)",
+    ),
+    (
+        "dislike",
+        rf"^what\s+(?:(?:do|does|did)\s+{_WHO}\s+(?:hate|dislike|not\s+like)|(?:do|does|did|ca|could)n['\u2019]?t\s+(?P<of2>.+?)\s+(?:like|stand|bear))",
+    ),
+    ("like", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?:like|love|enjoy)(?:\s+to\s+\w+)?"),
+    ("exists", rf"^(?:do|does)\s+{_WHO}\s+have\s+(?:an?|any)\s+(?P<noun>[\w -]+?)"),
+    (
+        "have",
+        rf"^(?:what|which)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>have|own|drive|ride|play|use|wear|keep|speak)",
+    ),
+    ("do", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>[a-z]+)"),
+    ("who", rf"^who{_BE}\s+{_WHO}"),
+    ("attribute", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<noun>[a-z-]+(?:\s+[a-z-]+)?)"),
+    ("place", rf"^where{_BE}\s+{_WHO}"),
+)
+_PATTERNS = tuple((kind, re.compile(shape + _END, re.IGNORECASE)) for kind, shape in _SHAPES)
+_MOST_PHRASES = 2  # "the door of my shed"
+_LONGEST = 200  # characters of a question that is read so
+_TITLES = ("mr", "mrs", "ms", "dr", "prof", "mr.", "mrs.", "ms.", "dr.", "prof.")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What is asked of whom: the kind of attribute, the phrase for whose it is, the noun or verb that narrows it."""
+
+    kind: str
+    of: Phrase
+    spoken: str
+    noun: str = ""
+    verb: str = ""
+    which: str = ""
+
+
+def attribute_of(question: str) -> Attribute | None:
+    """Return the attribute that a question asks for, None for a question of any other shape."""
+    text = question.strip()
+    if len(text) > _LONGEST:
+        return None
+    for kind, pattern in _PATTERNS:
+        found = pattern.match(text)
+        if found is None:
+            continue
+        groups = found.groupdict()
+        key = next((key for key in ("of", "of2", "poss") if groups.get(key)), None)
+        if key is None:
+            continue
+        at, to = found.span(key)
+        phrase = Phrase(pronoun=POSSESSIVE[text[at:to].lower()]) if key == "poss" else _phrase(text, at, to)
+        if phrase is None:
+            return None
+        return Attribute(
+            kind,
+            phrase,
+            text[at:to],
+            (groups.get("noun") or "").lower().strip(),
+            (groups.get("verb") or "").lower(),
+            (groups.get("which") or "").strip().lower(),
+        )
+    return None
+
+
+def _runs_on(sentence: Tagged, phrase: Phrase) -> bool:
+    """Whether words follow a name within a phrase, which then holds more than one: "Gina design"."""
+    return bool(phrase.name and phrase.words) and sentence.ranges[phrase.last - 1][1] > phrase.name_at[1]
+
+
+def _phrase(text: str, at: int, to: int) -> Phrase | None:
+    """Return the one phrase of characters [at, to) of a question: "the door of my shed", "my boss at FreshBarn"."""
+    sentence: Tagged = tagged(text, lowered(text), 0, len(text))
+    inside = [place for place, (start, end) in enumerate(sentence.ranges) if at <= start and end <= to]
+    if not inside:
+        return None
+    found = list(phrases(sentence, inside[0], inside[-1] + 1))
+    held = {place for phrase in found for place in range(phrase.first, phrase.last)}
+    if any(sentence.tags[place] not in "PQD" for place in inside if place not in held):
+        return None  # a verb: more than whose it is
+    if not 0 < len(found) <= _MOST_PHRASES or any(_runs_on(sentence, phrase) for phrase in found):
+        return None
+    return found[0] if len(found) == 1 else _joined(found[0], found[1], sentence.words[found[0].last : found[1].first])
+
+
+def _joined(head: Phrase, other: Phrase, between: Sequence[str]) -> Phrase | None:
+    """Return a phrase with another that belongs to it: its owner after "of", else what tells it from others."""
+    if not head.words or not between:
+        return None
+    if list(between) == ["of"]:
+        if head.words == ("one",):
+            return other
+        return Phrase(other, "", head.words, head.name)
+    if between[0] in ("at", "in", "from", "with", "on"):
+        more = (*other.words, *(word.casefold() for word in other.name.split()))
+        return Phrase(head.owner, head.pronoun, (*more, *head.words), head.name)
+    return None

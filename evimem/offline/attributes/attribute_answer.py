@@ -1,0 +1,326 @@
+"""The attribute that a question asks for, looked up in what the evidence states of its owner: told, or untold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import TypeAlias
+
+from ...extract import RuleExtractor
+from ...extract.verbs import lemma
+from ...judging.evidence import View
+from ...text.terms import stem, words
+from ...types.values import Fact, Turn
+from ..sentence_units import addressee, is_assistant
+from .asked_attribute import Attribute, attribute_of
+from .clauses import names_in, read_turn
+from .entities import People, Said, Thing
+from .indirect_mentions import is_hinted
+from .phrases import LOOSE, POSSESSIVE, Phrase, phrases
+from .tagged_turn import Reading, extent, reading
+from .word_classes import akin, same_noun, singular
+
+_RULES = RuleExtractor()
+_APART = timedelta(hours=3)  # turns further apart are of two conversations
+_PLAIN = frozenset("weight name age colour kind brand live from allergy like dislike place".split())
+CHECKED = frozenset(
+    "name surname age colour kind brand live work from job title allergy who have price weight size birth favourite "
+    "attribute like dislike".split()
+)
+_NAMES = {"live": "home", "from": "origin", "work": "place of work", "who": "name", "title": "job title"}
+_TITLES = ("mr", "mrs", "ms", "dr", "prof", "professor")
+_SEVERAL = 3  # values of an attribute that has more than one
+_MOST_NAMES = 6
+_VAGUE = frozenset("a the man woman person people lady guy girl boy called".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An attribute and what is said of it, newest first; nothing where the evidence does not say."""
+
+    attribute: Attribute
+    said: tuple[Said, ...]
+    hinted: bool = False  # whether something that could be it stands near, unattributed
+    given_up: str = ""  # what was done once and no longer, where nothing else is told
+
+    @property
+    def outcome(self) -> float:
+        """1 where the attribute is told, -1 where it is not, 0 where that cannot be checked."""
+        if self.said:
+            return 1.0
+        if self.given_up:
+            return -1.0
+        return -1.0 if self.attribute.kind in CHECKED and not self.hinted else 0.0
+
+    @property
+    def gap(self) -> str:
+        """What is missing, in words."""
+        kind, noun = self.attribute.kind, self.attribute.noun
+        whose = "you" if self.attribute.of.pronoun == "i" else repr(self.attribute.spoken)
+        if self.given_up:
+            return f"only what {whose} gave up is told: {self.given_up}"
+        what = noun if kind in ("have", "attribute") else f"favourite {noun}" if kind == "favourite" else kind
+        what = _NAMES.get(what, what)
+        return f"nothing says your {what}" if whose == "you" else f"nothing says the {what} of {whose}"
+
+    @property
+    def wording(self) -> tuple[Said, ...]:
+        """The statements that answer: one, or several where the question asks for all."""
+        distinct: dict[str, Said] = {}
+        for one in self.said:
+            distinct.setdefault(one.text.casefold(), one)
+        if self.attribute.kind == "name" and self.attribute.of.plural:
+            return tuple(sorted(distinct.values(), key=lambda one: (one.turn.time, one.span)))[:_MOST_NAMES]
+        several = self.attribute.kind in ("like", "dislike", "allergy") or _plural(self.attribute.noun)
+        return tuple(distinct.values())[: _SEVERAL if several else 1]
+
+
+def told(view: View) -> Told | None:
+    """Return what the evidence says of the attribute asked for, None for a question that asks for none."""
+    attribute = attribute_of(view.analysis.question)
+    if attribute is None:
+        return None
+    ordered = in_order(view)
+    places = {turn.id: place for place, turn in enumerate(ordered)}
+    people = _people(view, ordered)
+    owners = list(_meant(people, attribute.of, view))
+    shown = {item.turn.id for item in view.shown}
+    said = [one for thing in owners for one in _of_one(people, attribute, thing) if one.turn.id in shown]
+    said.sort(key=lambda one: (places[one.turn.id], one.span), reverse=True)
+    found = tuple(_in_force(said, past=view.analysis.past))
+    if found:
+        return Told(attribute, found)
+    gone = [one.text for thing in owners for one in _of_kind(thing, f"not {lemma(attribute.verb)}") if attribute.verb]
+    return Told(attribute, (), is_hinted(view, attribute, people, owners), gone[-1] if gone else "")
+
+
+def _plural(noun: str) -> bool:
+    return noun.endswith("s") and not noun.endswith("ss")
+
+
+def _in_force(said: Sequence[Said], *, past: bool) -> Sequence[Said]:
+    """Return what holds, newest first; or what held before, where the past is asked about."""
+    now = [one for one in said if not one.over]
+    if not past:
+        return now or said
+    return [one for one in said if one.over or (now and one.text.casefold() != now[0].text.casefold())]
+
+
+def in_order(view: View) -> list[Turn]:
+    """Return the turns found, and those just before them, in the order they were said.
+
+    The dialogue around them orders those of one time.
+    """
+    turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
+    before: dict[str, Turn] = {}
+    for turn_id, around in view.context.items():
+        place = next((place for place, turn in enumerate(around) if turn.id == turn_id), 0)
+        turns.update((turn.id, turn) for turn in around[:place])
+        before.update((later.id, earlier) for earlier, later in pairwise(around) if earlier.time == later.time)
+
+    def depth(turn: Turn) -> int:
+        steps = 0
+        while turn.id in before:
+            turn, steps = before[turn.id], steps + 1
+        return steps
+
+    return sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn)))
+
+
+def _people(view: View, ordered: Sequence[Turn]) -> People:
+    """Read the turns that an earlier check has not read, in their order."""
+    facts = {item.turn.id: item.facts for item in view.evidence}
+    people: People = view.memo.setdefault("people", People(view.speakers))
+    new = [turn for turn in ordered if turn.id not in people.read]
+    people.spelled |= names_in(reading(view, turn) for turn in new)
+    for place, turn in enumerate(ordered):
+        if turn.id in people.read:
+            continue
+        people.read.add(turn.id)
+        tagged = reading(view, turn)
+        before = ordered[place - 1] if place else None
+        to = addressee(turn, ordered[max(0, place - 2) : place + 3])
+        if is_assistant(turn):
+            _hear(people, tagged, to)
+            continue
+        if before is not None and before.speaker != turn.speaker and turn.time - before.time < _APART:
+            _reply(people, reading(view, before), tagged)
+        read_turn(people, tagged, facts[turn.id] if turn.id in facts else _extracted(view, turn), to)
+    return people
+
+
+def _extracted(view: View, turn: Turn) -> Sequence[Fact]:
+    """Return the facts of a turn that only stands beside the evidence."""
+    key = ("facts", turn.id)
+    if key not in view.memo:
+        view.memo[key] = _RULES.extract(turn)
+    found: Sequence[Fact] = view.memo[key]
+    return found
+
+
+def _hear(people: People, turn: Reading, to: str | None) -> None:
+    """Let what an assistant speaks of be what a pronoun means next; it states nothing."""
+    for sentence in turn.sentences:
+        if people.vocabulary.isdisjoint(sentence.words):
+            continue
+        for phrase in phrases(sentence, 0, len(sentence.tags), people.spelled):
+            known = None if phrase.new or phrase.pronoun else people.known(phrase, to or turn.turn.speaker)
+            if known is not None:
+                people.told_of(known)
+
+
+def _reply(people: People, before: Reading, turn: Reading) -> None:
+    """Read "Peonies." after "What is your favourite flower?" as what it answers."""
+    attribute = _asked(before)
+    if attribute is None or not turn.sentences:
+        return
+    sentence = turn.sentences[0]
+    if set(sentence.tags) & set("bhdmi"):
+        return
+    owner = people.meant(attribute.of, before.turn.speaker, turn.turn.speaker)
+    found = next((p for p in phrases(sentence, 0, len(sentence.tags), people.spelled) if p.words or p.name), None)
+    if owner is None or (found is None and attribute.kind != "age"):
+        return
+    first, last = (0, 1) if found is None or attribute.kind == "age" else (found.first, found.last)
+    span = sentence.ranges[first][0], sentence.ranges[last - 1][1]
+    kind = f"favourite {attribute.noun}" if attribute.kind == "favourite" else attribute.kind
+    owner.said.append(Said(kind, turn.turn.text[slice(*span)], turn.turn, span))
+
+
+def _asked(turn: Reading) -> Attribute | None:
+    """Return the attribute that the last question of a turn asks for."""
+    spans = [extent(sentence) for sentence in turn.sentences if sentence.words[-1] == "?"]
+    return attribute_of(turn.turn.text[slice(*spans[-1])]) if spans else None
+
+
+def _meant(people: People, phrase: Phrase, view: View) -> Iterator[Thing]:
+    """Yield who or what a phrase of the question may mean."""
+    if phrase.pronoun:
+        who = {"i": "user", "you": "assistant"}.get(phrase.pronoun)
+        if who in people.speakers:
+            yield people.speakers[who]
+        return
+    if phrase.owner is not None:
+        for owner in list(_meant(people, phrase.owner, view)):
+            yield from _of(people, phrase, owner)
+        return
+    for thing in people.things:
+        named = bool(phrase.name) and thing.is_called(phrase.name)
+        if named or (not phrase.name and phrase.head and thing.is_a(phrase.head) and _described(phrase, thing)):
+            yield thing
+
+
+def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
+    """Yield what somebody has that a phrase may mean; what nobody is said to own is whoever's who told of it."""
+    mine = [t for t in people.things if t.owner is owner]
+    loose = [t for t in people.things if t.owner is None and owner.names and t.by == owner.names[0] and t is not owner]
+    for group in (mine, loose):
+        if phrase.name:
+            found = [t for t in group if t.is_called(phrase.name)]
+        else:
+            nouns = [(t, [*t.heads, *map(str.casefold, t.names)]) for t in group if _described(phrase, t)]
+            found = [t for t, known in nouns if any(akin(phrase.head, noun) for noun in known)]
+        if any(t.said for t in found) or (found and group is loose):
+            yield from found
+            return
+
+
+def _described(phrase: Phrase, thing: Thing) -> bool:
+    """Whether the other words of a phrase are said of a thing: "my front door" is not any door."""
+    return all(word in LOOSE or stem(word) in thing.words for word in phrase.words[:-1])
+
+
+def _of_one(people: People, attribute: Attribute, thing: Thing) -> Iterable[Said]:
+    """Return what is said of a thing that is of the kind asked for."""
+    kind = attribute.kind
+    if kind in _PLAIN:
+        found = _of_kind(thing, kind)
+        return [one for one in found if not attribute.which or _is_whole(one.text, attribute.which)]
+    find = _FINDERS.get(kind)
+    return find(people, attribute, thing) if find is not None else ()
+
+
+def _of_kind(thing: Thing, *kinds: str) -> list[Said]:
+    return [one for one in thing.said if one.kind in kinds]
+
+
+def _surname(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]:
+    return [one for one in _of_kind(thing, "name") if _is_whole(one.text, "last")]
+
+
+def _who(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
+    """Return the name of "my coach", or what "Bas" is to whom."""
+    asks_name = bool(attribute.of.words) and not attribute.of.name
+    found = _of_kind(thing, "name" if asks_name else "who")
+    told = [one for one in found if not set(words(one.text)) <= _VAGUE]
+    return [one for one in told if words(one.text)[:1] and words(one.text)[0] in POSSESSIVE] or told
+
+
+def _workplace(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]:
+    left = [Said("work", one.text, one.turn, one.span, over=True) for one in _of_kind(thing, "left")]
+    return _of_kind(thing, "work") + left
+
+
+def _trade(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
+    """Return a trade; where none is told, what somebody does or where, unless a title is asked for."""
+    wider = ("does", "work") if attribute.kind == "job" else ()
+    return next((found for kind in ("job", *wider) if (found := _of_kind(thing, kind))), [])
+
+
+def _is_whole(name: str, which: str) -> bool:
+    """Whether a name has the part that is asked for: "Mr. Adeyemi" has no first name."""
+    said = name.casefold().replace(".", "").split()
+    titled = said[0] in _TITLES
+    return not titled if which == "first" else titled or len(said) > 1
+
+
+def _favourites(people: People, attribute: Attribute, thing: Thing) -> Iterator[Said]:
+    noun = attribute.noun.split()[-1]
+    yield from (one for one in thing.said if one.kind == f"favourite {attribute.noun}")
+    for other in people.things:
+        for one in other.said:
+            said = words(one.text)
+            if one.kind == "who" and noun in said and {"favourite", "favorite"} & set(said):
+                for name in other.names:
+                    at = one.turn.text.find(name)
+                    if at >= 0:
+                        yield Said("favourite", name, one.turn, (at, at + len(name)))
+        if other.owner is thing and other.words & {stem("favourite"), stem("favorite")} and other.is_a(noun):
+            yield from (one for one in other.said if one.kind in ("name", "brand", "kind"))
+
+
+def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[Said]:
+    """Yield what somebody has of a kind ("what car do I drive"), or does ("what does she eat")."""
+    attribute = replace(attribute, noun=singular(attribute.noun))
+    done = {f"do {lemma(attribute.verb)}"} if attribute.verb else set()
+    given_up = {w for one in thing.said if one.kind == f"not {lemma(attribute.verb)}" for w in words(one.text)}
+    for one in thing.said:
+        noun_fits = not attribute.noun or any(akin(attribute.noun, word) for word in words(one.text))
+        noun_fits = noun_fits and not set(map(stem, words(one.text))) <= set(map(stem, words(attribute.noun)))
+        if one.kind in done and noun_fits and not given_up & set(words(one.text)):
+            yield one
+    if attribute.kind == "do":
+        return
+    for other in people.things:
+        nouns = [*other.heads, *map(str.casefold, other.names)]
+        if other.owner is thing and any(
+            same_noun(attribute.noun, noun) or akin(attribute.noun, noun) for noun in nouns
+        ):
+            exact = any(same_noun(attribute.noun, noun) for noun in nouns)
+            said = [one for one in other.said if one.kind in ("brand", "kind")] if exact else []
+            yield from said or (one for one in thing.said if one.kind == f"has {other.heads[0] if other.heads else ''}")
+
+
+Finder: TypeAlias = Callable[[People, Attribute, Thing], Iterable[Said]]
+_FINDERS: dict[str, Finder] = {
+    "surname": _surname,
+    "who": _who,
+    "work": _workplace,
+    "job": _trade,
+    "title": _trade,
+    "favourite": _favourites,
+    "have": _things_of,
+    "do": _things_of,
+}

@@ -1,0 +1,113 @@
+"""What a turn must be to be kept: the checks and defaults between the caller and the Raw layer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from ..errors import InvalidTurn
+from ..types.values import Turn
+
+MAX_TEXT = 1 << 20  # bytes of UTF-8
+MAX_NAME = 512  # characters of an id, a session or a speaker
+ROLES = ("user", "assistant", "system", "tool")
+
+
+class Admission:
+    """Admits the turns of one call: repeated content without ids is told apart by its occurrence in the call."""
+
+    def __init__(self) -> None:
+        self._seen: dict[bytes, int] = {}
+
+    def __call__(self, turn: Turn) -> Turn:
+        """Return the turn with its defaults filled in. Raise InvalidTurn for one that cannot be kept."""
+        time = _time(turn)
+        speaker = _name("speaker", turn.speaker)
+        session = _name("session", turn.session or time.date().isoformat())
+        _text(turn)
+        whole = replace(
+            turn,
+            session=session,
+            speaker=speaker,
+            time=time,
+            role=_role(turn.role, speaker),
+            metadata=_metadata(turn),
+        )
+        return replace(whole, id=_name("id", turn.id) if turn.id else self._digest_id(whole))
+
+    def _digest_id(self, turn: Turn) -> str:
+        content = blake2b(digest_size=15)
+        for part in (turn.session, turn.speaker, turn.time.isoformat(), turn.text, turn.caption or ""):
+            content.update(part.encode("utf-8", "surrogatepass") + b"\x1f")
+        occurrence = self._seen.get(content.digest(), 0)
+        self._seen[content.digest()] = occurrence + 1
+        return f"{content.hexdigest()}-{occurrence}" if occurrence else content.hexdigest()
+
+
+def instant(time: datetime) -> int:
+    """Return microseconds since 1970: of the same instant for aware times, of the same clock for naive ones."""
+    delta = time - (_EPOCH_AWARE if time.tzinfo else _EPOCH)
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def _time(turn: Turn) -> datetime:
+    given: Any = turn.time
+    if isinstance(given, datetime):
+        return given
+    raise InvalidTurn(
+        f"turn {turn.id!r} of {turn.speaker!r} has time {given!r}; expected a datetime or an ISO 8601 string such as "
+        "'2024-03-12T18:20', the moment when it was said"
+    )
+
+
+def _name(what: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidTurn(f"{what} is {value!r}; expected a non-empty string")
+    if len(value) > MAX_NAME:
+        raise InvalidTurn(f"{what} {value[:40]!r}... has {len(value)} characters; at most {MAX_NAME} are allowed")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidTurn(f"{what} {value!r} has a lone surrogate; give it as valid Unicode") from error
+    return value
+
+
+def _text(turn: Turn) -> None:
+    for what, value in (("text", turn.text), ("caption", turn.caption)):
+        if value is None and what == "caption":
+            continue
+        if not isinstance(value, str):
+            raise InvalidTurn(f"{what} of turn {turn.id!r} is {type(value).__name__}; expected a string")
+        size = len(value.encode("utf-8", "surrogatepass"))
+        if size > MAX_TEXT:
+            raise InvalidTurn(
+                f"{what} of turn {turn.id!r} has {size} bytes of UTF-8; at most {MAX_TEXT} are kept a turn: split it"
+            )
+    if not turn.text.strip() and not (turn.caption or "").strip():
+        raise InvalidTurn(f"turn {turn.id!r} has neither text nor caption; give one of them, or leave the turn out")
+
+
+def _role(role: str | None, speaker: str) -> str:
+    if role is None:
+        return speaker.casefold() if speaker.casefold() in ROLES else "user"
+    if role not in ROLES:
+        raise InvalidTurn(f"role is {role!r}; expected one of {', '.join(ROLES)}, or None")
+    return role
+
+
+def _metadata(turn: Turn) -> dict[str, Any]:
+    try:
+        kept = orjson.loads(orjson.dumps(dict(turn.metadata or {}), option=orjson.OPT_SORT_KEYS))
+    except (TypeError, ValueError) as error:
+        raise InvalidTurn(
+            f"metadata of turn {turn.id!r} cannot be kept ({error}); expected a mapping of strings to JSON values"
+        ) from error
+    return dict(kept)

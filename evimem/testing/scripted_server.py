@@ -1,0 +1,219 @@
+"""A local server that speaks chat.completions and embeddings over real HTTP and misbehaves on request."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, TypeAlias
+
+from .scripted import WordEmbedder
+from .wire_faults import FAULTS, Fault, Wire, response
+
+Answer: TypeAlias = "str | Fault | Mapping[str, Any] | Callable[[Mapping[str, Any]], str]"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One request as it arrived; `at` is monotonic seconds."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    at: float = field(default_factory=monotonic)
+
+    @property
+    def prompt(self) -> str:
+        """The last message of a chat request; nothing for another one."""
+        messages = self.body.get("messages") or [{}]
+        return str(messages[-1].get("content", ""))
+
+
+class ModelServer:
+    """Serves scripted answers in order, on a free port of this machine, while it is open.
+
+    An answer is a text to complete with, a `Fault`, a mapping to merge into the completion's first choice (a refusal,
+    a finish_reason), or a function of the request's body. `then` answers every request after the last, each after
+    `delay` seconds; `greeting` is sent before any request, as no HTTP server does. `url` is a `base_url`; `received`
+    holds what came, `busy` and `peak` the number of requests at this time and at most. Batches answer their lines
+    from the same script; `batch_status` says how far they are.
+    """
+
+    def __init__(
+        self, *answers: Answer, then: Answer = "ok", delay: float = 0.0, dimension: int = 64, greeting: bytes = b""
+    ) -> None:
+        self._answers = list(answers)
+        self._then = then
+        self._delay = delay
+        self._embedder = WordEmbedder(dimension)
+        self._greeting = greeting
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._open: set[socket.socket] = set()
+        self.busy = 0
+        self.peak = 0
+        self.batch_status = "completed"
+        self.received: list[Received] = []
+        self._files: dict[str, bytes] = {}
+
+    def __enter__(self) -> ModelServer:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._thread = threading.Thread(target=self._accept, name="model-server", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._closing.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            connections = list(self._open)
+        for connection in connections:
+            _hang_up(connection)
+        self._thread.join(5)
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self._listener.getsockname()[1])
+
+    @property
+    def url(self) -> str:
+        """The base_url to give to a client."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def _accept(self) -> None:
+        while not self._closing.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._open.add(connection)
+            threading.Thread(target=self._serve, args=(connection,), name="model-server", daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        try:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with connection, connection.makefile("rb") as stream:
+                connection.sendall(self._greeting)
+                while (received := _request(stream)) is not None and self._respond(connection, received):
+                    pass
+        except (OSError, ValueError):  # the client hung up, or speaks something else than HTTP
+            pass
+        finally:
+            with self._lock:
+                self._open.discard(connection)
+
+    def _respond(self, connection: socket.socket, received: Received) -> bool:
+        """Answer one request; return whether the connection is still good for another."""
+        stored = any(name in received.path for name in ("/files", "/batches"))
+        with self._lock:
+            self.received.append(received)
+            answer = self._then if stored or not self._answers else self._answers.pop(0)
+            self.busy += 1
+            self.peak = max(self.peak, self.busy)
+        try:
+            if self._delay:
+                self._closing.wait(self._delay)
+            if isinstance(answer, Fault):
+                good = self._good(received, answer.text)
+                FAULTS[answer.name](Wire(connection, self._closing, good), answer)
+                return answer.name[:3].isdigit()
+            connection.sendall(self._stored(received) if stored else self._good(received, answer))
+            return True
+        finally:
+            with self._lock:
+                self.busy -= 1
+
+    def _stored(self, received: Received) -> bytes:
+        """Answer for files and batches: a batch is completed as soon as it is made, each line as a chat request."""
+        if received.path.endswith("/content"):
+            return response(200, self._files[received.path.split("/")[-2]], kind="application/octet-stream")
+        if received.path.endswith("/files"):
+            name = f"file-{len(self._files)}"
+            self._files[name] = received.body["file"].encode()
+            return response(200, json.dumps({"id": name, "object": "file"}).encode())
+        if received.path.endswith("/batches"):
+            lines = [json.loads(line) for line in self._files[received.body["input_file_id"]].splitlines()]
+            self._files["file-out"] = b"".join(self._batched(line) for line in lines)
+        batch = {"id": "batch-1", "object": "batch", "status": self.batch_status, "output_file_id": "file-out"}
+        return response(200, json.dumps(batch).encode())
+
+    def _batched(self, line: Mapping[str, Any]) -> bytes:
+        answer = self._answers.pop(0) if self._answers else self._then
+        if isinstance(answer, Fault):
+            result: Mapping[str, Any] = {"status_code": int(answer.name), "body": {"error": {"code": "scripted"}}}
+        else:
+            good = self._good(Received("/chat/completions", {}, line["body"]), answer)
+            result = {"status_code": 200, "body": json.loads(good.partition(b"\r\n\r\n")[2])}
+        return json.dumps({"custom_id": line["custom_id"], "response": result, "error": None}).encode() + b"\n"
+
+    def _good(self, received: Received, answer: Answer) -> bytes:
+        if received.path.endswith("/embeddings"):
+            return response(200, json.dumps(self._embeddings(received.body)).encode())
+        choice = dict(answer) if isinstance(answer, Mapping) else {}
+        text = answer(received.body) if callable(answer) else answer if isinstance(answer, str) else ""
+        usage = {"prompt_tokens": len(received.prompt.split()), "completion_tokens": len(text.split())}
+        if received.body.get("stream"):
+            return response(200, _events(received.body, text, choice, usage), kind="text/event-stream")
+        message = {"role": "assistant", "content": text}
+        whole = {"index": 0, "message": message, "finish_reason": "stop", **choice}
+        completion = {"id": "c", "object": "chat.completion", "model": received.body.get("model"), "choices": [whole]}
+        return response(200, json.dumps({**completion, "usage": usage}).encode())
+
+    def _embeddings(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        vectors = self._embedder.embed(body["input"])
+        data = [
+            {"object": "embedding", "index": row, "embedding": vector.tolist()} for row, vector in enumerate(vectors)
+        ]
+        return {"object": "list", "model": body.get("model"), "data": data[::-1]}
+
+
+def _events(body: Mapping[str, Any], text: str, choice: Mapping[str, Any], usage: Mapping[str, int]) -> bytes:
+    """Return a completion as server-sent events, a word each, with the comments that some servers send."""
+    words = [word if at == 0 else f" {word}" for at, word in enumerate(text.split(" "))]
+    deltas = [{"index": 0, "delta": {"content": word}, "finish_reason": None} for word in words]
+    end = {"index": 0, "delta": choice.get("message", {}), "finish_reason": choice.get("finish_reason", "stop")}
+    frame = {"id": "c", "object": "chat.completion.chunk", "model": body.get("model")}
+    chunks: list[Mapping[str, Any]] = [{**frame, "choices": [delta]} for delta in (*deltas, end)]
+    if (body.get("stream_options") or {}).get("include_usage"):
+        chunks.append({**frame, "choices": [], "usage": usage})
+    lines = [": keep-alive", *(f"data: {json.dumps(chunk)}" for chunk in chunks), "data: [DONE]"]
+    return "".join(f"{line}\n\n" for line in lines).encode()
+
+
+def _request(stream: Any) -> Received | None:
+    """Read one request; None when the client has hung up."""
+    head = stream.readline().split()
+    if len(head) < 2:
+        return None
+    headers = {}
+    while (line := stream.readline().strip()) != b"":
+        name, _, value = line.partition(b":")
+        headers[name.decode("latin-1").lower()] = value.strip().decode("latin-1")
+    body = _body(stream, headers)
+    path = head[1].decode("latin-1")
+    if "multipart" in headers.get("content-type", ""):
+        part = body[body.index(b"filename=") :].partition(b"\r\n\r\n")[2]
+        return Received(path, headers, {"file": part[: part.index(b"\r\n--")].decode()})
+    return Received(path, headers, json.loads(body or b"{}"))
+
+
+def _body(stream: Any, headers: Mapping[str, str]) -> bytes:
+    if headers.get("transfer-encoding") != "chunked":
+        return bytes(stream.read(int(headers.get("content-length", 0))))
+    body = b""
+    while size := int(stream.readline(), 16):
+        body += stream.read(size)
+        stream.readline()
+    return body
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it is gone already
+        connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,1 @@
+"""Words: sentences, terms, stems, and names by word boundary."""

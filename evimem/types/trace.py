@@ -1,0 +1,154 @@
+"""What a loop did, as typed events that any loop can emit; JSON out, the same events back in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
+
+import orjson
+
+from .values import Gap, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Queried:
+    """A search was made. `path` is anchor, refined, edge or keyword; `strategy` says how the query was made."""
+
+    kind: ClassVar[str] = "query"
+    iteration: int
+    path: str
+    query: str
+    k: int
+    strategy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Turns seen for the first time on a path, best first, with the facts that they brought."""
+
+    kind: ClassVar[str] = "evidence"
+    iteration: int
+    path: str
+    turns: tuple[str, ...]
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """A decision of the loop: what it did and why; `detail` holds plain JSON values."""
+
+    kind: ClassVar[str] = "action"
+    iteration: int
+    action: str
+    why: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A sufficiency check: the tier and confidence as judged, as calibrated (E7, E8), and the probability.
+
+    `gaps` is what is missing, worst first, with what the calibration added; `reason` is the judge's own.
+    """
+
+    kind: ClassVar[str] = "judgement"
+    iteration: int
+    judge: str
+    tier: Tier
+    confidence: float
+    final_tier: Tier
+    final_confidence: float
+    probability: float
+    entities: Mapping[str, int] = field(default_factory=dict, hash=False)
+    gaps: tuple[Gap, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GapsChanged:
+    """The tracker moved: requirements supported (with their witnesses), waived, opened again or still open."""
+
+    kind: ClassVar[str] = "gaps"
+    iteration: int
+    supported: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    waived: Mapping[str, str] = field(default_factory=dict, hash=False)
+    retracted: Mapping[str, str] = field(default_factory=dict, hash=False)
+    extended: tuple[str, ...] = ()
+    open: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A model request: its role, cost and outcome ("ok", or the name of the error)."""
+
+    kind: ClassVar[str] = "call"
+    iteration: int
+    role: str
+    outcome: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    repairs: int = 0
+    retries: int = 0
+    reply: str = ""
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The loop ended, and why."""
+
+    kind: ClassVar[str] = "stop"
+    iteration: int
+    reason: str
+
+
+Event: TypeAlias = Queried | Found | Acted | Judged | GapsChanged | Called | Stopped
+_EVENTS: dict[str, type[Any]] = {
+    event.kind: event for event in (Queried, Found, Acted, Judged, GapsChanged, Called, Stopped)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything a loop did for one question, in order."""
+
+    question: str
+    loop: str
+    events: tuple[Event, ...] = ()
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def to_json(self) -> str:
+        """Return the trace as one JSON object; `Trace.from_json` gives an equal trace back."""
+        events = [{"kind": event.kind, **asdict(event)} for event in self.events]
+        return orjson.dumps({"question": self.question, "loop": self.loop, "events": events}).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Trace:
+        """Read what `to_json` wrote. Raise ValueError for anything else."""
+        raw = orjson.loads(text)
+        try:
+            return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"not a trace: expected question, loop and events as to_json writes them, {error!r}"
+            ) from error
+
+
+def _event(item: Mapping[str, Any]) -> Event:
+    cls = _EVENTS[item["kind"]]
+    event: Event = cls(**{f.name: _value(f.name, item[f.name]) for f in fields(cls) if f.name in item})
+    return event
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in {"tier", "final_tier"}:
+        return Tier(value)
+    if name in {"open", "gaps"}:
+        return tuple(Gap(**gap) for gap in value)
+    if name == "supported":
+        return {requirement: tuple(witnesses) for requirement, witnesses in value.items()}
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,66 @@
+"""The terms that a question asks by, and what they weigh in a corpus."""
+
+from __future__ import annotations
+
+import pytest
+
+from evimem.index.query_terms import FEW, UNIT, Asked, asked_terms
+from evimem.index.resolved_query import Question
+from evimem.index.weights import WEIGHTS
+
+from .corpora import Said, corpus_of
+
+CORPUS = corpus_of([Said(("piano",)), Said(("boat",))])
+
+
+def asked(text: str, *turns: str) -> Asked:
+    return asked_terms(Question(text), corpus_of(Said(tuple(turn.split())) for turn in turns), WEIGHTS)
+
+
+def names(found: Asked) -> list[str]:
+    return [term.name for term in found.terms]
+
+
+def test_a_term_is_weighed_by_how_few_turns_have_it() -> None:
+    found = asked("boat tea", "boat", "tea", "tea")
+    assert names(found) == ["boat", "tea"]
+    assert found.terms[0].weight > found.terms[1].weight
+    assert found.total == found.terms[0].weight + found.terms[1].weight
+
+
+def test_a_term_that_no_turn_has_is_missed_in_the_total() -> None:
+    found = asked("boat qwxzyk", "boat", "tea")
+    assert names(found) == ["boat"]
+    assert found.total > found.terms[0].weight
+
+
+def test_a_term_of_every_fourth_turn_is_left_out_where_there_is_another() -> None:
+    turns = ["tea boat", *["tea"] * FEW, *["cake"] * 2 * FEW]
+    assert names(asked("tea boat", *turns)) == ["boat"]
+    assert names(asked("tea", *turns)) == ["tea"]
+
+
+def test_few_turns_are_never_too_many() -> None:
+    assert names(asked("tea boat", *["tea boat"] * FEW)) == ["boat", "tea"]
+
+
+def test_what_means_a_term_counts_less_than_the_term() -> None:
+    found = asked("instruments", "piano", "boat")
+    assert names(found) == ["instrument"]
+    (piano,) = found.terms[0].related
+    assert piano.posting.positions.tolist() == [0]
+    assert piano.share == pytest.approx(UNIT * WEIGHTS.related * CORPUS.idf(1) / CORPUS.idf(0), abs=1)
+
+
+def test_a_common_word_that_means_a_term_tells_nothing() -> None:
+    assert asked("instruments", *["piano"] * (FEW + 1), *["boat"] * FEW).terms == ()
+
+
+def test_a_related_word_that_is_asked_for_itself_counts_once() -> None:
+    found = asked("instruments piano", "piano", "boat")
+    assert all(term.related == () for term in found.terms)
+
+
+def test_a_name_means_nothing_but_itself() -> None:
+    assert asked("What did the Puppy do?", "dog", "boat").terms == ()
+    assert names(asked("What did the puppy do?", "dog", "boat")) == ["puppi"]

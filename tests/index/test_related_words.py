@@ -1,0 +1,50 @@
+"""The words that mean what a question says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evimem.embedding import StaticEmbedder
+from evimem.index.hypernyms import instances
+from evimem.index.related_words import TABLE, WIDTH, _numbers, relate, related
+from evimem.text.terms import stem
+
+
+@pytest.mark.parametrize("word", ["instrument", "puppy", "career", "soup"])
+def test_the_table_holds_the_nearest_words_of_the_shipped_embedding(word: str) -> None:
+    vectors = StaticEmbedder().embed([word, *_numbers()])
+    cosines = dict(zip(_numbers(), vectors[1:] @ vectors[0], strict=True))
+    others = [other for other in sorted(cosines, key=lambda other: -cosines[other]) if stem(other) != stem(word)]
+    expected = list(dict.fromkeys(map(stem, others)))[:WIDTH]
+    assert [term for term, _ in related(word)] == expected
+    assert related(word)[0][1] == pytest.approx(cosines[others[0]], abs=1 / 255)
+
+
+def test_nearness_falls_and_a_word_is_not_related_to_itself() -> None:
+    found = related("puppy")
+    assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
+    assert stem("puppy") not in dict(found)
+
+
+def test_an_unknown_word_is_related_to_nothing() -> None:
+    assert related("qwxzyk") == ()
+
+
+def test_a_table_is_computed_from_words_only() -> None:
+    pieces = ("[UNK]", "##ing", "tea", "teas", "cup", "7", "the")
+    vectors = np.array([[1, 0], [1, 0], [1, 0], [1, 0.1], [1, 0.2], [1, 0], [1, 0]], np.float32)
+    table = relate(pieces, vectors)
+    assert [[pieces[entry["piece"]] for entry in row if entry["cosine"]] for row in table] == [
+        [], [], ["cup"], ["cup"], ["teas"], [], [],
+    ]  # fmt: skip
+
+
+def test_the_table_has_a_row_for_each_piece() -> None:
+    assert TABLE.stat().st_size % (WIDTH * 3) == 0
+
+
+def test_a_kind_has_instances_by_each_of_its_names() -> None:
+    assert stem("violin") in instances(stem("instruments"))
+    assert instances(stem("drink")) == instances(stem("beverages")) != ()
+    assert instances("qwxzyk") == ()

@@ -1,0 +1,275 @@
+"""The durable queue, worked by a model: nothing is lost, nothing is asked twice, nothing holds up the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem.errors import EmbedderError
+from evimem.testing import ModelServer, ScriptedModel, WordEmbedder
+from evimem.types.model import Complete
+
+
+def facts_of(request: Complete) -> str:
+    """Reply with one fact for each turn that mentions a kite, and with nothing usable for a poisoned one."""
+    turn = request.prompt.rpartition("<turn")[2]
+    if "poison" in turn:
+        return "I would rather not."
+    kite = {
+        "subject": "Tomas",
+        "predicate": "bought",
+        "object": "a kite",
+        "quote": "a kite",
+        "kind": "event",
+        "when": "",
+    }
+    return json.dumps({"facts": [kite] if "a kite" in turn else []})
+
+
+TURNS = [
+    evimem.Turn("k", "s1", "Tomas", "Guess what, a kite, red, from the harbour shop.", "2024-05-02T10:00"),  # type: ignore[arg-type]
+    evimem.Turn("p", "s1", "Mira", "This one is poison to a model.", "2024-05-02T10:01"),  # type: ignore[arg-type]
+    evimem.Turn("h", "s1", "Mira", "I painted the hall on Sunday.", "2024-05-02T10:02"),  # type: ignore[arg-type]
+]
+
+
+def by_model(memory: evimem.Memory, turn_id: str) -> list[str]:
+    return [fact.text for fact in memory.facts([turn_id]) if fact.extractor == "llm"]
+
+
+def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path: Path) -> None:
+    model = ScriptedModel(then=facts_of)
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        report = memory.extend(TURNS[:1])
+        assert (report.statuses[0].pending, model.requests) == (("extract",), [])
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        assert memory.health().pending == {}
+        memory.enrich()
+        assert len(model.requests) == 1
+        assert memory.check().problems == ()
+
+
+def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(TURNS[:1])
+        assert memory.enrich() == 0
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        memory.rebuild()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+
+
+def test_what_a_model_read_badly_can_be_dropped_and_is_owed_again(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
+        memory.extend(TURNS[:1])
+        memory.enrich()
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.rebuild(reread=True)
+        assert (by_model(memory, "k"), memory.health().pending) == ([], {"extract": 1})
+        assert memory.check().problems == ()
+
+
+def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path: Path) -> None:
+    """Found by letting two workers overtake one another: the slower one owed the turn again, or gave it up."""
+    path = tmp_path / "m.evimem"
+    with evimem.open(path, llm=ScriptedModel(then=facts_of)) as other:
+
+        def slow_and_bad(request: Complete) -> str:
+            other.enrich()
+            return "{"
+
+        with evimem.open(path, llm=ScriptedModel(then=slow_and_bad)) as memory:
+            memory.extend(TURNS[:1])
+            memory.enrich()
+            assert by_model(memory, "k") == ["Tomas bought a kite"]
+            assert (memory.health().pending, memory.health().failed) == ({}, {})
+
+
+@pytest.mark.parametrize("way", ["enrich", "enrich_batch"])
+def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp_path: Path, way: str) -> None:
+    """Found by letting two workers overtake one another: the slower one raised UnknownTurn, and did no other turn."""
+    path = tmp_path / "m.evimem"
+    with (
+        evimem.open(path) as other,
+        evimem.open(path, llm=ScriptedModel(then=facts_of)) as memory,
+    ):
+        memory.extend(TURNS[:1])
+        memory.add("Tomas", "Guess what, a kite again, blue.", time="2024-05-02T10:03", id="l")
+        offered = memory._core.store.due
+
+        def and_then_forgotten(*which: Any) -> Any:
+            jobs = offered(*which)
+            if any(job.turn.id == "k" for job in jobs):
+                other.forget(turns=["k"])
+            return jobs
+
+        memory._core.store.due = and_then_forgotten  # type: ignore[method-assign]
+        getattr(memory, way)()
+        getattr(memory, way)()
+        assert by_model(memory, "l") == ["Tomas bought a kite"]
+        assert (memory.health().pending, memory.health().failed) == ({}, {})
+
+
+def test_a_poisoned_turn_holds_up_no_other_and_ends_as_failed(tmp_path: Path) -> None:
+    now = [1e9]
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of), clock=lambda: now[0]) as memory:
+        memory.extend(TURNS)
+        for _ in range(6):
+            memory.enrich()
+            now[0] += 3600
+        assert memory.health().failed == {"extract": 1}
+        assert memory.health().status == "degraded"
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        assert memory.turn("p").text == TURNS[1].text
+
+
+def test_a_model_that_is_away_raises_and_loses_nothing(tmp_path: Path) -> None:
+    away = evimem.ModelUnavailable("nobody there", retryable=True)
+    model = ScriptedModel([away], then=facts_of)
+    now = [1e9]
+    with evimem.open(tmp_path / "m.evimem", llm=model, clock=lambda: now[0]) as memory:
+        memory.extend(TURNS[:1])
+        with pytest.raises(evimem.ModelUnavailable):
+            memory.enrich()
+        assert memory.health().pending == {"extract": 1}
+        now[0] += 3600
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+
+
+def test_the_async_door_does_the_same(tmp_path: Path) -> None:
+    async def away() -> list[str]:
+        async with evimem.open_async(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
+            await memory.extend(TURNS[:1])
+            await memory.enrich()
+            return [fact.text for fact in await memory.facts(["k"]) if fact.extractor == "llm"]
+
+    assert asyncio.run(away()) == ["Tomas bought a kite"]
+
+
+def many(count: int) -> list[evimem.Turn]:
+    return [
+        evimem.Turn(f"t{n}", "s", "Mira", f"I painted room number {n} on Sunday.", f"2024-05-02T10:{n % 60:02}")  # type: ignore[arg-type]
+        for n in range(count)
+    ]
+
+
+def test_turns_are_read_side_by_side_and_told_of_one_by_one(tmp_path: Path) -> None:
+    told: list[int] = []
+    with ModelServer(then='{"facts": []}', delay=0.05) as server:
+        llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)
+        with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
+            memory.extend(many(24))
+            assert memory.enrich(progress=told.append) == 24
+        assert server.peak >= 4
+    assert told[-24:] == [1] * 24
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_once_the_model_is_away_turns_that_had_not_begun_are_not_put_to_it(tmp_path: Path, asynchronous: bool) -> None:
+    away = evimem.ModelUnavailable("nobody there", retryable=True)
+    model = ScriptedModel(then=away)
+
+    async def enrich() -> None:
+        async with evimem.open_async(tmp_path / "m.evimem", llm=model) as memory:
+            await memory.enrich()
+
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        memory.extend(many(64))
+        with pytest.raises(evimem.ModelUnavailable):
+            asyncio.run(enrich()) if asynchronous else memory.enrich()
+        assert memory.health().pending == {"extract": 64}
+        if not asynchronous:  # an event loop starts them all; the model's own limit holds them back
+            assert len(model.requests) < 40
+
+
+class Picky(WordEmbedder):
+    """An embedder far away that is down, or that refuses a text with a word in it as a provider does."""
+
+    remote = True
+
+    def __init__(self) -> None:
+        super().__init__(16)
+        self.down: EmbedderError | None = None
+        self.asked = 0
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.asked += 1
+        if self.down:
+            raise self.down
+        if any("poison" in text for text in texts):
+            raise EmbedderError("no embeddings: status 400", retryable=False, of_texts=True)
+        return super().embed(texts)
+
+
+def test_a_text_that_an_embedder_refuses_costs_no_other_turn_its_vector(tmp_path: Path) -> None:
+    """Found by reading the queue for what an endpoint may do: one 400 gave up a page of 256 turns for good."""
+    now, embedder = [1e9], Picky()
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
+        memory.extend(
+            [replace(TURNS[0], id=f"t{n}", text="This is poison." if n == 41 else f"Hi {n}") for n in range(200)]
+        )
+        memory.enrich()
+        assert memory.health().pending["vector"] == 1
+        assert embedder.asked < 60
+        for _ in range(6):
+            now[0] += 3600
+            memory.enrich()
+        assert (memory.health().failed["vector"], memory.health().status) == (1, "degraded")
+        memory.forget(turns=["t41"])
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize("error", [EmbedderError("down"), EmbedderError("status 401", retryable=False)])
+def test_an_embedder_that_is_down_for_days_costs_no_turn_its_vector(tmp_path: Path, error: EmbedderError) -> None:
+    now, embedder = [1e9], Picky()
+    embedder.down = error
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
+        memory.extend(TURNS[2:])
+        for _ in range(50):
+            with pytest.raises(EmbedderError):
+                memory.enrich()
+            now[0] += 3600
+        embedder.down = None
+        memory.enrich()
+        assert (memory.health().pending, memory.health().failed) == ({}, {})
+
+
+def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path: Path) -> None:
+    now, embedder = [1e9], Picky()
+    embedder.down = EmbedderError("status 429", retry_after=3600.0)
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, clock=lambda: now[0]) as memory:
+        memory.extend(TURNS[2:])
+        with pytest.raises(EmbedderError):
+            memory.enrich()
+        embedder.down, now[0] = None, now[0] + 3599
+        assert (memory.enrich(), embedder.asked) == (0, 1)
+        now[0] += 2
+        memory.enrich()
+        assert memory.health().pending == {}
+
+
+def test_what_a_model_found_is_kept_where_the_embedder_fails_then(tmp_path: Path) -> None:
+    embedder = Picky()
+
+    def read(request: Complete) -> str:
+        embedder.down = EmbedderError("down")
+        return facts_of(request)
+
+    with evimem.open(tmp_path / "m.evimem", embedder=embedder, llm=ScriptedModel(then=read)) as memory:
+        memory.extend(TURNS[:1])
+        memory.enrich()
+        assert by_model(memory, "k") == ["Tomas bought a kite"]
+        assert memory.health().pending == {"link": 1}
+        embedder.down = None
+        memory.enrich()
+        assert (memory.health().pending, memory.check().problems) == ({}, ())

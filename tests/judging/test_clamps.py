@@ -1,0 +1,135 @@
+"""The clamps, in DESIGN's order: the temporal floor and caps first, then the downgrade for too few facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from evimem.judging.clamps import abstention, approximate, calibrate, manner, needed, sufficient
+from evimem.judging.evidence import EntityCount, Verdict
+from evimem.types.budget import Budget
+from evimem.types.values import Gap, Tier
+
+ENOUGH = {"Mira": EntityCount(found=2, needed=2, total=9)}
+SHORT = {"Mira": EntityCount(found=1, needed=2, total=9)}
+
+
+@pytest.mark.parametrize(
+    ("tier", "confidence", "expected"),
+    [
+        (Tier.EXACT, 0.60, 0.85),
+        (Tier.EXACT, 0.95, 0.95),
+        (Tier.INFERRABLE, 0.95, 0.75),
+        (Tier.PARTIAL, 0.95, 0.50),
+        (Tier.NONE, 0.20, 0.20),
+    ],
+)
+def test_a_temporal_question_has_a_floor_for_exact_and_caps_below(
+    tier: Tier, confidence: float, expected: float
+) -> None:
+    assert calibrate(Verdict(tier, confidence), temporal=True, entities=ENOUGH).confidence == expected
+
+
+def test_a_general_question_keeps_the_judges_confidence() -> None:
+    assert calibrate(Verdict(Tier.EXACT, 0.6), temporal=False, entities=ENOUGH).confidence == 0.6
+
+
+@pytest.mark.parametrize(("temporal", "expected"), [(False, 0.60), (True, 0.50)])
+def test_too_few_facts_about_an_entity_downgrade_after_the_floor(temporal: bool, expected: float) -> None:
+    clamped = calibrate(Verdict(Tier.EXACT, 0.99), temporal=temporal, entities=SHORT)
+    assert (clamped.tier, clamped.confidence) == (Tier.PARTIAL, expected)
+    assert [gap.kind for gap in clamped.gaps] == ["entity"]
+    assert "Mira" in clamped.gaps[0].text
+
+
+def test_nothing_relevant_stays_nothing_relevant() -> None:
+    assert calibrate(Verdict(Tier.NONE, 0.9), temporal=False, entities=SHORT).tier is Tier.NONE
+
+
+@pytest.mark.parametrize(
+    ("total", "delta", "expected"), [(0, 2, 1), (1, 2, 1), (5, 2, 2), (1, "paper", 2), (0, "paper", 2)]
+)
+def test_an_entity_needs_what_the_memory_can_give(total: int, delta: int | str, expected: int) -> None:
+    assert needed(total, delta) == expected
+
+
+def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed() -> None:
+    assert EntityCount(found=0, needed=1, total=0).short
+
+
+@pytest.mark.parametrize(
+    ("tier", "confidence", "temporal", "stops"),
+    [
+        (Tier.EXACT, 0.70, False, True),
+        (Tier.EXACT, 0.69, False, False),
+        (Tier.EXACT, 0.84, True, False),
+        (Tier.EXACT, 0.85, True, True),
+        (Tier.INFERRABLE, 0.70, True, True),
+        (Tier.INFERRABLE, 0.69, False, False),
+        (Tier.PARTIAL, 1.00, False, False),
+        (Tier.NONE, 1.00, False, False),
+    ],
+)
+def test_only_exact_and_inferrable_stop(tier: Tier, confidence: float, temporal: bool, stops: bool) -> None:
+    assert sufficient(tier, confidence, temporal=temporal) is stops
+
+
+def abstains(verdict: Verdict, facts: int = 9, **budget: object) -> bool:
+    checks = budget.pop("checks", 3)
+    return abstention(verdict, facts=facts, checks=checks, budget=Budget(**budget), below=0.5) is not None  # type: ignore[arg-type]
+
+
+def test_it_abstains_where_nothing_is_relevant() -> None:
+    assert abstains(Verdict(Tier.NONE, 0.9, probability=0.99))
+
+
+def test_it_abstains_while_the_evidence_is_about_somebody_else() -> None:
+    gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
+    verdict = Verdict(Tier.EXACT, 0.9, probability=0.99, gaps=(gap,))
+    assert abstention(verdict, facts=9, checks=3, budget=Budget(), below=0.5) == gap.text
+
+
+def test_it_abstains_below_the_minds_probability_or_the_budgets() -> None:
+    assert abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49))
+    assert not abstains(Verdict(Tier.PARTIAL, 0.1, probability=0.51))
+    assert not abstains(Verdict(Tier.PARTIAL, 0.9, probability=0.49), abstain_below=0.4)
+
+
+def test_the_papers_rule_abstains_on_thin_evidence_only() -> None:
+    thin = Verdict(Tier.PARTIAL, 0.29, probability=0.01)
+    assert abstains(thin, facts=2, abstain="paper")
+    assert not abstains(thin, facts=3, abstain="paper")
+    assert not abstains(thin, facts=2, abstain="paper", checks=2)
+
+
+def test_the_papers_rule_wants_two_checks_without_a_tier() -> None:
+    none = Verdict(Tier.NONE, 0.9)
+    assert abstains(none, abstain="paper", checks=2)
+    assert not abstains(none, abstain="paper", checks=1)
+
+
+def test_without_abstention_something_is_answered_whatever_the_evidence() -> None:
+    assert not abstains(Verdict(Tier.NONE, 0.0, probability=0.0), without={"abstention"})
+
+
+@pytest.mark.parametrize(
+    ("tier", "confidence", "temporal", "expected"),
+    [
+        (Tier.EXACT, 0.7, True, "precise"),
+        (Tier.EXACT, 0.7, False, "direct"),
+        (Tier.INFERRABLE, 0.75, False, "direct"),
+        (Tier.INFERRABLE, 0.74, False, "inferred"),
+        (Tier.INFERRABLE, 0.75, True, "inferred"),
+        (Tier.PARTIAL, 0.50, False, "inferred"),
+        (Tier.PARTIAL, 0.49, False, "hedged"),
+        (Tier.PARTIAL, 0.50, True, "hedged"),
+    ],
+)
+def test_the_manner_follows_tier_time_and_confidence(
+    tier: Tier, confidence: float, temporal: bool, expected: str
+) -> None:
+    assert manner(tier, confidence, temporal=temporal) == expected
+
+
+def test_an_approximate_answer_costs_confidence_but_not_all() -> None:
+    assert approximate(0.8) == pytest.approx(0.65)
+    assert approximate(0.4) == 0.3

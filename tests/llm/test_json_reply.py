@@ -1,0 +1,110 @@
+from itertools import pairwise
+
+import pytest
+
+from evimem.errors import ReplyError
+from evimem.llm.json_reply import MAX_REPLY, partial_field, read
+
+WANTED = ("tier", "exact", "exact_match")
+GOOD = {"tier": "exact", "confidence": 0.9}
+BOTH = '{"tier": "exact", "confidence": 0.9}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        BOTH,
+        f"```json\n{BOTH}\n```",
+        f"Here is my verdict: {BOTH} I hope that helps.",
+        f'<think>Perhaps {{"tier": "none"}}?</think>\n{BOTH}',
+        f"It depends {{on the day}}, but {BOTH}",
+        f"\ufeff{BOTH}",
+        f'{BOTH}\n{{"tier": "none", "confidence": 0.1}}',
+        '{"tier": "exact", "confidence": 0.9,}',
+        "{'tier': 'exact', 'confidence': 0.9}",
+        '{tier: exact, "confidence": 0.9}',
+        '{"tier": "exact" "confidence": 0.9}',
+        '{"tier": "exact", // sure\n "confidence": 0.9 /* quite */}',
+    ],
+)
+def test_a_decorated_object_reads_like_a_bare_one(reply):
+    assert read(reply, "judge", WANTED) == GOOD
+
+
+def test_labelled_lines_are_read_whatever_their_decoration():
+    lines = read("**EXACT**: yes\n- **CONFIDENCE**: 0.95\n> Missing = none.", "judge", WANTED)
+    assert lines == {"exact": "yes", "confidence": "0.95", "missing": "none."}
+
+
+def test_the_seed_prompts_own_item_name_is_a_label():
+    assert read("EXACT_MATCH: yes\nCONFIDENCE: 0.95 (high)", "judge", WANTED)["exact_match"] == "yes"
+
+
+def test_a_label_keeps_the_case_of_its_value():
+    assert (
+        read("EXACT: no\nMISSING: When Caroline met Bob Lee", "judge", WANTED)["missing"] == "When Caroline met Bob Lee"
+    )
+
+
+def test_lines_without_a_label_continue_the_field_above_them():
+    lines = read("TYPE: MULTI-HOP\nSTEPS:\n1. find who directed it: Nolan\n2. find when", "answer", ("type",))
+    assert lines == {"type": "MULTI-HOP", "steps": "1. find who directed it: Nolan\n2. find when"}
+
+
+def test_an_inner_object_is_never_taken_for_the_cut_one_around_it():
+    with pytest.raises(ReplyError):
+        read('{"tier": "exact", "requirements": [{"id": "r1", "status": "open"}', "judge", WANTED)
+
+
+def test_a_bare_list_stands_for_the_field_that_is_named():
+    assert read('[{"subject": "Mira"}]', "extract", ("facts",), bare="facts") == {"facts": [{"subject": "Mira"}]}
+    assert read("[]", "extract", ("facts",), bare="facts") == {"facts": []}
+
+
+def test_numbers_that_json_does_not_know_are_missing():
+    assert read('{"tier": "exact", "confidence": NaN, "x": -Infinity}', "judge", WANTED)["confidence"] is None
+
+
+def test_the_halves_of_a_surrogate_pair_are_joined_and_lone_ones_replaced():
+    assert read('{"tier": "\\ud83d\\ude00"}', "judge", WANTED)["tier"] == "😀"
+    assert read("{tier: 'a\ud800b',}", "judge", WANTED)["tier"] == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "  ",
+        "I can't help with that.",
+        "<think>hm",
+        "{",
+        '{"other": 1}',
+        "[]",
+        "null",
+        "<html>",
+        "{" * 5_000,
+        '{"a":' * 5_000,
+    ],
+)
+def test_what_holds_no_wanted_field_is_a_typed_error(reply):
+    with pytest.raises(ReplyError, match="judge model's reply"):
+        read(reply, "judge", WANTED)
+
+
+def test_a_reply_beyond_the_limit_is_refused_unread():
+    with pytest.raises(ReplyError, match="at most"):
+        read(BOTH + " " * MAX_REPLY, "judge", WANTED)
+
+
+def test_the_error_keeps_the_reply_but_does_not_say_it():
+    with pytest.raises(ReplyError) as caught:
+        read("Mira's number is 555-0199", "judge", WANTED)
+    assert caught.value.reply == "Mira's number is 555-0199"
+    assert "555" not in str(caught.value)
+
+
+def test_a_field_can_be_read_while_it_arrives():
+    reply = '{"steps": ["a"], "answer": "On \\"8\\" M\\u00e4rz \\ud83d\\ude00", "citations": []}'
+    seen = [partial_field(reply[:end], "answer") for end in range(len(reply) + 1)]
+    assert seen[-1] == 'On "8" März 😀'
+    assert all(after.startswith(before) for before, after in pairwise(seen))

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+
+from evimem.errors import ReplyError
+from evimem.llm.evidence_prompt import Page
+from evimem.llm.llm_judge import read_chain
+from evimem.llm.read_draft import read_draft
+from evimem.types.answer import Citation
+from tests.llm.views import turn
+
+SAID = turn(1, "We adopted a  puppy, Biscuit, last\nFriday.", caption="a brown puppy on a sofa")
+PAGE = Page("", (SAID, turn(2, "Lovely!")))
+
+
+def drafted(**fields):
+    return read_draft(json.dumps({"steps": [], "answer": "8 March 2024", "citations": [], **fields}), PAGE)
+
+
+def quoted(quote, label="e1"):
+    return drafted(citations=[{"id": label, "quote": quote}]).citations[0]
+
+
+def test_an_answer_comes_with_its_steps():
+    draft = drafted(steps=["e1 says Friday", "", "that was the 8th"])
+    assert (draft.text, draft.steps) == ("8 March 2024", ("e1 says Friday", "that was the 8th"))
+
+
+@pytest.mark.parametrize("quote", ["last Friday", "LAST FRIDAY", '"last\n Friday."', "…last Friday!"])
+def test_a_quote_is_found_whatever_its_spaces_case_and_marks(quote):
+    citation = quoted(quote)
+    assert citation.turn_id == "t1"
+    assert SAID.text[slice(*citation.span)].rstrip(".") == citation.quote.rstrip(".") == "last\nFriday"
+
+
+def test_a_quote_may_come_from_the_caption():
+    assert quoted("brown puppy") == Citation("t1", (2, 13), "brown puppy")
+
+
+def test_a_quote_that_was_not_said_is_not_quoted():
+    assert quoted("we bought a kitten") == Citation("t1", None, "")
+
+
+def test_a_citation_of_nothing_shown_keeps_its_label_for_the_loop_to_drop():
+    assert quoted("x", label="e9") == Citation("e9", None, "")
+
+
+def test_citations_may_be_mere_labels_and_are_given_once():
+    assert drafted(citations=["e1", "[e1]", "e2"]).citations == (Citation("t1", None, ""), Citation("t2", None, ""))
+
+
+@pytest.mark.parametrize("answer", ["", "  ", "\u200b"])
+def test_an_empty_answer_says_that_there_is_none(answer):
+    draft = drafted(answer=answer)
+    assert draft.text is None
+    assert draft.reason == "the evidence does not hold the answer"
+
+
+@pytest.mark.parametrize(("answer", "text"), [("No", "No"), (7, "7"), ("None of them", "None of them")])
+def test_short_answers_are_answers(answer, text):
+    assert drafted(answer=answer).text == text
+
+
+@pytest.mark.parametrize("answer", [None, True, [], {}])
+def test_an_answer_that_is_no_text_is_a_typed_error(answer):
+    with pytest.raises(ReplyError, match="its answer is a"):
+        drafted(answer=answer)
+
+
+def test_f7_a_chain_is_read_by_its_fields_and_not_by_words_in_it():
+    steps = ["find who directed it", "look directly at e2"]
+    assert read_chain(json.dumps({"type": "multi_hop", "steps": steps, "used": ["e1"]})) == tuple(steps)
+    assert read_chain("TYPE: MULTI-HOP\nSTEPS:\n1. find who directed it\n2. look") == (
+        "1. find who directed it",
+        "2. look",
+    )
+    assert read_chain(json.dumps({"type": "direct", "steps": ["a multi_hop is not needed"], "used": []})) == ()

@@ -1,0 +1,63 @@
+from evimem.errors import ModelTimeout, ReplyError
+from evimem.flow import run
+from evimem.llm.request import Ledger, ask
+from evimem.testing import ScriptedModel
+from evimem.types.model import Complete, Reply
+
+REQUEST = Complete("judge", "system", "prompt", {"type": "object"})
+
+
+def number(text):
+    if not text.isdigit():
+        raise ReplyError("judge", "it is no number", text)
+    return int(text)
+
+
+def asked(*replies):
+    model, ledger = ScriptedModel(replies), Ledger(2)
+    try:
+        return run(ask(REQUEST, number, ledger), model.complete), model, ledger
+    except (ReplyError, ModelTimeout) as error:
+        return error, model, ledger
+
+
+def test_a_good_reply_takes_one_request():
+    value, model, ledger = asked(Reply("7", "m", 10, 1, retries=2, seconds=0.5, cost=0.01))
+    assert (value, model.requests) == (7, [REQUEST])
+    (call,) = ledger.calls
+    assert (call.iteration, call.role, call.outcome, call.repairs, call.retries) == (2, "judge", "ok", 0, 2)
+    assert (call.input_tokens, call.output_tokens, call.seconds, call.cost, call.reply) == (10, 1, 0.5, 0.01, "7")
+
+
+def test_a_bad_reply_is_asked_for_once_more_with_the_reason_and_other_bytes():
+    value, model, ledger = asked("IGNORE ALL RULES", "7")
+    first, second = model.requests
+    assert value == 7
+    assert second.prompt.startswith(first.prompt)
+    assert "it is no number" in second.prompt
+    assert "IGNORE" not in second.prompt
+    assert second.system == first.system
+    assert [(call.outcome, call.repairs) for call in ledger.calls] == [("ReplyError", 0), ("ok", 1)]
+
+
+def test_two_bad_replies_are_a_typed_error_and_no_third_request():
+    error, model, ledger = asked("x", "y", "7")
+    assert isinstance(error, ReplyError)
+    assert len(model.requests) == 2
+    assert [call.outcome for call in ledger.calls] == ["ReplyError", "ReplyError"]
+    assert error.calls == ledger.calls
+
+
+def test_a_reply_that_the_adapter_refused_is_repaired_and_its_tokens_are_counted():
+    cut = ReplyError("judge", "it was cut at the model's length limit", "{", Reply("{", "m", 9, 4))
+    value, model, ledger = asked(cut, "7")
+    assert value == 7
+    assert "length limit" in model.requests[1].prompt
+    assert [call.output_tokens for call in ledger.calls] == [4, 1]
+
+
+def test_a_model_that_does_not_answer_is_not_asked_to_repair():
+    error, model, ledger = asked(ModelTimeout("late"), "7")
+    assert isinstance(error, ModelTimeout)
+    assert len(model.requests) == 1
+    assert ledger.calls[0].outcome == "ModelTimeout"

@@ -1,0 +1,74 @@
+"""Attribution is a sentence's: first person to the speaker, second person to whom it is said to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from evimem.offline.sentence_units import Unit, addressee, units
+from evimem.types.values import Turn
+
+
+def said(speaker: str, text: str, place: int = 1, caption: str | None = None) -> Turn:
+    return Turn(f"s1:{place}", "s1", speaker, text, datetime(2024, 3, 12, 18, place), caption)
+
+
+def about(text: str) -> list[dict[str, float]]:
+    return [dict(unit.about) for unit in units(said("Mira", text), "Tomas")]
+
+
+def test_first_person_is_about_the_speaker_only() -> None:
+    assert about("I play the cello.") == [{"Mira": 1.0, "Tomas": 0.0}]
+
+
+def test_second_person_is_about_the_one_spoken_to() -> None:
+    (owners,) = about("Your dog is lovely.")
+    assert owners["Tomas"] > owners["Mira"]
+
+
+def test_a_question_says_nothing_about_its_asker() -> None:
+    assert about("Did I tell you about Juno?")[0]["Mira"] == 0.0
+
+
+def test_sentences_of_one_turn_have_owners_of_their_own() -> None:
+    first, second = about("I play the cello. Your boat is finished.")
+    assert first["Mira"] > first["Tomas"]
+    assert second["Tomas"] > second["Mira"]
+
+
+def test_units_keep_their_place_in_the_turn() -> None:
+    turn = said("Mira", "Hello! We adopted a puppy.", caption="a lurcher in a basket")
+    found: tuple[Unit, ...] = units(turn, None)
+    assert [turn.text[u.span[0] : u.span[1]] for u in found if not u.caption] == [
+        u.text for u in found if not u.caption
+    ]
+    assert [u.text for u in found if u.caption] == ["a lurcher in a basket"]
+
+
+def test_whoever_spoke_last_is_spoken_to_however_many_there_are() -> None:
+    dialogue = [said("Ana", "Hi.", 1), said("Ben", "Hello.", 2), said("Cleo", "You two!", 3), said("Ana", "Us?", 4)]
+    assert addressee(dialogue[2], dialogue) == "Ben"
+    assert addressee(dialogue[3], dialogue) == "Cleo"
+    assert addressee(dialogue[0], dialogue) == "Ben"
+
+
+def test_somebody_who_talks_alone_talks_to_nobody() -> None:
+    diary = [said("Mira", "Dear diary.", 1), said("Mira", "It rained.", 2)]
+    assert addressee(diary[1], diary) is None
+    assert dict(units(diary[1], None)[0].about).keys() == {"Mira"}
+
+
+def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
+    found = units(said("Mira", "I adopted a puppy and then some more " * 30_000), "Tomas")
+    assert sum(len(unit.text) for unit in found) <= 20_000
+    assert len(units(said("Mira", "I ran. " * 5_000), "Tomas")) == 200
+    assert len(units(said("Mira", "I ran as far as I could, and then I ran back home. " * 5_000), "Tomas")) < 410
+
+
+def test_what_an_assistant_says_of_nobody_is_about_the_one_it_helps() -> None:
+    turn = Turn("s1:2", "s1", "assistant", "The exam is in May.", datetime(2024, 3, 12), role="assistant")
+    (unit,) = units(turn, "user")
+    assert unit.about["user"] > unit.about["assistant"]
+    (own,) = units(
+        Turn("s1:2", "s1", "assistant", "I made a mistake.", datetime(2024, 3, 12), role="assistant"), "user"
+    )
+    assert own.about == {"assistant": 1.0, "user": 0.0}

@@ -1,0 +1,90 @@
+"""Requirements closed by evidence, gaps from what stays open, and the reason when the evidence is somebody else's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evimem.judging.evidence import View
+from evimem.offline.constants import SHIPPED
+from evimem.offline.sufficiency import judge
+from evimem.types.values import Tier
+
+See = Callable[..., View]
+FRIENDS = [
+    ("Mira", "I'm allergic to shellfish, one prawn and my face swells up."),
+    ("Tomas", "Poor you! I'm repairing the oak table in my workshop."),
+    ("Mira", "We adopted a puppy last Friday."),
+    ("Tomas", "I bought a blue van for the workshop."),
+]
+
+
+def test_requirements_are_closed_by_turns_that_were_shown(see: See) -> None:
+    view = see("When did Mira adopt her puppy?", FRIENDS)
+    supported = judge(view).supported
+    assert supported["time"] == ("s1:3",)
+    assert "s1:3" in supported["attribute"]
+    assert set(supported) == {need.id for need in view.analysis.requirements}
+
+
+def test_a_missing_date_is_a_time_gap(see: See) -> None:
+    verdict = judge(see("When did Tomas buy the blue van?", FRIENDS, found=[4]))
+    assert [gap.kind for gap in verdict.gaps] == ["time"]
+
+
+def test_an_unknown_name_is_an_entity_gap(see: See) -> None:
+    verdict = judge(see("What did Bartholomew buy?", FRIENDS))
+    assert ("entity", "Bartholomew") in {(gap.kind, gap.about) for gap in verdict.gaps}
+
+
+def test_the_right_persons_evidence_is_more_probable_than_somebody_elses(see: See) -> None:
+    hers = judge(see("What is Mira allergic to?", FRIENDS))
+    his = judge(see("What is Tomas allergic to?", FRIENDS))
+    assert hers.probability is not None
+    assert his.probability is not None
+    assert hers.probability > SHIPPED.abstain_below > his.probability
+
+
+def test_evidence_about_somebody_else_is_named_as_such(see: See) -> None:
+    verdict = judge(see("What is Tomas allergic to?", FRIENDS))
+    assert verdict.reason == "the evidence is about Mira, not Tomas"
+    assert verdict.tier in {Tier.NONE, Tier.PARTIAL}
+    assert "attribution:Tomas" not in verdict.supported
+
+
+def test_what_is_said_to_somebody_is_about_them(see: See) -> None:
+    lines = [
+        ("Mira", "Your paella is famous, you cook it every Sunday."),
+        ("Tomas", "True!"),
+        ("Mira", "I burn toast."),
+    ]
+    his = judge(see("What does Tomas cook every Sunday?", lines))
+    hers = judge(see("What does Mira cook every Sunday?", lines))
+    assert his.probability is not None
+    assert hers.probability is not None
+    assert his.probability > hers.probability
+
+
+def test_three_speakers_are_told_apart(see: See) -> None:
+    lines = [("Ana", "I keep bees."), ("Ben", "I keep sheep."), ("Cleo", "I keep goats on the hill.")]
+    goats = {
+        name: judge(see(f"Does {name} keep goats on the hill?", lines)).probability for name in ("Ana", "Ben", "Cleo")
+    }
+    assert max(goats, key=lambda name: goats[name] or 0) == "Cleo"
+
+
+def test_nothing_found_is_nothing_relevant(see: See) -> None:
+    verdict = judge(see("What is Mira allergic to?", []))
+    assert verdict.tier is Tier.NONE
+
+
+def test_every_signal_that_a_model_reads_is_measured(see: See) -> None:
+    signals = judge(see("What is Mira allergic to?", FRIENDS)).signals
+    assert {*SHIPPED.answerable.weights, *SHIPPED.sufficient.weights} <= set(signals)
+    assert len({*SHIPPED.answerable.weights, *SHIPPED.sufficient.weights}) <= 20
+    assert len(SHIPPED.word.weights) <= 20
+
+
+def test_the_telling_sentence_of_a_long_message_is_found(see: See) -> None:
+    chatter = " ".join(f"The weather was grey on day {day}." for day in range(60))
+    verdict = judge(see("What is Mira allergic to?", [("Mira", f"{chatter} I'm allergic to shellfish. {chatter}")]))
+    assert verdict.signals["window"] == 1.0

@@ -1,0 +1,98 @@
+"""What a question asks for, read without a model (fixtures F10-F12)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from evimem.judging.evidence import Analysis
+from evimem.query.analysis import analyse, form
+
+TODAY = datetime(2024, 3, 12)
+
+
+def ask(question: str, *speakers: str) -> Analysis:
+    return analyse(question, speakers or ("Mira", "Tomas"), TODAY)
+
+
+@pytest.mark.parametrize(
+    ("question", "wants"),
+    [
+        ("When did Mira adopt her puppy?", "time"),
+        ("In which month did Tomas move?", "time"),
+        ("What year did they meet?", "time"),
+        ("Since when does Tomas teach?", "time"),
+        ("Do you know when the wedding is?", "time"),
+        ("How long had Tomas and Katrin been together?", "duration"),
+        ("How many weeks passed before the move?", "duration"),
+        ("How many pieces did Tomas sell?", "count"),
+        ("How much did the van cost?", "count"),
+        ("How often does Kit stay with his dad?", "count"),
+        ("How many days a week does Mira work?", "count"),
+        ("Did Tomas go to Norway?", "yes_no"),
+        ("Would Mira prefer tea or coffee?", "choice"),
+        ("Who teaches Mira the cello?", "person"),
+        ("Where does Tomas live now?", "place"),
+        ("Which city did Katrin move to?", "place"),
+        ("Why did Juno need an operation?", "reason"),
+        ("What is Mira allergic to?", "thing"),
+        ("What did Tomas do when he was sad?", "thing"),
+        ("What time of day suits Mira?", "thing"),
+    ],
+)
+def test_a_question_asks_for_one_form_of_answer(question: str, wants: str) -> None:
+    assert form(question) == wants
+
+
+def test_a_clause_with_when_is_not_a_question_about_time() -> None:
+    assert not ask("What did Tomas do when he was sad?").temporal
+
+
+@pytest.mark.parametrize(
+    "question", ["In which month did Mira move?", "How many weeks did it take?", "Where was Mira in July 2022?"]
+)
+def test_times_asked_for_or_named_make_a_question_temporal(question: str) -> None:
+    assert ask(question).temporal
+
+
+def test_every_speaker_that_is_named_is_an_entity() -> None:
+    assert ask("Did Tomas meet Mira?").entities == ("Mira", "Tomas")
+
+
+def test_other_names_are_entities_too_and_question_words_are_not() -> None:
+    assert ask("What did Mira's sister Nadia name the twins on Monday?").entities == ("Mira", "Nadia")
+    assert ask("What is the plan?").entities == ()
+
+
+def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that() -> None:
+    assert ask("What is my plant nursery called?", "user", "assistant").asked == ("user",)
+    assert ask("What is the nursery called?", "user", "assistant").asked == ()
+    assert ask("What did we name our nursery?", "user", "assistant").asked == ("user",)
+
+
+def test_nothing_is_assumed_about_the_number_of_speakers() -> None:
+    assert ask("What did Ana say?", "Ana", "Ben", "Cleo").asked == ("Ana",)
+    assert analyse("What is it?", (), None).asked == ()
+
+
+def test_keywords_carry_the_property_and_no_names() -> None:
+    assert ask("What colour is Tomas's old van?").keywords == ("colour", "old", "van")
+    assert ask("How old is Mira's van?").keywords == ("van",)
+
+
+def test_a_question_of_any_length_is_analysed_in_bounded_time() -> None:
+    assert len(ask("puppy" + " and a kitten" * 100_000).question) == 2_000
+
+
+def test_requirements_have_ids_of_their_own_and_name_what_is_missing() -> None:
+    needs = ask("When did Mira adopt her puppy?").requirements
+    assert [need.id for need in needs] == ["entity:Mira", "attribution:Mira", "attribute", "time"]
+    assert len({need.id for need in needs}) == len(needs)
+    assert "adopt puppy" in needs[2].text
+
+
+def test_a_question_about_the_past_says_so() -> None:
+    assert ask("Where did Tomas live before?").past
+    assert ask("What did Mira use to do? I mean used to do.").past
+    assert not ask("Where does Tomas live now?").past

@@ -1,0 +1,127 @@
+"""The vector index of a large memory: a cache that may be missing, stale or damaged, and never holds the forgotten."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from evimem import Memory, StoreReadOnly
+from evimem.db.atomic_files import claim
+from evimem.doors.operations import Core
+from evimem.embedding import StaticEmbedder
+from evimem.examples import load_example
+from evimem.store.sqlite import SqliteStore
+
+TURNS = load_example("friends")
+EMBEDDER = StaticEmbedder()
+
+
+def opened(folder: Path) -> Memory:
+    store = SqliteStore(folder / "m.evimem", EMBEDDER.name, EMBEDDER.dimension, index_from=50)
+    return Memory(Core(store, EMBEDDER))
+
+
+def indexed(memory: Memory) -> int:
+    store = memory._core.store
+    index = store._nearby.index(store._current(), store._origin())
+    return 0 if index is None else len(index)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with opened(tmp_path) as memory:
+        memory.extend(TURNS[:120])
+        memory.enrich()
+    return tmp_path
+
+
+def test_it_is_read_back_and_follows_what_is_added(folder: Path) -> None:
+    with opened(folder) as memory:
+        assert indexed(memory) == 120
+        memory.extend(TURNS[120:130])
+        assert indexed(memory) == 120
+        assert [hit.turn.id for hit in memory.search(TURNS[125].text, k=1)] == [TURNS[125].id]
+        memory.enrich()
+        assert indexed(memory) == 130
+
+
+def test_a_damaged_or_deleted_file_is_done_without(folder: Path) -> None:
+    file = folder / "m.evimem.ann"
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file.write_bytes(damaged)
+    with opened(folder) as memory:
+        assert indexed(memory) == 0
+        assert len(memory.search("puppy")) == 10
+        memory.enrich()
+        assert indexed(memory) == 120
+
+
+def test_forgetting_takes_the_file_away(folder: Path) -> None:
+    with opened(folder) as memory:
+        memory.forget(turns=[TURNS[3].id])
+        assert not (folder / "m.evimem.ann").exists()
+        assert indexed(memory) == 0
+        memory.enrich()
+        assert indexed(memory) == 119
+
+
+def test_what_cannot_be_taken_away_is_not_forgotten_by_half(folder: Path) -> None:
+    with opened(folder) as memory:
+        (folder / "m.evimem.ann").unlink()
+        (folder / "m.evimem.ann").mkdir()
+        with pytest.raises(StoreReadOnly, match="nothing was forgotten"):
+            memory.forget(turns=[TURNS[3].id])
+        assert memory.turn(TURNS[3].id).text == TURNS[3].text
+        memory.extend(TURNS[120:])
+        with pytest.raises(StoreReadOnly, match="searched without it"):
+            memory.enrich()
+        assert memory.search(TURNS[125].text, k=1)[0].turn.id == TURNS[125].id
+    assert list(folder.glob("*.tmp")) == []
+
+
+def test_forgetting_nothing_leaves_it_there(folder: Path) -> None:
+    with opened(folder) as memory:
+        assert memory.forget(session="never heard of").turns == 0
+        assert indexed(memory) == 120
+
+
+def test_what_is_forgotten_while_it_is_built_stays_in_no_file(folder: Path) -> None:
+    with opened(folder) as memory:
+        memory.extend(TURNS[120:])
+        store = memory._core.store
+        assert list(store._nearby.build(store._current(), store._origin(), lambda: False)) == []
+        assert not (folder / "m.evimem.ann").exists()
+        assert indexed(memory) == 0
+
+
+def test_what_the_index_lacks_is_found_all_the_same(folder: Path) -> None:
+    with opened(folder) as memory:
+        memory.extend(TURNS[120:])
+        store = memory._core.store
+        nearest = store._nearby.nearest(store._current(), store._origin())
+        assert nearest is not None
+        assert len(nearest) == len(TURNS)
+        direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]
+        assert nearest.search(direction, 3).positions[0] == 150
+        assert 150 not in nearest.search(direction, 3, exclude=[150]).positions
+
+
+@pytest.mark.parametrize("how", ["opening", "forgetting"])
+def test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays(folder: Path, how: str) -> None:
+    """Found by killing processes while a user is erased: half an index was left, with vectors of the forgotten."""
+    left, busy = folder / "m.evimem.ann.123.456.tmp", folder / "m.evimem.ann.789.456.tmp"
+    with contextlib.ExitStack() as stack:
+        memory = stack.enter_context(opened(folder)) if how == "forgetting" else None
+        left.write_bytes(b"half an index")
+        writer = stack.enter_context(claim(busy))
+        if memory is None:
+            memory = stack.enter_context(opened(folder))
+        else:
+            memory.forget(turns=[TURNS[3].id])
+        assert (left.exists(), busy.exists()) == (False, True)
+        writer.close()
+        memory.forget(turns=[TURNS[4].id])
+        assert not busy.exists()

@@ -1,0 +1,192 @@
+"""Segments, rebuilds and forgetting: what is stored is a function of the turns and their order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evimem import Memory, Turn
+from evimem.doors.operations import Core
+from evimem.embedding import StaticEmbedder
+from evimem.examples import load_example
+from evimem.index.document import document
+from evimem.store.sqlite import SqliteStore
+from evimem.types.stored import Entry
+
+TURNS = load_example("friends")
+QUESTIONS = ["Where does Mira live now?", "Which instrument does she play?", "What happened last summer?", "boat"]
+# Everything that is derived, by the turn it belongs to: row numbers differ with history, content must not.
+DERIVED = {
+    "document": "SELECT id, columns, events, terms, vector, scale FROM document JOIN turn USING (seq) ORDER BY id",
+    "segment": "SELECT * FROM segment ORDER BY number",
+    "posting": "SELECT * FROM posting ORDER BY term, number",
+    "fact": "SELECT id, subject, predicate, object, event_start, span_start, topic, replaced_by FROM fact ORDER BY id",
+    "edge": """SELECT min(a.id, b.id), max(a.id, b.id), edge.kind, round(weight, 5) FROM edge
+        JOIN fact a ON a.row = source JOIN fact b ON b.row = target ORDER BY 1, 2, 3""",
+    "fact_vector": "SELECT id, vector, scale FROM fact_vector JOIN fact USING (row) ORDER BY id",
+    "job": "SELECT id, kind FROM job JOIN turn USING (seq) ORDER BY 1, 2",
+}
+
+
+def opened(path: Path, segment: int = 64) -> Memory:
+    embedder = StaticEmbedder()
+    return Memory(Core(SqliteStore(path, embedder.name, embedder.dimension, segment=segment), embedder))
+
+
+def derived(memory: Memory) -> dict[str, list[object]]:
+    db = memory._core.store._db
+    return {table: db.rows(sql) for table, sql in DERIVED.items()}
+
+
+def found(memory: Memory) -> list[list[tuple[str, float]]]:
+    return [[(hit.turn.id, hit.score) for hit in memory.search(question, k=15)] for question in QUESTIONS]
+
+
+def test_sealing_changes_nothing_that_is_found(tmp_path: Path) -> None:
+    with opened(tmp_path / "open.evimem", segment=10_000) as whole, opened(tmp_path / "sealed.evimem") as sealed:
+        for memory in (whole, sealed):
+            memory.extend(TURNS)
+        expected = found(whole)
+        assert found(sealed) == expected
+        assert sealed._core.store._db.value("SELECT count(*) FROM segment") == len(TURNS) // 64
+    with opened(tmp_path / "sealed.evimem") as again:
+        assert found(again) == expected
+        assert again.check().problems == ()
+
+
+def test_a_handle_follows_another_across_a_seal(tmp_path: Path) -> None:
+    with opened(tmp_path / "m.evimem") as writer, opened(tmp_path / "m.evimem") as reader:
+        for start in range(0, len(TURNS), 23):
+            writer.extend(TURNS[start : start + 23])
+            assert found(reader) == found(writer)
+
+
+@pytest.mark.parametrize("segment", [64, 10_000])
+def test_read_at_once_the_columns_are_those_that_grew_turn_by_turn(tmp_path: Path, segment: int) -> None:
+    with opened(tmp_path / "m.evimem", segment) as memory:
+        store = memory._core.store
+        for number, turn in enumerate(TURNS):
+            if number % 7 == 0:  # its vector is still owed
+                store.write([Entry(replace(turn, role="user"))])
+            else:
+                memory.extend([turn])
+            grown = store._current()
+        for turn in (*TURNS[100:110], TURNS[-2]):
+            position = store._layers.raw.find(turn.id) - 1
+            memory.forget(turns=[turn.id])
+            grown.forget(position)
+        read = store._current()
+        assert read is not grown
+        for name in ("alive", "scale", "vectors", "event_start", "event_end"):
+            assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
+        for name in ("session", "speaker", "time", "length", "asks", "temporal"):
+            assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[read.alive]), name
+        assert np.array_equal(read.dialogue.before, grown.dialogue.before)
+        assert np.array_equal(read.dialogue.after, grown.dialogue.after)
+        assert [read.events(at) for at in np.flatnonzero(read.alive)] == [
+            grown.events(at) for at in np.flatnonzero(read.alive)
+        ]
+        for term in {term for turn in TURNS for term in document(turn).terms}:
+            assert [part.tolist() for part in astuple(read.posting(term))] == [
+                part.tolist() for part in astuple(grown.posting(term))
+            ], term
+        assert (read.turns, read.words) == (grown.turns, grown.words) == (len(TURNS) - 11, read.words)
+
+
+def test_a_rebuild_gives_the_same_rows_and_results(tmp_path: Path) -> None:
+    with opened(tmp_path / "m.evimem") as memory:
+        memory.extend(TURNS)
+        before = derived(memory), found(memory)
+        memory.rebuild()
+        assert (derived(memory), found(memory)) == before
+
+
+@pytest.mark.parametrize("table", ["fact", "document", "segment", "posting", "edge"])
+def test_a_lost_table_is_noticed_and_derived_again(tmp_path: Path, table: str) -> None:
+    with opened(tmp_path / "m.evimem") as memory:
+        memory.extend(TURNS)
+        before = derived(memory), found(memory)
+        db = memory._core.store._db
+        db.execute("PRAGMA foreign_keys=OFF")
+        if table == "segment":
+            db.execute("DELETE FROM posting")
+        db.execute(f"DELETE FROM {table}")
+        db.execute("PRAGMA foreign_keys=ON")
+        assert memory.check().problems
+        memory.check(repair=True)
+        memory.enrich()
+        assert (derived(memory), found(memory)) == before
+        assert memory.check().problems == ()
+
+
+@settings(max_examples=12)
+@given(gone=st.sets(st.integers(0, len(TURNS) - 1), min_size=1, max_size=40))
+def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(
+    gone: set[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("forget")
+    with opened(folder / "m.evimem") as memory:
+        memory.extend(TURNS)
+        memory.forget(turns=[TURNS[index].id for index in gone])
+        after = derived(memory)
+        memory.rebuild()
+        assert derived(memory) == after
+        assert memory.check().problems == ()
+
+
+def interleaved(order: Iterable[int]) -> list[Turn]:
+    """Turns of all sessions, in an order that keeps each session's own."""
+    sessions: dict[str, list[Turn]] = {}
+    for turn in TURNS:
+        sessions.setdefault(turn.session, []).append(turn)
+    queues = [list(reversed(turns)) for turns in sessions.values()]
+    mixed = []
+    for choice in order:
+        waiting = [queue for queue in queues if queue]
+        if waiting:
+            mixed.append(waiting[choice % len(waiting)].pop())
+    return mixed + [turn for queue in queues for turn in reversed(queue)]
+
+
+@settings(max_examples=8)
+@given(order=st.lists(st.integers(0, 97), max_size=len(TURNS)))
+def test_any_interleaving_that_keeps_each_session_finds_the_same(
+    order: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("mix")
+    with opened(folder / "a.evimem") as plain, opened(folder / "b.evimem") as mixed:
+        plain.extend(TURNS)
+        mixed.extend(interleaved(order))
+        for first, second in zip(found(plain), found(mixed), strict=True):
+            assert sorted(first) == sorted(second) or {s for _, s in first} == {s for _, s in second}
+        assert derived(mixed)["fact"] == derived(plain)["fact"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE fact SET object = 'a cat' WHERE row = 5",
+        "UPDATE fact SET event_start = '1999-01-01T00:00:00' WHERE event_start IS NOT NULL",
+        "UPDATE fact SET replaced_by = 'nobody' WHERE row = 3",
+        "DELETE FROM fact_vector WHERE row = 7",
+        "UPDATE edge SET weight = 0.99",
+        "UPDATE posting SET counts = zeroblob(length(counts)) WHERE term = 'puppi'",
+        "DELETE FROM document",
+    ],
+)
+def test_doctor_notices_what_was_changed_and_derives_it_again(tmp_path: Path, damage: str) -> None:
+    with opened(tmp_path / "m.evimem") as memory:
+        memory.extend(TURNS)
+        before = derived(memory)
+        memory._core.store._db.execute(damage)
+        assert memory.check().problems
+        memory.check(repair=True)
+        memory.enrich()
+        assert memory.check().problems == ()
+        assert derived(memory) == before

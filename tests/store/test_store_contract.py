@@ -1,0 +1,277 @@
+"""What every store promises to the loops. Add an implementation to STORES and it is tested."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from rank_bm25 import BM25Okapi
+
+from evimem import InvalidTurn, TurnConflict, UnknownTurn
+from evimem.doors.operations import Core
+from evimem.embedding import StaticEmbedder, checked
+from evimem.examples import load_example
+from evimem.flow import Effect, Embed, Flow, call, run
+from evimem.index.weights import BM25
+from evimem.ingest.add import Remembering
+from evimem.protocols import Store
+from evimem.query.find_turns import Filters, search
+from evimem.raw import Admission
+from evimem.store.in_memory import MemoryStore
+from evimem.store.sqlite import SqliteStore
+from evimem.text.terms import terms
+from evimem.types.reports import AddReport
+from evimem.types.stored import Entry
+from evimem.types.values import Hit, Query, Turn
+
+EMBEDDER = StaticEmbedder()
+NOON = datetime(2024, 3, 12, 12)
+
+
+def sqlite(folder: Path) -> Store:
+    return SqliteStore(folder / "m.evimem", EMBEDDER.name, EMBEDDER.dimension)
+
+
+def in_memory(folder: Path) -> Store:
+    return MemoryStore(EMBEDDER.name, EMBEDDER.dimension)
+
+
+STORES: list[Callable[[Path], Store]] = [sqlite, in_memory]
+
+
+@pytest.fixture(params=STORES, ids=lambda make: make.__name__)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    make: Callable[[Path], Store] = request.param
+    return make(tmp_path)
+
+
+def drive(store: Store, flow: Flow[object]) -> object:
+    def perform(effect: Effect) -> object:
+        return checked(EMBEDDER, effect.texts) if isinstance(effect, Embed) else call(store, effect)
+
+    return run(flow, perform)
+
+
+def keep(store: Store, turns: list[Turn], *, strict: bool = False) -> AddReport:
+    report = drive(store, Remembering(Core.default_extractor(), strict=strict).remember(turns))
+    assert isinstance(report, AddReport)
+    return report
+
+
+def find(store: Store, text: str, k: int = 10, **filters: object) -> list[Hit]:
+    return list(drive(store, search(text, k, Filters(**filters))))  # type: ignore[arg-type, call-overload]
+
+
+def said(text: str, *, id: str, at: int = 0, speaker: str = "Mira", session: str = "s1") -> Turn:
+    return Turn(id, session, speaker, text, NOON + timedelta(minutes=at))
+
+
+DIALOGUE = [
+    said("We adopted a puppy last Friday.", id="a", at=0),
+    said("What is the puppy called?", id="b", at=1, speaker="Tomas"),
+    said("Biscuit, because of the colour.", id="c", at=2),
+    said("I moved to Porto in May.", id="d", at=0, speaker="Tomas", session="s2"),
+]
+
+
+def test_a_turn_reads_back_verbatim(store: Store) -> None:
+    turn = Turn("x", "s", "Mira", "  Caf\u00e9\n\x00 \ud83d ", NOON, "a dog", "user", {"tags": ["pet", 1]})
+    keep(store, [turn])
+    assert store.read(["x"]) == (turn,)
+
+
+def test_the_same_turn_twice_is_kept_once(store: Store) -> None:
+    keep(store, DIALOGUE)
+    report = keep(store, DIALOGUE)
+    assert (report.added, report.existing, store.roster().counted) == (0, 4, 4)
+
+
+def test_an_id_with_other_content_is_refused_and_says_so(store: Store) -> None:
+    keep(store, DIALOGUE)
+    changed = replace(DIALOGUE[0], text="We adopted a cat.")
+    report = keep(store, [changed, said("Hello there.", id="e", at=9)])
+    assert [status.outcome for status in report.statuses] == ["refused", "added"]
+    assert "'a' is already stored with other content" in str(report.statuses[0].reason)
+    assert store.read(["a"])[0].text == DIALOGUE[0].text
+
+
+def test_a_strict_batch_is_kept_whole_or_not_at_all(store: Store) -> None:
+    keep(store, DIALOGUE)
+    with pytest.raises(TurnConflict):
+        keep(store, [said("New.", id="e", at=9), replace(DIALOGUE[0], text="Other.")], strict=True)
+    assert store.roster().counted == 4
+
+
+def test_naive_and_aware_times_do_not_mix(store: Store) -> None:
+    keep(store, DIALOGUE)
+    aware = Turn("z", "s3", "Mira", "Hello.", datetime.fromisoformat("2024-03-12T12:00:00+01:00"))
+    with pytest.raises(InvalidTurn, match="naive"):
+        keep(store, [aware], strict=True)
+
+
+def test_turns_without_ids_are_told_apart_by_occurrence(store: Store) -> None:
+    turn = Turn("", "", "Mira", "Ha!", NOON)
+    first, again = keep(store, [turn, turn]), keep(store, [turn, turn])
+    assert (first.added, again.added, again.existing) == (2, 0, 2)
+    assert store.read([first.statuses[0].id])[0].session == "2024-03-12"
+
+
+def test_an_unknown_id_is_named(store: Store) -> None:
+    for act in (lambda: store.read(["nope"]), lambda: store.contexts(["nope"], 1, 1), lambda: store.forget(["nope"])):
+        with pytest.raises(UnknownTurn, match="'nope'"):
+            act()
+
+
+def test_search_returns_exactly_k_distinct_turns(store: Store) -> None:
+    keep(store, DIALOGUE)
+    for k in (1, 3, 4, 9):
+        ids = [hit.turn.id for hit in find(store, "puppy", k)]
+        assert len(ids) == len(set(ids)) == min(k, 4)
+
+
+def test_an_answer_is_found_beside_its_question(store: Store) -> None:
+    keep(store, DIALOGUE)
+    hits = find(store, "What is the name of the puppy?", 3)
+    assert "c" in [hit.turn.id for hit in hits]
+    assert all(abs(sum(hit.parts.values()) - hit.score) < 1e-9 for hit in hits)
+
+
+def test_filters_are_hard(store: Store) -> None:
+    keep(store, DIALOGUE)
+    assert {hit.turn.id for hit in find(store, "puppy", speaker="Mira")} == {"a", "c"}
+    assert {hit.turn.id for hit in find(store, "puppy", session="s2")} == {"d"}
+    assert {hit.turn.id for hit in find(store, "puppy", exclude=frozenset("ab"))} == {"c", "d"}
+    assert {hit.turn.id for hit in find(store, "puppy", before=NOON + timedelta(minutes=1), speaker="Mira")} == {"a"}
+    assert find(store, "puppy", speaker="Nobody") == []
+
+
+def test_a_time_filter_reads_when_it_happened_not_when_it_was_said(store: Store) -> None:
+    keep(store, [said("I moved to Porto in May 2023.", id="m"), said("I like tea.", id="t", at=1)])
+    assert [hit.turn.id for hit in find(store, "Porto", before=datetime(2023, 7, 1))] == ["m"]
+    assert [hit.turn.id for hit in find(store, "Porto", after=datetime(2024, 1, 1))] == ["t"]
+
+
+def test_dialogue_order_is_time_then_arrival(store: Store) -> None:
+    keep(store, [DIALOGUE[2], DIALOGUE[0]])
+    keep(store, [DIALOGUE[1]])
+    assert [turn.id for turn in store.contexts(["b"], 1, 1)[0]] == ["a", "b", "c"]
+    assert [turn.id for turn in store.contexts(["a"], 5, 1)[0]] == ["a", "b"]
+    asked = store.contexts(["c", "a", "c"], 1, 1)
+    assert asked == tuple(store.contexts([name], 1, 1)[0] for name in ("c", "a", "c"))
+
+
+def test_facts_lie_in_their_turns(store: Store) -> None:
+    keep(store, DIALOGUE)
+    facts = store.facts(["a", "d"])
+    assert {fact.turn_id for fact in facts} == {"a", "d"}
+    for fact in facts:
+        assert store.read([fact.turn_id])[0].text[slice(*fact.span)].strip()
+
+
+def test_what_is_known_of_an_entity_goes_by_whole_words(store: Store) -> None:
+    keep(store, [said("Jonathan likes tea.", id="j"), said("Jon bought a kite.", id="k", at=1)])
+    assert [fact.turn_id for fact in store.about("Jon", 9).facts] == ["k"]
+    assert store.about("Nobody", 9).total == 0
+
+
+def test_a_later_fact_replaces_an_earlier_one_whatever_came_in_first(store: Store) -> None:
+    old, new = said("I live in Lisbon.", id="old"), said("I moved to Porto.", id="new", at=60, session="s2")
+    keep(store, [new])
+    keep(store, [old])
+    (before,) = [fact for fact in store.facts(["old"]) if "Lisbon" in fact.object]
+    assert before.replaced_by in {fact.id for fact in store.facts(["new"])}
+    assert "edge:updates" in [hit.path for hit in store.expand(["old"], 9)]
+    store.forget(["new"])
+    assert [fact.replaced_by for fact in store.facts(["old"])] == [None]
+
+
+def test_expansion_is_scored_capped_and_never_returns_its_seeds(store: Store) -> None:
+    keep(store, DIALOGUE)
+    hits = store.expand(["b"], 9)
+    assert {"a", "c"} <= {hit.turn.id for hit in hits}
+    assert "b" not in {hit.turn.id for hit in hits}
+    assert len(store.expand(["b"], 1)) == 1
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_forgetting_removes_from_every_path(store: Store) -> None:
+    keep(store, DIALOGUE)
+    report = store.forget(["a"])
+    assert (report.status, report.turns) == ("erased", 1)
+    assert "a" not in [hit.turn.id for hit in find(store, "puppy")]
+    assert "a" not in [hit.turn.id for hit in store.expand(["b"], 9)]
+    assert all(fact.turn_id != "a" for fact in store.about("puppy", 9).facts)
+    assert keep(store, DIALOGUE[:1]).statuses[0].outcome == "readded"
+
+
+def test_a_turn_without_a_vector_is_found_by_its_words_and_owed_one(store: Store) -> None:
+    drive(store, Remembering(Core.default_extractor(), deferred=True).remember([Admission()(DIALOGUE[0])]))
+    assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
+    assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
+
+
+def test_postponed_work_waits_and_failed_work_is_not_offered(store: Store) -> None:
+    drive(store, Remembering(Core.default_extractor(), deferred=True).remember(DIALOGUE[:2]))
+    store.postpone("vector", "a", "refused", 3600.0)
+    store.postpone("vector", "b", "refused", None)
+    assert store.due("vector", 9) == ()
+
+
+def test_work_that_is_done_elsewhere_is_offered_by_its_reason_until_it_is_due_again(store: Store) -> None:
+    drive(store, Remembering(Core.default_extractor(), deferred=True).remember(DIALOGUE[:3]))
+    store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
+    store.hold("vector", ["c"], "in batch 8", -1.0)
+    assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]
+    assert [(job.turn.id, job.attempts) for job in store.due("vector", 9, "in batch 7")] == [("b", 0)]
+    store.settle("vector", [Entry(DIALOGUE[1], vector=EMBEDDER.embed(["x"])[0])])
+    assert store.due("vector", 9, "in batch 7") == ()
+
+
+def test_both_stores_find_the_same(tmp_path: Path) -> None:
+    turns = load_example("friends")[:120]
+    stores = [make(tmp_path) for make in STORES]
+    for store in stores:
+        keep(store, turns)
+    for question in ("Where does she live now?", "What did they do last summer?", "Who plays an instrument?"):
+        first, second = ([(h.turn.id, h.score, h.facts, h.neighbours) for h in find(s, question, 15)] for s in stores)
+        assert first == second
+        seeds = [turn_id for turn_id, *_ in first[:5]]
+        one, two = ([(h.turn.id, h.path, round(h.score, 4)) for h in s.expand(seeds, 12)] for s in stores)
+        assert one == two
+
+
+def test_a_setting_is_kept_replaced_and_taken_away(store: Store) -> None:
+    assert store.setting("calibration") is None
+    store.keep_setting("calibration", "one")
+    store.keep_setting("calibration too", "other")
+    store.keep_setting("calibration", "two")
+    assert (store.setting("calibration"), store.setting("calibration too")) == ("two", "other")
+    store.keep_setting("calibration", None)
+    assert (store.setting("calibration"), store.setting("calibration too")) == (None, "other")
+
+
+def test_settings_outlive_a_turn_but_not_the_last_one(store: Store) -> None:
+    keep(store, DIALOGUE)
+    store.keep_setting("calibration", "one")
+    store.forget(["a"])
+    assert store.setting("calibration") == "one"
+    store.forget(["b", "c", "d"])
+    assert store.setting("calibration") is None
+
+
+@pytest.mark.parametrize("word", ["harbour", "kite", "salt"])
+def test_a_bare_query_ranks_by_bm25_over_single_turns(store: Store, word: str) -> None:
+    chance = random.Random(5)
+    common = ["harbour", "kite", "salt", "bread", "violin", "ferry", "lantern"]
+    texts = [" ".join(chance.choice(common) for _ in range(chance.randrange(4, 30))) + "." for _ in range(40)]
+    keep(store, [Turn(f"t{n}", "s", "Mira", text, NOON + timedelta(minutes=n)) for n, text in enumerate(texts)])
+    reference = BM25Okapi([terms(f"Mira {text}") for text in texts], k1=BM25.k1, b=BM25.b)
+    reference.idf = dict.fromkeys(reference.idf, 1.0)  # one word: what it weighs changes no order
+    scores = reference.get_scores(terms(word))
+    expected = sorted(range(40), key=lambda n: (-round(scores[n], 9), n))[:10]
+    found = store.recall(Query(word, 10, vector=EMBEDDER.embed([word])[0], names=("Mira",), bare=True))
+    assert [hit.turn.id for hit in found] == [f"t{n}" for n in expected]

@@ -1,0 +1,69 @@
+"""Words and terms, with the stems that Porter's paper (1980) gives as examples."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.text.terms import STOP_WORDS, stem, terms, words
+
+PORTER = """
+    caresses caress  ponies poni  caress caress  cats cat  feed feed  agreed agre  plastered plaster
+    motoring motor  sing sing  conflated conflat  troubled troubl  sized size  hopping hop  tanned tan  falling fall
+    hissing hiss  fizzed fizz  failing fail  filing file  happy happi  sky sky  relational relat  conditional condit
+    rational ration  digitizer digit  radically radic  differently differ  vilely vile  predication predic
+    operator oper  feudalism feudal  decisiveness decis  hopefulness hope  callousness callous  formality formal
+    sensitivity sensit  sensibility sensibl  triplicate triplic  formative form  formalize formal
+    electrical electr  hopeful hope  goodness good  revival reviv  allowance allow  inference infer
+    airliner airlin  adjustable adjust  defensible defens  irritant irrit  replacement replac  adjustment adjust
+    dependent depend  adoption adopt  communism commun  activate activ  effective effect  probate probat  rate rate
+    cease ceas  controlling control  rolling roll
+""".split()
+
+
+@pytest.mark.parametrize(("word", "expected"), list(zip(PORTER[::2], PORTER[1::2], strict=True)))
+def test_inflections_share_the_stem_of_the_paper(word: str, expected: str) -> None:
+    assert stem(word) == expected
+
+
+@pytest.mark.parametrize("forms", ["go goes went gone", "buy bought buying", "child children", "woman women"])
+def test_irregular_forms_share_a_stem(forms: str) -> None:
+    assert len({stem(form) for form in forms.split()}) == 1
+
+
+def test_a_flower_is_no_rising() -> None:
+    assert stem("rose") != stem("rise")
+
+
+def test_stop_words_and_endings_are_no_terms() -> None:
+    assert terms("She's what you weren't: Mira's sister, and I didn't know!") == ["mira", "sister", "know"]
+
+
+def test_both_apostrophes_are_one() -> None:
+    assert terms("Mira\u2019s O\u2019Brien") == terms("Mira's O'Brien")
+
+
+def test_case_and_accents_do_not_matter() -> None:
+    assert terms("CAFÉ Naïve Straße") == terms("cafe naive strasse")
+
+
+def test_scripts_without_spaces_are_split_into_characters() -> None:
+    assert terms("東京に行く trip") == ["東", "京", "に", "行", "く", "trip"]
+
+
+def test_numbers_and_mixed_words_stay_as_they_are() -> None:
+    assert terms("Route 66, B2B on 2024-03-12") == ["rout", "66", "b2b", "2024", "03", "12"]
+
+
+def test_words_keep_stop_words_and_order() -> None:
+    assert words("I didn't, did I?") == ["i", "did", "did", "i"]
+
+
+def test_an_endless_word_is_cut_where_it_stops_telling() -> None:
+    assert len(terms("a" * 1_000_000)[0]) == 40
+
+
+@given(st.text(max_size=60))
+def test_terms_are_stems_of_words_and_never_stop_words(text: str) -> None:
+    assert terms(text) == [stem(word) for word in words(text) if word not in STOP_WORDS]
