@@ -31,7 +31,7 @@ from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
 from evimem.offline.constants import SHIPPED, Constants, Linear
 from evimem.offline.match_sentences import match, strength
 from evimem.offline.monotone import fit_monotone
-from evimem.offline.offline_judge import OfflineMind
+from evimem.offline.offline_judge import OfflineJudge
 from evimem.store.sqlite import SqliteStore
 from evimem.types.budget import Budget
 from evimem.types.values import Turn
@@ -106,8 +106,8 @@ class Outcome:
         return bool(self.question.evidence) and self.question.evidence <= shown
 
 
-class Recorder(OfflineMind):
-    """The offline mind, keeping what it saw and said last."""
+class Recorder(OfflineJudge):
+    """The offline judge, keeping what it saw and said last."""
 
     view: View | None = None
     verdict: Verdict | None = None
@@ -236,15 +236,15 @@ def page() -> None:
 def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -> list[Outcome]:
     """Ask every question of a conversation; what it would have answered is kept beside what it did."""
     outcomes = []
-    mind = Recorder(constants)
-    memory._core.mind = mind
+    judge = Recorder(constants)
+    memory._core.judge = judge
     for question in c.questions:
         Recorder.view = Recorder.verdict = Recorder.draft = None
         started = time.perf_counter()
         answer = memory.ask(question.text, budget=budget)
         seconds = time.perf_counter() - started
         verdict, view = Recorder.verdict, Recorder.view
-        drafted = Recorder.draft.text if Recorder.draft else _drafted(mind, view, verdict)
+        drafted = Recorder.draft.text if Recorder.draft else _drafted(judge, view, verdict)
         outcomes.append(
             Outcome(
                 c.name,
@@ -262,11 +262,11 @@ def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -
     return outcomes
 
 
-def _drafted(mind: Recorder, view: View | None, verdict: Verdict | None) -> str | None:
+def _drafted(judge: Recorder, view: View | None, verdict: Verdict | None) -> str | None:
     if view is None or verdict is None:
         return None
     try:
-        next(mind.answer(view, verdict, "direct"))
+        next(judge.answer(view, verdict, "direct"))
     except StopIteration as done:
         text: str | None = done.value.text
         return text

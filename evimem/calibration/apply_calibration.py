@@ -1,4 +1,4 @@
-"""Minds whose probabilities a calibration has put right, where it still holds for them."""
+"""Judges whose probabilities a calibration has put right, where it still holds for them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import blake2b
 
-from ..judging.judge import Mind
-from ..llm.llm_judge import LLMMind
+from ..judging.judge import Judge
+from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants
 from ..offline.monotone import Monotone
-from ..offline.offline_judge import OfflineMind
+from ..offline.offline_judge import OfflineJudge
 from .calibration_report import Calibration
 
 
-def kept_as(mind: Mind) -> str:
-    """Return the name that the calibration of a kind of mind is kept under: rules and models have one each."""
-    return "calibration.offline" if isinstance(mind, OfflineMind) else "calibration.llm"
+def kept_as(judge: Judge) -> str:
+    """Return the name that the calibration of a kind of judge is kept under: rules and models have one each."""
+    return "calibration.offline" if isinstance(judge, OfflineJudge) else "calibration.llm"
 
 
-def judge_of(mind: Mind, model: str) -> str:
+def judge_of(judge: Judge, model: str) -> str:
     """Return the name of what judges: the model, or the rules with a digest of what their score is made of."""
-    return f"offline {_digest(mind.constants)}" if isinstance(mind, OfflineMind) else model
+    return f"offline {_digest(judge.constants)}" if isinstance(judge, OfflineJudge) else model
 
 
 def holds(calibration: Calibration, judge: str, embedder: str) -> bool:
@@ -39,16 +39,16 @@ def complaint(calibration: Calibration, judge: str, embedder: str) -> str | None
     )
 
 
-def calibrated(mind: Mind, calibration: Calibration) -> Mind:
-    """Return a mind that says the probabilities of a calibration, and abstains by its threshold."""
-    if isinstance(mind, OfflineMind):
+def calibrated(judge: Judge, calibration: Calibration) -> Judge:
+    """Return a judge that says the probabilities of a calibration, and abstains by its threshold."""
+    if isinstance(judge, OfflineJudge):
         constants = replace(
-            mind.constants, calibrated=Monotone(calibration.knots), abstain_below=calibration.abstain_below
+            judge.constants, calibrated=Monotone(calibration.knots), abstain_below=calibration.abstain_below
         )
-        return replace(mind, constants=constants)
-    if isinstance(mind, LLMMind):
-        return replace(mind, probability=calibration.probability, abstain_below=calibration.abstain_below)
-    return mind
+        return replace(judge, constants=constants)
+    if isinstance(judge, LLMJudge):
+        return replace(judge, probability=calibration.probability, abstain_below=calibration.abstain_below)
+    return judge
 
 
 def _digest(constants: Constants) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..flow import Flow, keep_setting, roster, setting
-from ..judging.judge import Mind
-from ..llm.gated_judge import LEAST_TURNS, GatedMind
-from ..llm.llm_judge import LLMMind
+from ..judging.judge import Judge
+from ..llm.gated_judge import LEAST_TURNS, GatedJudge
+from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
-from ..offline.offline_judge import OfflineMind
+from ..offline.offline_judge import OfflineJudge
 from ..types.budget import Budget
 from ..types.trace import Acted, Judged, Trace
 from .apply_calibration import calibrated, complaint, holds, judge_of, kept_as
@@ -34,14 +34,14 @@ class Question:
 class Judging:
     """Who judges, over which embedder: what a calibration is of."""
 
-    mind: Mind
+    judge: Judge
     model: str
     embedder: str
 
     @property
-    def judge(self) -> str:
+    def judge_name(self) -> str:
         """The judge's name in a calibration."""
-        return judge_of(self.mind, self.model)
+        return judge_of(self.judge, self.model)
 
 
 def calibrate(
@@ -61,54 +61,54 @@ def calibrate(
     scored: list[Scored] = []
     for question in questions:
         answer = yield from answer_question(
-            question.text, asked_at=question.asked_at, budget=Budget(), mind=judging.mind
+            question.text, asked_at=question.asked_at, budget=Budget(), judge=judging.judge
         )
         one = _scored(answer.trace, answerable=question.answerable, before=before)
         scored += [] if one is None else [one]
         if progress:
             progress(1)
-    found = fit(scored, judging.judge, judging.embedder, wanted)
+    found = fit(scored, judging.judge_name, judging.embedder, wanted)
     if keep:
-        yield from keep_setting(kept_as(judging.mind), found.to_json())
+        yield from keep_setting(kept_as(judging.judge), found.to_json())
     return found
 
 
-def kept(mind: Mind) -> Flow[Calibration | None]:
-    """Return the calibration that the memory keeps for a kind of mind, whether or not it still holds."""
-    text = yield from setting(kept_as(mind))
+def kept(judge: Judge) -> Flow[Calibration | None]:
+    """Return the calibration that the memory keeps for a kind of judge, whether or not it still holds."""
+    text = yield from setting(kept_as(judge))
     return None if text is None else _read(text)
 
 
 def in_force(judging: Judging) -> Flow[Calibration | None]:
     """Return the calibration that is used with a judge, if any."""
-    found = yield from kept(judging.mind)
-    return found if found and holds(found, judging.judge, judging.embedder) else None
+    found = yield from kept(judging.judge)
+    return found if found and holds(found, judging.judge_name, judging.embedder) else None
 
 
-def put_right(judging: Judging) -> Flow[Mind]:
-    """Return the mind with the probabilities of the calibration that is in force."""
+def put_right(judging: Judging) -> Flow[Judge]:
+    """Return the judge with the probabilities of the calibration that is in force."""
     found = yield from in_force(judging)
-    return judging.mind if found is None else calibrated(judging.mind, found)
+    return judging.judge if found is None else calibrated(judging.judge, found)
 
 
-def gated(mind: LLMMind, embedder: str) -> Flow[Mind]:
-    """Return a mind that spares requests of which the offline judge, as it is calibrated here, can tell the outcome.
+def gated(judge: LLMJudge, embedder: str) -> Flow[Judge]:
+    """Return a judge that spares requests of which the offline judge, as it is calibrated here, can tell the outcome.
 
     A small memory gets none: what the offline judge is worth there was not measured.
     """
     if (yield from roster()).counted < LEAST_TURNS:
-        return mind
-    offline = yield from put_right(Judging(OfflineMind(), "", embedder))
-    return GatedMind(mind, offline) if isinstance(offline, OfflineMind) else mind
+        return judge
+    offline = yield from put_right(Judging(OfflineJudge(), "", embedder))
+    return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
 
 
 def complaints(judging: Judging) -> Flow[tuple[str, ...]]:
     """Return why a calibration that the memory holds is not used."""
-    text = yield from setting(kept_as(judging.mind))
+    text = yield from setting(kept_as(judging.judge))
     if text is None:
         return ()
     found = _read(text)
-    why = complaint(found, judging.judge, judging.embedder) if found else _UNREADABLE
+    why = complaint(found, judging.judge_name, judging.embedder) if found else _UNREADABLE
     return () if why is None else (why,)
 
 

@@ -9,7 +9,7 @@ from time import time
 from typing import Any
 
 from ..embedding import StaticEmbedder
-from ..llm.llm_judge import LLMMind
+from ..llm.llm_judge import LLMJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
 from .async_memory import AsyncMemory
@@ -62,7 +62,7 @@ def make_core(
     """Return what a door needs. `owner` is kept in the file and checked: a pool's memory belongs to one user."""
     chosen = embedder or StaticEmbedder()
     store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner)
-    return Core(store, chosen, None if llm is None else LLMMind(), extractor, _judge(llm))
+    return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _judge(llm))
 
 
 def _judge(llm: Any) -> str:

@@ -18,12 +18,12 @@ from ..ingest.add import Remembering
 from ..ingest.batch_api import give_batches
 from ..ingest.deferred import give_links, give_vectors
 from ..ingest.export import read_export, write_export
-from ..judging.judge import Mind
+from ..judging.judge import Judge
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
-from ..llm.llm_judge import LLMMind
+from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
-from ..offline.offline_judge import OfflineMind
+from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
@@ -43,20 +43,20 @@ PAGE = 4 * AT_ONCE  # turns taken from the queue at a time: a slow reply holds u
 
 
 class Core:
-    """A store with its embedder, extractor and mind. Knows nothing of threads and event loops."""
+    """A store with its embedder, extractor and judge. Knows nothing of threads and event loops."""
 
     def __init__(
         self,
         store: SqliteStore,
         embedder: Embedder | AsyncEmbedder,
-        mind: Mind | None = None,
+        judge: Judge | None = None,
         extractor: Extractor | None = None,
         model: str = "",
     ) -> None:
-        """Take the collaborators; `model` is the name of what the mind asks, if it asks anything."""
+        """Take the collaborators; `model` is the name of what the judge asks, if it asks anything."""
         self.store = store
         self.embedder: Any = embedder
-        self.mind = mind
+        self.judge = judge
         self.model = model
         self.extractor = extractor or self.default_extractor()
 
@@ -88,15 +88,16 @@ class Core:
     def _asking(
         self, question: str, loop: str, asked_at: datetime | None, budget: Budget, tell: Tell | None
     ) -> Flow[Answer]:
-        mind = yield from put_right(self.judging(budget))
-        if isinstance(mind, LLMMind) and budget.gate:
-            mind = yield from gated(mind, self.embedder.name)
-        return (yield from answer_question(question, loop=loop, asked_at=asked_at, budget=budget, mind=mind, tell=tell))
+        judge = yield from put_right(self.judging(budget))
+        if isinstance(judge, LLMJudge) and budget.gate:
+            judge = yield from gated(judge, self.embedder.name)
+        asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, tell=tell)
+        return (yield from asking)
 
     def judging(self, budget: Budget = Budget()) -> Judging:
         """Return what judges here, and over which embedder."""
-        mind = self.mind.within(budget) if isinstance(self.mind, LLMMind) else self.mind
-        return Judging(mind or OfflineMind(), self.model, self.embedder.name)
+        judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
+        return Judging(judge or OfflineJudge(), self.model, self.embedder.name)
 
     def calibrate(
         self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None
@@ -113,7 +114,7 @@ class Core:
 
     def jobs(self) -> Iterator[tuple[Job, ...]]:
         """Yield turns that a model has not read yet, a few at a time; what is put off is not offered again."""
-        if self.mind is None:
+        if self.judge is None:
             return
         self.store.owe("extract")
         while page := self.store.due("extract", PAGE):
@@ -121,7 +122,7 @@ class Core:
 
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of a round of batches. Raise InvalidQuery where no model reads turns."""
-        if self.mind is None:
+        if self.judge is None:
             raise InvalidQuery("this memory was opened without llm=, so that there is nobody to hand its turns to")
         self.store.owe("extract")
         return give_batches()
@@ -183,7 +184,7 @@ class Core:
         write_export(path, self.store.pairs(), progress)
 
     def _owes(self) -> tuple[JobKind, ...]:
-        return () if self.mind is None else ("extract",)
+        return () if self.judge is None else ("extract",)
 
     def _far(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))

@@ -12,17 +12,17 @@ from ..calibration.calibrate import Judging, gated, put_right
 from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.judge import Mind
-from ..llm.llm_judge import LLMMind
+from ..judging.judge import Judge
+from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
-from ..offline.offline_judge import OfflineMind
+from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
 from ..types.trace import Acted, Called, Event, Judged, Trace
 from .memory import Memory
 
-_NEEDED = {"mind", "abstain_below", "asked_at", "budget"}
+_NEEDED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
 def replay(trace: Trace, memory: Memory) -> Answer:
@@ -54,8 +54,8 @@ def _asked_again(trace: Trace, memory: Memory) -> Flow[Answer]:
     detail = _analysis(trace)
     budget = _budget(detail)
     asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
-    mind = yield from _mind(trace, detail, budget, memory)
-    return (yield from answer_question(trace.question, loop=trace.loop, asked_at=asked_at, budget=budget, mind=mind))
+    judge = yield from _judge(trace, detail, budget, memory)
+    return (yield from answer_question(trace.question, loop=trace.loop, asked_at=asked_at, budget=budget, judge=judge))
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
@@ -70,22 +70,22 @@ def _budget(detail: Mapping[str, Any]) -> Budget:
     return Budget(**{**fields, "without": frozenset(fields.get("without", ()))})
 
 
-def _mind(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Mind]:
+def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Judge]:
     judged = tuple(event for event in trace if isinstance(event, Judged))
-    embedder, model = memory._core.embedder.name, LLMMind().within(budget)
-    inner: Mind = model
-    if detail["mind"] == OfflineMind().name:
-        inner = yield from put_right(Judging(OfflineMind(), "", embedder))
+    embedder, model = memory._core.embedder.name, LLMJudge().within(budget)
+    inner: Judge = model
+    if detail["judge"] == OfflineJudge().name:
+        inner = yield from put_right(Judging(OfflineJudge(), "", embedder))
     elif budget.gate:
         inner = yield from gated(model, embedder)
-    return _Remembering(inner, detail["mind"], detail["abstain_below"], judged)
+    return _Remembering(inner, detail["judge"], detail["abstain_below"], judged)
 
 
 @dataclass(slots=True)
 class _Remembering:
-    """A mind that judges anew, but keeps the probabilities that were in force when the question was asked."""
+    """A judge that judges anew, but keeps the probabilities that were in force when the question was asked."""
 
-    inner: Mind
+    inner: Judge
     name: str
     abstain_below: float
     judged: tuple[Judged, ...]
@@ -100,7 +100,7 @@ class _Remembering:
         return replace(verdict, probability=self.judged[self.checks - 1].probability)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return what the inner mind answers."""
+        """Return what the inner judge answers."""
         return self.inner.answer(view, verdict, manner)
 
 

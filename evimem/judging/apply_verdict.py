@@ -20,7 +20,7 @@ class Followed:
 def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
     """Apply a verdict: extend, retract, support, waive, in this order.
 
-    Unknown requirements and witnesses that were never shown are left out: a mind may claim them, the state may not.
+    Unknown requirements and witnesses that were never shown are left out: a judge may claim them, the state may not.
     """
     extended = tuple(r for r in verdict.extended if not tracker.requires(r.id))
     tracker = _all(tracker, [Extend(requirement) for requirement in extended])

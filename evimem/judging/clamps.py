@@ -73,7 +73,7 @@ def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, bel
     """Return why the loop abstains after its last check, or None when it answers.
 
     `verdict` is the calibrated one, `facts` the number of facts found, `checks` how often evidence was judged,
-    `below` the mind's own threshold.
+    `below` the judge's own threshold.
     """
     if "abstention" in budget.without:
         return None

@@ -1,4 +1,4 @@
-"""What a mind is shown and what it says: the analysed question, the evidence view, the verdict and the draft."""
+"""What a judge is shown and what it says: the analysed question, the evidence view, the verdict and the draft."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class EntityCount:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a mind sees at one check.
+    """What a judge sees at one check.
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
     first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
-    `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the mind's own:
+    `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
 
@@ -94,11 +94,11 @@ class Verdict:
     """A sufficiency check.
 
     `confidence` is the judge's own; the loop calibrates tier and confidence (E7, E8) before it acts on them or
-    passes them to `Mind.answer`. `probability` is the calibrated probability that the memory answers the
-    question, None when the mind has none. `supported` maps requirement ids to the turn ids that witness them,
+    passes them to `Judge.answer`. `probability` is the calibrated probability that the memory answers the
+    question, None when the judge has none. `supported` maps requirement ids to the turn ids that witness them,
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
     `signals` are the named raw values behind the confidence; `calls` are the model requests it took. `judge` is who
-    said it, where that is not the mind that was asked.
+    said it, where that is not the judge that was asked.
     """
 
     tier: Tier
@@ -118,7 +118,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before its citations are checked. `text` is None when the mind finds that it cannot answer."""
+    """An answer before its citations are checked. `text` is None when the judge finds that it cannot answer."""
 
     text: str | None
     citations: tuple[Citation, ...] = ()

@@ -1,4 +1,4 @@
-"""The mind of a loop: what judges evidence and words the answer, with a model or without one."""
+"""The judge of a loop: it judges evidence and words the answer, with a model or without one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ..flow import Flow
 from .evidence import Draft, Manner, Verdict, View
 
 
-class Mind(Protocol):
-    """Judges a view and answers from it. Both are flows: only a mind that has a model yields `Complete`.
+class Judge(Protocol):
+    """Judges a view and answers from it. Both are flows: only a judge that has a model yields `Complete`.
 
     The loop owns everything else: retrieval, accumulation, the tracker, calibration, stopping, the next query
-    when the mind has none, abstention, and the check that every citation was shown. A `ModelError` that a mind
+    when the judge has none, abstention, and the check that every citation was shown. A `ModelError` that a judge
     raises ends the question with that error; it never becomes an abstention.
     """
 
@@ -23,7 +23,7 @@ class Mind(Protocol):
 
     @property
     def abstain_below(self) -> float:
-        """The probability below which this mind's answers are not given, unless the budget names one."""
+        """The probability below which this judge's answers are not given, unless the budget names one."""
         ...
 
     def judge(self, view: View) -> Flow[Verdict]:

@@ -1,1 +1,1 @@
-"""Minds and extraction that ask a chat model; flows only, the doors perform the requests."""
+"""Judges and extraction that ask a chat model; flows only, the doors perform the requests."""

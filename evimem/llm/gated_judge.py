@@ -1,4 +1,4 @@
-"""A mind that spares the judge's request where the offline judge can tell for free that the evidence suffices."""
+"""A judge that spares the judge's request where the offline judge can tell for free that the evidence suffices."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 from ..flow import Flow
 from ..judging.clamps import calibrate, sufficient
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..offline.offline_judge import OfflineMind
+from ..offline.offline_judge import OfflineJudge
 from ..types.values import Tier
-from .llm_judge import LLMMind
+from .llm_judge import LLMJudge
 
 LEAST_TURNS = 200  # in a memory; the conversations that its precision was measured on have 400 and more
 SURE = 0.95  # of the probability that the memory answers the question; EXACT has as much precision (Constants.exact)
 
 
 @dataclass(frozen=True, slots=True)
-class GatedMind:
+class GatedJudge:
     """Asks the model for a verdict unless the offline judge finds exact evidence and is sure of it.
 
     The answer is always the model's, and what is doubtful, coarse, about somebody else or short of facts is always the
     model's to judge. `least` is the probability from which on the offline judge is believed.
     """
 
-    model: LLMMind
-    offline: OfflineMind
+    model: LLMJudge
+    offline: OfflineJudge
     least: float = SURE
 
     @property

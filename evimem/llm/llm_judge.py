@@ -1,4 +1,4 @@
-"""The mind that asks a chat model: one request a check, one for the answer; or the papers' pattern of many."""
+"""The judge that asks a chat model: one request a check, one for the answer; or the papers' pattern of many."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def as_it_is(confidence: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class LLMMind:
+class LLMJudge:
     """Judges and answers by asking a model.
 
     `calls` "joint" takes one request a check and one for the answer; "separate" is the papers' pattern: entities,
@@ -52,8 +52,8 @@ class LLMMind:
     probability: Callable[[float], float] = as_it_is
     chains: bool = True
 
-    def within(self, budget: Budget) -> LLMMind:
-        """Return the mind that does what a budget says of its requests."""
+    def within(self, budget: Budget) -> LLMJudge:
+        """Return the judge that does what a budget says of its requests."""
         return replace(self, calls=budget.calls, chains="tiers" not in budget.without)
 
     def judge(self, view: View) -> Flow[Verdict]:

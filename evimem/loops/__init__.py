@@ -9,8 +9,7 @@ from typing import get_args
 
 from ..errors import InvalidQuery
 from ..flow import Flow
-from ..judging.judge import Mind
-from ..offline.offline_judge import OfflineMind
+from ..judging.judge import Judge
 from ..query.hints import check_asked
 from ..types.answer import Answer
 from ..types.budget import Ablation, Budget
@@ -26,19 +25,19 @@ LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType({"iris": 
 def answer_question(
     question: str,
     *,
+    judge: Judge,
     loop: str = "iris",
     asked_at: datetime | None = None,
     budget: Budget | None = None,
-    mind: Mind | None = None,
     tell: Callable[[Event], None] | None = None,
 ) -> Flow[Answer]:
-    """Answer a question with a loop, offline unless a mind is given. Raise InvalidQuery for one without meaning."""
+    """Answer a question with a loop and a judge. Raise InvalidQuery for one that makes no sense."""
     check_asked("question", question)
     if loop not in LOOPS:
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
-    return (yield from LOOPS[loop](Task(question, mind or OfflineMind(), asked_at, allowed, tell=tell)))
+    return (yield from LOOPS[loop](Task(question, judge, asked_at, allowed, tell=tell)))
 
 
 def _check_budget(budget: Budget) -> None:

@@ -31,14 +31,14 @@ def finish(session: Session, check: Check) -> Flow[Answer]:
         facts=sum(len(item.facts) for item in check.view.evidence),
         checks=session.checks,
         budget=session.budget,
-        below=session.task.mind.abstain_below,
+        below=session.task.judge.abstain_below,
     )
     if why is not None:
         return _abstain(session, check, why)
     worded: Manner = "direct"
     if session.has("tiers"):
         worded = manner(verdict.tier, verdict.confidence, temporal=session.analysis.temporal)
-    draft = yield from session.consult(session.task.mind.answer(check.view, verdict, worded), check.view.iteration)
+    draft = yield from session.consult(session.task.judge.answer(check.view, verdict, worded), check.view.iteration)
     session.events.extend(draft.calls)
     if draft.text is None:
         return _abstain(session, check, draft.reason or "the evidence does not state the answer")

@@ -57,7 +57,7 @@ def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow
 
 
 def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[None]:
-    """Search for what is missing: the worst gap chooses the path, the mind or the gap the words."""
+    """Search for what is missing: the worst gap chooses the path, the judge or the gap the words."""
     gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
     if gap.kind == "entity" and session.has("index"):
         yield from session.know(gap.about, iteration)

@@ -1,4 +1,4 @@
-"""Which evidence a mind sees: newest first, within a token budget, with shares kept for edges and bare turns."""
+"""Which evidence a judge sees: newest first, within a token budget, with shares kept for edges and bare turns."""
 
 from __future__ import annotations
 

@@ -114,12 +114,12 @@ class Session:
         return arrived
 
     def check(self, iteration: int) -> Flow[Check]:
-        """Show the evidence to the mind, then track and calibrate what it says."""
+        """Show the evidence to the judge, then track and calibrate what it says."""
         view = yield from self._view(iteration)
         self._show(view)
         verdict = UNJUDGED
         if self.has("sufficiency"):
-            verdict = yield from self.consult(self.task.mind.judge(view), iteration)
+            verdict = yield from self.consult(self.task.judge.judge(view), iteration)
         self.checks += 1
         self.events.extend(verdict.calls)
         if verdict.signals:
@@ -133,7 +133,7 @@ class Session:
         return Check(replace(view, tracker=self.tracker), self._calibrated(view, verdict))
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
-        """Run a mind's flow. A model's failure is recorded and raised; it is never taken for an answer."""
+        """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
         try:
             return (yield from flow)
         except ModelError as error:
@@ -189,7 +189,7 @@ class Session:
         self.events.append(
             Judged(
                 view.iteration,
-                verdict.judge or self.task.mind.name,
+                verdict.judge or self.task.judge.name,
                 verdict.tier,
                 verdict.confidence,
                 clamped.tier,
@@ -210,8 +210,8 @@ def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
 def _analysed(session: Session) -> Acted:
     analysis = session.analysis
     detail = {
-        "mind": session.task.mind.name,
-        "abstain_below": session.task.mind.abstain_below,
+        "judge": session.task.judge.name,
+        "abstain_below": session.task.judge.abstain_below,
         "asked_at": session.asked_at.isoformat() if session.asked_at else None,
         "entities": list(analysis.entities),
         "wants": analysis.wants,

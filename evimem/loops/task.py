@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..judging.judge import Mind
+from ..judging.judge import Judge
 from ..types.budget import Budget
 from ..types.trace import Event
 
@@ -20,7 +20,7 @@ class Task:
     """
 
     question: str
-    mind: Mind
+    judge: Judge
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)

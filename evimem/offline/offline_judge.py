@@ -1,4 +1,4 @@
-"""The mind that needs no model: rules and a small linear model judge, an extractive reader answers."""
+"""The judge that needs no model: rules and a small linear model judge, an extractive reader answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sufficiency import judge
 
 
 @dataclass(frozen=True, slots=True)
-class OfflineMind:
+class OfflineJudge:
     """Judges and answers by computation alone: no effect is ever yielded."""
 
     constants: Constants = SHIPPED

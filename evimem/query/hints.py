@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ..errors import InvalidQuery
+from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS
 from ..times import find_times
 from ..types.values import TimeSpan
@@ -33,7 +34,7 @@ _ASKS_WHEN = re.compile(
 _CLAUSE = re.compile(r"\b(?:what|which)\s+time\s+(?:zone|travel|management|capsule|limit)s?\b", re.IGNORECASE)
 _USER = re.compile(r"\b(?:I|me|my|mine|myself)\b", re.IGNORECASE)
 _ASSISTANT = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
-_TITLES = frozenset(("dr", "mr", "mrs", "ms", "miss", "prof", "professor", "sir"))
+_TITLES = frozenset(ENGLISH.words("people.honorifics"))
 _AUXILIARIES = STOP_WORDS | {"may"}
 _NAMES_AND_WORDS = _AUXILIARIES | {
     "april",

@@ -13,9 +13,9 @@ import evimem
 from evimem import Tier
 from evimem.flow import run
 from evimem.judging.evidence import Verdict, View
-from evimem.llm.gated_judge import LEAST_TURNS, SURE, GatedMind
-from evimem.llm.llm_judge import LLMMind
-from evimem.offline.offline_judge import OfflineMind
+from evimem.llm.gated_judge import LEAST_TURNS, SURE, GatedJudge
+from evimem.llm.llm_judge import LLMJudge
+from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.model import Reply
 
@@ -81,7 +81,7 @@ def test_in_a_small_memory_the_model_judges(tmp_path: Path) -> None:
     assert asked(build(tmp_path / "m.evimem", LEAST_TURNS - 1))[1] == ["judge", "answer"]
 
 
-class Sure(OfflineMind):
+class Sure(OfflineJudge):
     """An offline judge that says what it is told to."""
 
     says: Verdict
@@ -127,4 +127,4 @@ def judged(offline: Sure, view: View) -> tuple[Verdict, int]:
         requests.append(request)
         return Reply(JUDGED)
 
-    return run(GatedMind(LLMMind(), offline).judge(view), perform), len(requests)
+    return run(GatedJudge(LLMJudge(), offline).judge(view), perform), len(requests)

@@ -1,4 +1,4 @@
-"""A small memory without a file, and a mind that says what a test tells it to."""
+"""A small memory without a file, and a judge that says what a test tells it to."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class World:
     def hops(self) -> int:
         return len(self.calls("expand"))
 
-    def ask(self, question: str, mind: Any, loop: str = "iris", **budget: Any) -> Answer:
-        return run(LOOPS[loop](Task(question, mind, budget=Budget(**budget))), self.perform)
+    def ask(self, question: str, judge: Any, loop: str = "iris", **budget: Any) -> Answer:
+        return run(LOOPS[loop](Task(question, judge, budget=Budget(**budget))), self.perform)
 
 
 def turn(place: int, speaker: str, text: str, day: int = 0) -> Turn:
@@ -87,7 +87,7 @@ def world() -> Callable[[Sequence[Turn]], World]:
 
 
 @dataclass
-class ScriptedMind:
+class ScriptedJudge:
     """Gives its verdicts in order, the last one for ever; keeps every view it was shown."""
 
     verdicts: list[Verdict | Exception]
@@ -118,8 +118,8 @@ def says(tier: Tier, confidence: float, **more: Any) -> Verdict:
 
 
 @pytest.fixture
-def script() -> type[ScriptedMind]:
-    return ScriptedMind
+def script() -> type[ScriptedJudge]:
+    return ScriptedJudge
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from evimem.judging.tracker import Requirement, replay_trace
 from evimem.loops import LOOPS, answer_question
 from evimem.loops.answering import cost
 from evimem.loops.task import Task
+from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import Citation
 from evimem.types.budget import Budget
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
@@ -29,23 +30,23 @@ def events(trace: Trace, kind: type[Any]) -> list[Any]:
 
 
 def test_exact_evidence_is_answered_after_one_check(puppy: Any, script: Any, verdict: Any) -> None:
-    mind = script([verdict(Tier.EXACT, 0.9)])
-    answer = puppy.ask(QUESTION, mind)
+    judge = script([verdict(Tier.EXACT, 0.9)])
+    answer = puppy.ask(QUESTION, judge)
     assert (answer.text, answer.abstained, answer.tier) == ("Juno", False, Tier.EXACT)
-    assert len(mind.views) == 1
+    assert len(judge.views) == 1
     assert events(answer.trace, Stopped)[0].reason == "exact evidence"
 
 
 def test_inferrable_evidence_stops_a_general_question_at_once(puppy: Any, script: Any, verdict: Any) -> None:
-    mind = script([verdict(Tier.INFERRABLE, 0.95)])
-    puppy.ask(QUESTION, mind)
-    assert len(mind.views) == 1
+    judge = script([verdict(Tier.INFERRABLE, 0.95)])
+    puppy.ask(QUESTION, judge)
+    assert len(judge.views) == 1
 
 
 def test_partial_evidence_is_looked_for_until_the_iterations_are_used_up(puppy: Any, script: Any) -> None:
-    mind = script([PARTIAL])
-    answer = puppy.ask(QUESTION, mind)
-    assert len(mind.views) == 3
+    judge = script([PARTIAL])
+    answer = puppy.ask(QUESTION, judge)
+    assert len(judge.views) == 3
     assert events(answer.trace, Stopped)[-1].reason == "iterations used up"
     assert not answer.abstained
 
@@ -58,17 +59,17 @@ def test_each_iteration_looks_for_more_on_both_paths(puppy: Any, script: Any) ->
 
 
 def test_no_query_is_ever_asked_twice_though_the_mind_repeats_itself(puppy: Any, script: Any) -> None:
-    mind = script(
+    judge = script(
         [Verdict(Tier.PARTIAL, 0.4, query=QUESTION.upper(), gaps=(Gap("attribute", "puppy name", "no name"),))]
     )
-    puppy.ask(QUESTION, mind)
+    puppy.ask(QUESTION, judge)
     asked = [" ".join(query.casefold().split()) for query in puppy.queries]
     assert len(asked) == len(set(asked)) == 3
 
 
 def test_the_minds_own_query_is_preferred(puppy: Any, script: Any) -> None:
-    mind = script([Verdict(Tier.PARTIAL, 0.4, query="Juno the puppy")])
-    puppy.ask(QUESTION, mind)
+    judge = script([Verdict(Tier.PARTIAL, 0.4, query="Juno the puppy")])
+    puppy.ask(QUESTION, judge)
     assert "Juno the puppy" in puppy.queries
 
 
@@ -79,17 +80,17 @@ def test_a_query_is_embedded_once_and_searched_once(puppy: Any, script: Any) -> 
 
 
 def test_the_dialogue_around_a_turn_is_read_once_and_all_of_a_check_together(puppy: Any, script: Any) -> None:
-    mind = script([PARTIAL])
-    puppy.ask(QUESTION, mind)
+    judge = script([PARTIAL])
+    puppy.ask(QUESTION, judge)
     read = [turn_id for turn_ids, _, _ in puppy.calls("contexts") for turn_id in turn_ids]
-    assert len(read) == len(set(read)) == len({item.turn.id for view in mind.views for item in view.shown})
+    assert len(read) == len(set(read)) == len({item.turn.id for view in judge.views for item in view.shown})
     assert len(puppy.calls("contexts")) == 3
 
 
 def test_all_that_is_new_is_seen_by_the_next_check(puppy: Any, script: Any) -> None:
-    mind = script([PARTIAL])
-    answer = puppy.ask(QUESTION, mind)
-    for view in mind.views:
+    judge = script([PARTIAL])
+    answer = puppy.ask(QUESTION, judge)
+    for view in judge.views:
         new = {t for found in events(answer.trace, Found) if found.iteration == view.iteration for t in found.turns}
         assert new <= {item.turn.id for item in view.shown}
         assert new
@@ -104,9 +105,9 @@ def test_a_turn_is_found_once_however_many_paths_lead_to_it(puppy: Any, script: 
 def test_a_small_memory_stops_when_there_is_nothing_new(world: Any, script: Any) -> None:
 
     small = world([Turn("s1:1", "s1", "Mira", "Our puppy is called Juno.", datetime(2024, 3, 12))])
-    mind = script([PARTIAL])
-    answer = small.ask(QUESTION, mind)
-    assert len(mind.views) == 1
+    judge = script([PARTIAL])
+    answer = small.ask(QUESTION, judge)
+    assert len(judge.views) == 1
     assert events(answer.trace, Stopped)[0].reason == "no new evidence"
     assert answer.text == "Juno"
 
@@ -120,20 +121,20 @@ def test_a_first_fact_in_a_young_memory_is_answerable(world: Any, script: Any, v
 
 
 def test_an_empty_memory_abstains_without_asking_anybody(world: Any, script: Any) -> None:
-    mind = script([PARTIAL])
-    answer = world([]).ask(QUESTION, mind)
-    assert (answer.text, answer.abstained, answer.tier, mind.views) == (None, True, Tier.NONE, [])
+    judge = script([PARTIAL])
+    answer = world([]).ask(QUESTION, judge)
+    assert (answer.text, answer.abstained, answer.tier, judge.views) == (None, True, Tier.NONE, [])
     assert answer.reason
 
 
 def test_an_entity_that_nobody_mentions_downgrades_and_is_named_in_the_gaps(
     puppy: Any, script: Any, verdict: Any
 ) -> None:
-    mind = script([verdict(Tier.EXACT, 0.99)])
-    answer = puppy.ask("What did Mira give Bartholomew?", mind)
+    judge = script([verdict(Tier.EXACT, 0.99)])
+    answer = puppy.ask("What did Mira give Bartholomew?", judge)
     assert answer.tier is Tier.PARTIAL
     assert ("entity", "Bartholomew") in {(gap.kind, gap.about) for gap in answer.gaps}
-    assert len(mind.views) == 3
+    assert len(judge.views) == 3
 
 
 def test_an_entity_gap_looks_up_the_entitys_facts(puppy: Any, script: Any) -> None:
@@ -168,9 +169,9 @@ def test_counts_are_of_this_question_only_and_of_distinct_facts(puppy: Any, scri
 def test_a_model_that_fails_at_the_last_check_ends_in_its_error_and_not_in_an_abstention(
     puppy: Any, script: Any
 ) -> None:
-    mind = script([PARTIAL, PARTIAL, ModelTimeout("no answer within 60 s")])
+    judge = script([PARTIAL, PARTIAL, ModelTimeout("no answer within 60 s")])
     with pytest.raises(ModelTimeout) as failure:
-        puppy.ask(QUESTION, mind)
+        puppy.ask(QUESTION, judge)
     partial = failure.value.partial
     assert (partial.text, partial.abstained) == (None, False)
     assert "ModelTimeout" in partial.reason
@@ -178,23 +179,23 @@ def test_a_model_that_fails_at_the_last_check_ends_in_its_error_and_not_in_an_ab
 
 
 def test_a_model_that_fails_to_answer_ends_in_its_error(puppy: Any, script: Any, verdict: Any) -> None:
-    mind = script([verdict(Tier.EXACT, 0.9)], draft=ModelTimeout("no answer within 60 s"))
+    judge = script([verdict(Tier.EXACT, 0.9)], draft=ModelTimeout("no answer within 60 s"))
     with pytest.raises(ModelTimeout) as failure:
-        puppy.ask(QUESTION, mind)
+        puppy.ask(QUESTION, judge)
     assert not failure.value.partial.abstained
 
 
 def test_a_low_probability_abstains_with_the_minds_reason(puppy: Any, script: Any) -> None:
-    mind = script([Verdict(Tier.INFERRABLE, 0.8, probability=0.2, reason="the evidence is about Mira, not Tomas")])
-    answer = puppy.ask(QUESTION, mind)
+    judge = script([Verdict(Tier.INFERRABLE, 0.8, probability=0.2, reason="the evidence is about Mira, not Tomas")])
+    answer = puppy.ask(QUESTION, judge)
     assert (answer.abstained, answer.reason) == (True, "the evidence is about Mira, not Tomas")
     assert answer.confidence == 0.2
-    assert not puppy.ask(QUESTION, mind, abstain_below=0.1).abstained
+    assert not puppy.ask(QUESTION, judge, abstain_below=0.1).abstained
 
 
 def test_a_mind_that_cannot_word_an_answer_abstains(puppy: Any, script: Any, verdict: Any) -> None:
-    mind = script([verdict(Tier.EXACT, 0.9)], draft=Draft(None, reason="no name is given"))
-    answer = puppy.ask(QUESTION, mind)
+    judge = script([verdict(Tier.EXACT, 0.9)], draft=Draft(None, reason="no name is given"))
+    answer = puppy.ask(QUESTION, judge)
     assert (answer.abstained, answer.reason) == (True, "no name is given")
 
 
@@ -217,8 +218,8 @@ def test_a_quote_that_nobody_said_is_not_kept(puppy: Any, script: Any, verdict: 
 
 def test_an_answer_without_a_usable_citation_cites_the_witnesses(puppy: Any, script: Any, verdict: Any) -> None:
     need = "entity:Mira"
-    mind = script([verdict(Tier.EXACT, 0.9, supported={need: ("s1:1",)})], draft=Draft("Juno"))
-    assert [c.turn_id for c in puppy.ask(QUESTION, mind).citations] == ["s1:1"]
+    judge = script([verdict(Tier.EXACT, 0.9, supported={need: ("s1:1",)})], draft=Draft("Juno"))
+    assert [c.turn_id for c in puppy.ask(QUESTION, judge).citations] == ["s1:1"]
 
 
 def test_the_tracker_takes_only_shown_witnesses_and_known_requirements(puppy: Any, script: Any, verdict: Any) -> None:
@@ -237,10 +238,10 @@ def test_the_tracker_takes_only_shown_witnesses_and_known_requirements(puppy: An
 
 
 def test_a_trace_replays_to_the_trackers_last_state_and_survives_json(puppy: Any, script: Any, verdict: Any) -> None:
-    mind = script(
+    judge = script(
         [PARTIAL, verdict(Tier.EXACT, 0.9, supported={"entity:Mira": ("s1:1",)}, waived={"attribute": "given up"})]
     )
-    trace = puppy.ask(QUESTION, mind).trace
+    trace = puppy.ask(QUESTION, judge).trace
     state = replay_trace(Trace.from_json(trace.to_json()))
     assert Trace.from_json(trace.to_json()) == trace
     assert (state.supported, state.waived) == ({"entity:Mira": ("s1:1",)}, {"attribute": "given up"})
@@ -258,16 +259,16 @@ def test_what_is_still_missing_when_the_budget_is_used_up_is_in_the_answer_and_t
     puppy: Any, script: Any
 ) -> None:
     gap = Gap("time", "Mira", "no date of the adoption")
-    mind = script([Verdict(Tier.PARTIAL, 0.4, probability=0.9, gaps=(gap,))])
-    answer = puppy.ask("When did Mira adopt her puppy?", mind)
+    judge = script([Verdict(Tier.PARTIAL, 0.4, probability=0.9, gaps=(gap,))])
+    answer = puppy.ask("When did Mira adopt her puppy?", judge)
     assert (answer.text, answer.gaps[0]) == ("Juno", gap)
     assert {r.id for r in replay_trace(answer.trace).open} >= {"time", "attribute"}
 
 
 def test_a_check_records_what_was_judged_and_what_it_became(puppy: Any, script: Any, verdict: Any) -> None:
     gap = Gap("time", "Mira", "no date of the adoption")
-    mind = script([verdict(Tier.INFERRABLE, 0.95, gaps=(gap,), reason="a puppy, but no date")])
-    trace = puppy.ask("When did Mira adopt her puppy?", mind).trace
+    judge = script([verdict(Tier.INFERRABLE, 0.95, gaps=(gap,), reason="a puppy, but no date")])
+    trace = puppy.ask("When did Mira adopt her puppy?", judge).trace
     judged = events(trace, Judged)[0]
     assert (judged.gaps, judged.reason) == ((gap,), "a puppy, but no date")
     assert (judged.confidence, judged.final_confidence, judged.probability) == (0.95, 0.75, 0.9)
@@ -277,24 +278,24 @@ def test_a_check_records_what_was_judged_and_what_it_became(puppy: Any, script: 
 def test_time_used_up_ends_the_search_after_the_check(puppy: Any, script: Any) -> None:
 
     seconds = iter([0.0, 10.0, 20.0])
-    mind = script([PARTIAL])
-    task = Task(QUESTION, mind, budget=Budget(seconds=5), clock=lambda: next(seconds))
+    judge = script([PARTIAL])
+    task = Task(QUESTION, judge, budget=Budget(seconds=5), clock=lambda: next(seconds))
     answer = run(LOOPS["iris"](task), puppy.perform)
-    assert len(mind.views) == 1
+    assert len(judge.views) == 1
     assert events(answer.trace, Stopped)[0].reason == "time used up"
 
 
 def test_an_answers_time_is_the_drafts(puppy: Any, script: Any, verdict: Any) -> None:
 
     friday = TimeSpan(datetime(2024, 3, 8), datetime(2024, 3, 9), "day", "last Friday")
-    mind = script([verdict(Tier.EXACT, 0.9)], draft=Draft("8 March 2024", time=friday))
-    assert puppy.ask("When did Mira adopt her puppy?", mind).time == friday
+    judge = script([verdict(Tier.EXACT, 0.9)], draft=Draft("8 March 2024", time=friday))
+    assert puppy.ask("When did Mira adopt her puppy?", judge).time == friday
 
 
 def test_single_pass_searches_once_and_judges_once(puppy: Any, script: Any) -> None:
-    mind = script([PARTIAL])
-    answer = puppy.ask(QUESTION, mind, loop="single_pass")
-    assert (len(puppy.searches), len(mind.views), puppy.hops) == (1, 1, 0)
+    judge = script([PARTIAL])
+    answer = puppy.ask(QUESTION, judge, loop="single_pass")
+    assert (len(puppy.searches), len(judge.views), puppy.hops) == (1, 1, 0)
     assert answer.text == "Juno"
 
 
@@ -306,4 +307,4 @@ def test_a_question_without_meaning_is_refused_before_anything_is_asked(wrong: d
 
     flow: Callable[..., Any] = answer_question
     with pytest.raises(InvalidQuery):
-        next(flow(**{"question": QUESTION, **wrong}))
+        next(flow(**{"question": QUESTION, "judge": OfflineJudge(), **wrong}))

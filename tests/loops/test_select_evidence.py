@@ -1,4 +1,4 @@
-"""What a mind sees (fixtures F1, F2): what is new comes first, and edges and bare turns keep a share."""
+"""What a judge sees (fixtures F1, F2): what is new comes first, and edges and bare turns keep a share."""
 
 from __future__ import annotations
 

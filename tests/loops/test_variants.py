@@ -13,6 +13,7 @@ from evimem.flow import run
 from evimem.judging.evidence import Verdict
 from evimem.loops import LOOPS, VARIANTS, answer_question
 from evimem.loops.task import Task
+from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.answer import Answer
 from evimem.types.budget import Budget
 from evimem.types.trace import Found, Judged, Queried, Trace
@@ -27,15 +28,15 @@ def events(trace: Trace, kind: type[Any]) -> list[Any]:
     return [event for event in trace.events if isinstance(event, kind)]
 
 
-def asked(world: Any, mind: Any, *without: str, question: str = QUESTION, **budget: Any) -> Answer:
+def asked(world: Any, judge: Any, *without: str, question: str = QUESTION, **budget: Any) -> Answer:
     world.effects.clear()
-    return world.ask(question, mind, without=frozenset(without), **budget)  # type: ignore[no-any-return]
+    return world.ask(question, judge, without=frozenset(without), **budget)  # type: ignore[no-any-return]
 
 
 def test_without_sufficiency_nothing_is_judged_and_the_answer_is_direct(puppy: Any, script: Any) -> None:
-    mind = script([PARTIAL])
-    answer = asked(puppy, mind, "sufficiency", "tiers", iterations=1)
-    assert (mind.views, mind.manners, answer.text) == ([], ["direct"], "Juno")
+    judge = script([PARTIAL])
+    answer = asked(puppy, judge, "sufficiency", "tiers", iterations=1)
+    assert (judge.views, judge.manners, answer.text) == ([], ["direct"], "Juno")
     assert [judged.judge for judged in events(answer.trace, Judged)] == ["nobody"]
 
 
@@ -49,25 +50,25 @@ def test_without_tiers_what_can_be_inferred_is_not_enough(puppy: Any, script: An
 
 def test_without_temporal_a_question_about_time_is_judged_as_any_other(puppy: Any, script: Any, verdict: Any) -> None:
     for without, confidence, manner in (((), 0.85, "precise"), (("temporal",), 0.72, "direct")):
-        mind = script([verdict(Tier.EXACT, 0.72)])
-        trace = asked(puppy, mind, *without, question=WHEN).trace
+        judge = script([verdict(Tier.EXACT, 0.72)])
+        trace = asked(puppy, judge, *without, question=WHEN).trace
         assert events(trace, Judged)[0].final_confidence == confidence
-        assert mind.manners == [manner]
+        assert judge.manners == [manner]
         assert ("dates" in events(trace, Queried)[0].strategy) is not without
 
 
 def test_without_entities_too_few_facts_lower_no_tier(puppy: Any, script: Any, verdict: Any) -> None:
     question = "What did Mira give Bartholomew?"
     assert asked(puppy, script([verdict(Tier.EXACT, 0.99)]), question=question).tier is Tier.PARTIAL
-    mind = script([verdict(Tier.EXACT, 0.99)])
-    assert asked(puppy, mind, "entities", question=question).tier is Tier.EXACT
-    assert mind.views[0].entities == {}
+    judge = script([verdict(Tier.EXACT, 0.99)])
+    assert asked(puppy, judge, "entities", question=question).tier is Tier.EXACT
+    assert judge.views[0].entities == {}
 
 
 def test_without_an_anchor_the_question_is_searched_for_once(puppy: Any, script: Any) -> None:
     def paths(*without: str) -> list[tuple[int, str]]:
-        mind = script([replace(PARTIAL, query="a trip to Norway"), replace(PARTIAL, query="the wet oak")])
-        trace = asked(puppy, mind, *without).trace
+        judge = script([replace(PARTIAL, query="a trip to Norway"), replace(PARTIAL, query="the wet oak")])
+        trace = asked(puppy, judge, *without).trace
         return [(event.iteration, event.path) for event in events(trace, Queried)]
 
     assert paths().count((2, "anchor")) == 1
@@ -82,12 +83,12 @@ def test_without_abstention_even_a_doubtful_answer_is_given(puppy: Any, script: 
 
 
 def test_without_an_index_turns_are_searched_by_their_words_and_have_no_facts(puppy: Any, script: Any) -> None:
-    mind = script([Verdict(Tier.PARTIAL, 0.4, gaps=(Gap("entity", "Mira", "too little"),))])
-    asked(puppy, mind, "index", "edges")
+    judge = script([Verdict(Tier.PARTIAL, 0.4, gaps=(Gap("entity", "Mira", "too little"),))])
+    asked(puppy, judge, "index", "edges")
     assert all(query.bare and query.vector is None for query in puppy.searches)
     assert puppy.calls("facts") == []
-    assert all(item.facts == () for view in mind.views for item in view.evidence)
-    assert mind.views[0].entities["Mira"].found > 2  # turns that name her, where there are no facts to count
+    assert all(item.facts == () for view in judge.views for item in view.evidence)
+    assert judge.views[0].entities["Mira"].found > 2  # turns that name her, where there are no facts to count
 
 
 def test_without_edges_none_is_followed(puppy: Any, script: Any) -> None:
@@ -100,7 +101,7 @@ def test_without_edges_none_is_followed(puppy: Any, script: Any) -> None:
 @pytest.mark.parametrize("wrong", [{"everything"}, "tiers"])
 def test_an_unknown_part_is_refused_with_the_known_ones(wrong: Any) -> None:
     with pytest.raises(InvalidQuery, match="sufficiency, tiers, temporal"):
-        next(answer_question(QUESTION, budget=Budget(without=wrong)))
+        next(answer_question(QUESTION, judge=OfflineJudge(), budget=Budget(without=wrong)))
 
 
 def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() -> None:
@@ -118,8 +119,8 @@ def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() ->
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_answers(puppy: Any, script: Any, verdict: Any, name: str) -> None:
-    mind = script([verdict(Tier.INFERRABLE, 0.8)])
-    answer = run(LOOPS["iris"](Task(QUESTION, mind, budget=VARIANTS[name])), puppy.perform)
+    judge = script([verdict(Tier.INFERRABLE, 0.8)])
+    answer = run(LOOPS["iris"](Task(QUESTION, judge, budget=VARIANTS[name])), puppy.perform)
     assert answer.text == "Juno"
-    assert len(mind.views) == {"single-pass": 0, "basic-loop": 3}.get(name, 1)
+    assert len(judge.views) == {"single-pass": 0, "basic-loop": 3}.get(name, 1)
     assert Trace.from_json(answer.trace.to_json()) == answer.trace

@@ -12,7 +12,7 @@ from evimem.bench.answer_f1 import f1
 from evimem.examples import EXAMPLES, Question, load_example, load_questions
 from evimem.judging.evidence import View
 from evimem.judging.tracker import replay_trace
-from evimem.offline.offline_judge import OfflineMind
+from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Trace
 
 SEVERAL = {"list", "inference"}
@@ -96,12 +96,12 @@ def test_the_same_question_has_the_same_answer(friends: evimem.Memory) -> None:
 def test_the_offline_mind_asks_for_nothing(friends: evimem.Memory) -> None:
     views: list[View] = []
 
-    class Watching(OfflineMind):
+    class Watching(OfflineJudge):
         def judge(self, view: View):  # type: ignore[no-untyped-def]
             views.append(view)
             return super().judge(view)
 
-    friends._core.mind = Watching()
+    friends._core.judge = Watching()
     friends.ask("When did Elio propose?")
     assert views
-    assert list(OfflineMind().judge(views[0])) == []
+    assert list(OfflineJudge().judge(views[0])) == []

@@ -19,7 +19,7 @@ from evimem.extract import RuleExtractor
 from evimem.judging import clamps
 from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
-from evimem.llm.llm_judge import LLMMind
+from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answering, select_evidence, session
 from evimem.loops.session import Session
 from evimem.raw.validate import Admission
@@ -111,15 +111,15 @@ def edges_have_no_share() -> None:
     "test_e11_it_abstains_on_thin_evidence_and_never_for_a_failure",
 )
 def a_failure_reads_as_nothing_found() -> None:
-    honest = LLMMind.judge
+    honest = LLMJudge.judge
 
-    def judge(self: LLMMind, view: Any) -> Any:
+    def judge(self: LLMJudge, view: Any) -> Any:
         try:
             return (yield from honest(self, view))
         except ModelError:
             return Verdict(Tier.NONE, 0.0)
 
-    put(LLMMind, "judge", judge)
+    put(LLMJudge, "judge", judge)
 
 
 @breaks("test_f4_a_decorated_reply_is_read")
@@ -239,7 +239,7 @@ def facts_stand_alone() -> None:
 
 @breaks("test_e14_at_most_one_request_a_check_and_one_for_the_answer")
 def every_step_is_a_request() -> None:
-    put(LLMMind, "within", lambda self, budget: replace(self, calls="separate"))
+    put(LLMJudge, "within", lambda self, budget: replace(self, calls="separate"))
 
 
 @breaks("test_e14_the_papers_pattern_takes_at_most_three_k_plus_three")

@@ -1,0 +1,78 @@
+"""What is known about a language, as data: word lists and tables in `<code>/*.toml`, read when first named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True)
+class Language:
+    """The knowledge of one language. Names are `file.key`: `people.honorifics` is `honorifics` in `people.toml`.
+
+    In a file, a list of single words is one string of words; what has spaces in it is an array.
+    """
+
+    code: str
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a list in its order. Raise KeyError for one that the language does not have."""
+        return _words(self.code, name)
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """Return a table, its values as TOML gives them. Raise KeyError for one that the language does not have."""
+        value = _value(self.code, name)
+        if not isinstance(value, Mapping):
+            raise KeyError(f"{name!r} of language {self.code!r} is a list; use words()")
+        return value
+
+    def lists(self, name: str) -> Mapping[str, tuple[str, ...]]:
+        """Return a table whose values are lists of words. Raise KeyError for one that the language does not have."""
+        return MappingProxyType({key: _listed(value) for key, value in self.table(name).items()})
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The names of its files, sorted."""
+        folder = files(__name__) / self.code
+        return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if ".toml" in entry.name))
+
+
+@cache
+def _file(code: str, name: str) -> Mapping[str, Any]:
+    text = (files(__name__) / code / f"{name}.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
+
+
+def _value(code: str, name: str) -> Any:
+    file, _, key = name.partition(".")
+    value: Any = _file(code, file)
+    for part in key.split("."):
+        if part not in value:
+            raise KeyError(f"language {code!r} has no {name!r}; it has {', '.join(value)}")
+        value = value[part]
+    return MappingProxyType(value) if isinstance(value, dict) else value
+
+
+@cache
+def _words(code: str, name: str) -> tuple[str, ...]:
+    value = _value(code, name)
+    if isinstance(value, Mapping):
+        raise KeyError(f"{name!r} of language {code!r} is a table; use table() or lists()")
+    return _listed(value)
+
+
+def _listed(value: str | list[str]) -> tuple[str, ...]:
+    return tuple(value.split()) if isinstance(value, str) else tuple(value)
+
+
+ENGLISH = Language("en")
