@@ -22,8 +22,8 @@ from evimem.extract import RuleExtractor
 from evimem.index.candidates import EFFORT, Effort
 from evimem.index.corpus import Corpus, Row
 from evimem.index.document import document, embedding_text
+from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
-from evimem.index.resolved_query import Question, microseconds
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.loaders.locomo_format import read_locomo
 from evimem.query.hints import hints
@@ -63,7 +63,7 @@ CHECKS: dict[str, dict[str, float]] = {
 class Asked:
     """A question ready to be put, with its gold turns and category."""
 
-    question: Question
+    question: IndexQuery
     gold: frozenset[str]
     category: int
 
@@ -107,7 +107,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset
         times = tuple((microseconds(t.start), microseconds(t.end)) for t in found.times if t.start and t.end)
         names = frozenset(speakers[name] for name in found.names)
         vector = embedder.embed([text])[0]
-        asked.append(Asked(Question(text, vector, names, times, found.when), gold & set(ids), category))
+        asked.append(Asked(IndexQuery(text, vector, names, times, found.when), gold & set(ids), category))
     return Conversation(corpus, ids, tuple(one for one in asked if one.gold))
 
 

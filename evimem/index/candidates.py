@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
 from .dialogue_smoothing import around, decay, distinct
-from .meaning import projections
-from .prepared_query import Inquiry
-from .query_terms import UNIT
-from .scoring import largest
+from .prepared_query import UNIT, PreparedQuery
+from .scoring import largest, projections
 
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -44,15 +42,17 @@ class Effort:
 EFFORT = Effort()
 
 
-def candidates(inquiry: Inquiry, k: int, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
+def candidates(
+    prepared: PreparedQuery, k: int, allowed: Mask, nearest: VectorIndex | None, effort: Effort
+) -> Positions:
     """Return positions, ascending, among which the k best are expected; at least k of the allowed ones."""
     found = [
-        _by_words(inquiry, allowed, max(effort.kept, 10 * k), effort),
-        _by_meaning(inquiry, allowed, nearest, effort),
+        _by_words(prepared, allowed, max(effort.kept, 10 * k), effort),
+        _by_meaning(prepared, allowed, nearest, effort),
     ]
-    if inquiry.question.times:
-        found.append(_by_date(inquiry, allowed, effort))
-    positions = distinct(np.concatenate(found), len(inquiry.corpus))
+    if prepared.query.times:
+        found.append(_by_date(prepared, allowed, effort))
+    positions = distinct(np.concatenate(found), len(prepared.corpus))
     positions = positions[allowed[positions]]
     if len(positions) < k:
         others = np.setdiff1d(np.flatnonzero(allowed), positions)[: k - len(positions)]
@@ -60,10 +60,10 @@ def candidates(inquiry: Inquiry, k: int, allowed: Mask, nearest: VectorIndex | N
     return positions
 
 
-def _by_words(inquiry: Inquiry, allowed: Mask, kept: int, effort: Effort) -> Positions:
-    corpus, asked = inquiry.corpus, inquiry.asked
-    members = [(term.weight, term.posting) for term in asked.terms]
-    members += [(term.weight * one.share / UNIT, one.posting) for term in asked.terms for one in term.related]
+def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: Effort) -> Positions:
+    corpus = prepared.corpus
+    members = [(term.weight, term.posting) for term in prepared.terms]
+    members += [(term.weight * one.share / UNIT, one.posting) for term in prepared.terms for one in term.related]
     weight_of = np.zeros(len(corpus) + 1, np.float32)  # one more: where NONE points
     read: list[Positions] = []
     left = effort.entries
@@ -77,7 +77,7 @@ def _by_words(inquiry: Inquiry, allowed: Mask, kept: int, effort: Effort) -> Pos
     touched = np.concatenate(read)
     seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
     near = around(corpus, seeds, _HOPS)
-    fading = [inquiry.weights.spread * decay(hop, inquiry.weights) for hop in range(1, _HOPS + 1)]
+    fading = [prepared.weights.spread * decay(hop, prepared.weights) for hop in range(1, _HOPS + 1)]
     spread = np.zeros(len(corpus) + 1, np.float32)
     np.add.at(spread, near, weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32))
     reached = distinct(near, len(corpus))
@@ -85,9 +85,9 @@ def _by_words(inquiry: Inquiry, allowed: Mask, kept: int, effort: Effort) -> Pos
     return reached[largest(spread[reached], kept)]
 
 
-def _by_meaning(inquiry: Inquiry, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
+def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
     """A vector index knows no filters: it is asked where they let most through, else what passes is compared."""
-    corpus, direction = inquiry.corpus, inquiry.direction
+    corpus, direction = prepared.corpus, prepared.direction
     if direction is None:
         return np.zeros(0, np.int32)
     if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.turns:
@@ -99,15 +99,15 @@ def _by_meaning(inquiry: Inquiry, allowed: Mask, nearest: VectorIndex | None, ef
         positions = np.flatnonzero(comparable).astype(np.int32)
     else:
         most = max(effort.sketched, count // _SKETCHED)
-        positions = corpus.sketches.nearest(corpus, direction, comparable, most)
+        positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
     seeds = positions[largest(projections(corpus, positions, direction), effort.nearest)]
     return around(corpus, seeds, _HOPS).reshape(-1)
 
 
-def _by_date(inquiry: Inquiry, allowed: Mask, effort: Effort) -> Positions:
-    corpus = inquiry.corpus
+def _by_date(prepared: PreparedQuery, allowed: Mask, effort: Effort) -> Positions:
+    corpus = prepared.corpus
     found = []
-    for first, last in inquiry.question.times:
+    for first, last in prepared.query.times:
         said = (corpus.time >= first) & (corpus.time < last)
         happens = (corpus.event_start < last) & (corpus.event_end > first)
         found.append(np.flatnonzero((said | happens) & allowed)[: effort.dated].astype(np.int32))

@@ -13,9 +13,9 @@ from ..errors import DimensionMismatch
 from .columns import Array, Column
 from .dialogue_order import NONE, Dialogue
 from .document import Document
-from .norms import Norms
+from .norms import SmoothedNorms
 from .postings import NOWHERE, Posting, Postings, RecentPostings, TailPostings, joined
-from .sketches import Sketches
+from .sketches import Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
 Interval = tuple[int, int]
@@ -59,7 +59,7 @@ class Corpus:
     def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
         self.dimension = dimension
         self.dialogue = Dialogue()
-        self.norms = Norms()
+        self.norms = SmoothedNorms()
         self.sketches = Sketches()
         self._sealed = None if sealed is None else RecentPostings(sealed)
         self._tail = TailPostings()
@@ -127,6 +127,10 @@ class Corpus:
     @property
     def scale(self) -> NDArray[np.float32]:
         return self._scale.values
+
+    @property
+    def stored(self) -> StoredVectors:
+        return StoredVectors(self.vectors, self.scale)
 
     def append(self, row: Row) -> int:
         """Add a turn; return its position."""

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from .corpus import Corpus
 from .dialogue_order import NONE
 from .dialogue_smoothing import decay, distance
-from .filters import overlaps
-from .prepared_query import inquire
-from .query_terms import UNIT, Asked, Related
-from .resolved_query import Question, Ranked
+from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
+from .ranking import overlaps
 from .scoring import DAY, speaker_weight
 from .weights import WEIGHTS, Weights
 
@@ -29,17 +27,17 @@ class Share:
     answers: float
 
 
-def rank_all(question: Question, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
+def rank_all(query: IndexQuery, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
     """Score every eligible turn in plain loops; return the k best, best first, ties by arrival."""
-    inquiry = inquire(question, corpus, weights)
+    prepared = prepare(query, corpus, weights)
     found = []
     for position in range(len(corpus)):
-        if not (corpus.alive[position] and is_eligible(question, corpus, position)):
+        if not (corpus.alive[position] and is_eligible(query, corpus, position)):
             continue
         near = list(shares(corpus, position, weights))
-        parts = _lexical(inquiry.asked, corpus, near, weights)
-        parts["meaning"] = weights.meaning * _cosine(inquiry.direction, corpus, near, weights)
-        parts |= _priors(question, corpus, position, weights)
+        parts = _lexical(prepared, corpus, near, weights)
+        parts["meaning"] = weights.meaning * _cosine(prepared.direction, corpus, near, weights)
+        parts |= _priors(query, corpus, position, weights)
         others = tuple(share.position for share in near[1:])
         found.append(
             Ranked(position, _sum(parts.values()), {name: part for name, part in parts.items() if part}, others)
@@ -47,15 +45,15 @@ def rank_all(question: Question, corpus: Corpus, k: int, weights: Weights = WEIG
     return sorted(found, key=lambda ranked: (-ranked.score, ranked.position))[:k]
 
 
-def is_eligible(question: Question, corpus: Corpus, position: int) -> bool:
+def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
     """Return whether the hard filters let a turn through."""
     said = int(corpus.time[position])
     happens = corpus.events(position) or ((said, said + 1),)
     return (
-        position not in question.exclude
-        and question.speaker in (None, int(corpus.speaker[position]))
-        and question.session in (None, int(corpus.session[position]))
-        and any(overlaps(interval, question) for interval in happens)
+        position not in query.exclude
+        and query.speaker in (None, int(corpus.speaker[position]))
+        and query.session in (None, int(corpus.session[position]))
+        and any(overlaps(interval, query) for interval in happens)
     )
 
 
@@ -77,7 +75,7 @@ def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
             here = there
 
 
-def _lexical(asked: Asked, corpus: Corpus, near: Sequence[Share], weights: Weights) -> dict[str, float]:
+def _lexical(prepared: PreparedQuery, corpus: Corpus, near: Sequence[Share], weights: Weights) -> dict[str, float]:
     length = 0.0
     for one in near:
         told = int(corpus.length[one.position]) * (1 - float(corpus.asks[one.position]))
@@ -86,18 +84,18 @@ def _lexical(asked: Asked, corpus: Corpus, near: Sequence[Share], weights: Weigh
     average = corpus.words / corpus.turns if corpus.words else 1.0
     room = weights.k1 * (1 - weights.b + weights.b * length / (average * _sum(one.share for one in near)))
     sums = {"words": 0.0, "related": 0.0}
-    for term in asked.terms:
-        own = _frequency([Related(term.posting, UNIT)], near, weights)
+    for term in prepared.terms:
+        own = _frequency([RelatedTerm(term.posting, UNIT)], near, weights)
         words = own / (own + room)
         sums["words"] += term.weight * words
         if term.related:
             whole = own + _frequency(term.related, near, weights)
             sums["related"] += term.weight * (whole / (whole + room) - words)
-    scale = weights.words / asked.total if asked.total else 0.0
+    scale = weights.words / prepared.total if prepared.total else 0.0
     return {name: scale * part for name, part in sums.items()}
 
 
-def _frequency(members: Sequence[Related], near: Sequence[Share], weights: Weights) -> float:
+def _frequency(members: Sequence[RelatedTerm], near: Sequence[Share], weights: Weights) -> float:
     total = 0.0
     for one in near:
         told = asking = 0
@@ -126,24 +124,24 @@ def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequenc
     return along / norm if norm > 0 else 0.0
 
 
-def _priors(question: Question, corpus: Corpus, position: int, weights: Weights) -> dict[str, float]:
+def _priors(query: IndexQuery, corpus: Corpus, position: int, weights: Weights) -> dict[str, float]:
     parts = {"asks": -weights.asks * float(corpus.asks[position])}
-    if len(question.names) == 1:
-        (name,) = question.names
+    if len(query.names) == 1:
+        (name,) = query.names
         parts["speaker"] = speaker_weight(name, corpus, weights) * (int(corpus.speaker[position]) == name)
-    if question.times:
-        parts["date"] = weights.date * _closeness(question, corpus, position, weights)
-    if question.when:
+    if query.times:
+        parts["date"] = weights.date * _closeness(query, corpus, position, weights)
+    if query.when:
         parts["when"] = weights.when * bool(corpus.temporal[position])
     return parts
 
 
-def _closeness(question: Question, corpus: Corpus, position: int, weights: Weights) -> float:
+def _closeness(query: IndexQuery, corpus: Corpus, position: int, weights: Weights) -> float:
     said = int(corpus.time[position])
     intervals = [(said, said + 1)]
     if happens := corpus.events(position):
         intervals.append((min(start for start, _ in happens), max(end for _, end in happens)))
-    gaps = (max(first - end, start - last, 0) for start, end in intervals for first, last in question.times)
+    gaps = (max(first - end, start - last, 0) for start, end in intervals for first, last in query.times)
     return max(1 / (1 + (gap / DAY / weights.days) ** 2) for gap in gaps)
 
 

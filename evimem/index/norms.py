@@ -1,8 +1,6 @@
-"""Lengths of smoothed vectors that questions have needed so far: a cache, forgotten wherever a neighbour changes."""
+"""A cache of the lengths of smoothed vectors that queries needed; entries are dropped where a neighbour changes."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +8,8 @@ from numpy.typing import NDArray
 from .dialogue_order import NONE, Dialogue
 from .weights import Weights
 
-if TYPE_CHECKING:
-    from .corpus import Corpus
 
-
-class Norms:
+class SmoothedNorms:
     """One length a position, NaN where it is not known."""
 
     def __init__(self) -> None:
@@ -23,20 +18,20 @@ class Norms:
         self._changed: list[int] = []
 
     def change(self, position: int) -> None:
-        """Take note that the vector or the place of a turn has changed."""
+        """Mark the lengths around a position as stale: its vector or its place in the dialogue has changed."""
         self._changed.append(position)
 
-    def of(self, corpus: Corpus, weights: Weights) -> NDArray[np.float64]:
-        """Return the lengths under these weights, as an array to fill in."""
+    def of(self, dialogue: Dialogue, size: int, weights: Weights) -> NDArray[np.float64]:
+        """Return the lengths of `size` positions under these weights, float64, as an array to fill in."""
         changed = np.array(self._changed, np.int32)
         if weights != self._weights:
             self._known, self._weights = np.zeros(0), weights
-        if len(self._known) < len(corpus):
-            more = np.full(len(corpus) + len(corpus) // 8 - len(self._known), np.nan)
+        if len(self._known) < size:
+            more = np.full(size + size // 8 - len(self._known), np.nan)
             self._known = np.concatenate([self._known, more])
-        self._known[_around(corpus.dialogue, changed, weights.steps)] = np.nan
+        self._known[_around(dialogue, changed, weights.steps)] = np.nan
         del self._changed[: len(changed)]
-        return self._known[: len(corpus)]
+        return self._known[:size]
 
 
 def _around(dialogue: Dialogue, positions: NDArray[np.int32], steps: int) -> NDArray[np.int32]:

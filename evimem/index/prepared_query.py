@@ -1,41 +1,166 @@
-"""One question put to one corpus: what every step of a ranking shares."""
+"""A query prepared for one corpus: its terms with their postings, the words that mean them, and its vector.
+
+`Query` (a caller's words) -> `IndexQuery` (the index's own numbers) -> `PreparedQuery` (looked up in a corpus).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..text.terms import stem, terms, words
 from .corpus import Corpus
-from .query_terms import Asked, asked_terms
-from .resolved_query import Question
-from .weights import Weights
+from .postings import NOWHERE, Posting
+from .related_words import instances, related
+from .weights import WEIGHTS, Weights
+
+FEW = 64  # a term of fewer turns is never too common to tell anything
+UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
+_NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
+_MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
-    """A question, the corpus it is put to, and its terms and direction there; `direction` is None without a vector."""
+class IndexQuery:
+    """What to look for, in the index's numbers.
 
-    question: Question
+    `before`, `after`, `speaker`, `session` and `exclude` are hard filters; `names`, `times` and `when` are priors.
+    Times are microseconds (see `microseconds`) in half-open intervals, speakers and sessions the ordinals of the
+    corpus, `exclude` positions; `vector` has shape (dimension,). `weights` say what the parts of a score count.
+    """
+
+    text: str
+    vector: NDArray[np.float32] | None = None
+    names: frozenset[int] = frozenset()
+    times: tuple[tuple[int, int], ...] = ()
+    when: bool = False
+    before: int | None = None
+    after: int | None = None
+    speaker: int | None = None
+    session: int | None = None
+    exclude: frozenset[int] = frozenset()
+    weights: Weights = WEIGHTS
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One turn found: `parts` sum to `score`; `neighbours` are the positions around it that count in its score."""
+
+    position: int
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    neighbours: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedTerm:
+    """A term that means what another asks for: its posting, and how much it counts, in units of 1 / UNIT."""
+
+    posting: Posting
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """A term to look for: its weight (idf times its count in the query), its posting, and the terms related to it."""
+
+    name: str
+    weight: float
+    posting: Posting
+    related: tuple[RelatedTerm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuery:
+    """A query looked up in a corpus: what every step of a ranking shares.
+
+    `total` is the weight of all its terms together, whether any turn has them or not. `direction` is its vector in
+    whole numbers, shape (dimension,), None without one.
+    """
+
+    query: IndexQuery
     corpus: Corpus
     weights: Weights
-    asked: Asked
+    terms: tuple[QueryTerm, ...]
+    total: float
     direction: NDArray[np.float32] | None
 
 
-def inquire(question: Question, corpus: Corpus, weights: Weights) -> Inquiry:
-    """Look the terms of a question up in a corpus."""
-    return Inquiry(question, corpus, weights, asked_terms(question, corpus, weights), _direction(question, corpus))
+def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
+    """Look the terms of a query up in a corpus; terms are in alphabetical order.
+
+    A term that every fourth turn has tells too little for the price of reading its posting, so it counts only where
+    there is no other: in a conversation of two, that is their names, which the speaker part reads better.
+    """
+    counts = Counter(terms(query.text))
+    postings = {name: corpus.posting(name) for name in sorted(counts)}
+    rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
+    surfaces = _surfaces(query.text)
+    found = []
+    total = 0.0
+    for name, posting in (rare or postings).items():
+        idf = corpus.idf(len(posting))
+        total += counts[name] * idf
+        others = _related(surfaces.get(name, ()), idf, frozenset(counts), corpus, weights)
+        if len(posting) or others:
+            found.append(QueryTerm(name, counts[name] * idf, posting, others))
+    return PreparedQuery(query, corpus, weights, tuple(found), total, _direction(query.vector, corpus.dimension))
 
 
-def _direction(question: Question, corpus: Corpus) -> NDArray[np.float32] | None:
-    """Return the question's vector in whole numbers, few enough for products to sum exactly in float32."""
-    if question.vector is None:
+def is_common(frequency: int, corpus: Corpus) -> bool:
+    """Return whether so many turns have a term that it tells nothing."""
+    return frequency > max(FEW, corpus.turns // 4)
+
+
+def microseconds(time: datetime) -> int:
+    """Return a time as whole microseconds since 1970; naive times as they stand, aware ones in UTC."""
+    return (time - (_EPOCH if time.tzinfo is None else _EPOCH_AWARE)) // _MICROSECOND
+
+
+def _surfaces(text: str) -> dict[str, list[str]]:
+    """Return the words of a text by their stem; names, which mean nothing but themselves, are left out."""
+    names = {word for name in _NAMED.findall(text) for word in words(name)}
+    found: dict[str, list[str]] = {}
+    for word in dict.fromkeys(words(text)):
+        if word not in names:
+            found.setdefault(stem(word), []).append(word)
+    return found
+
+
+def _related(
+    surfaces: list[str] | tuple[str, ...], idf: float, asked: frozenset[str], corpus: Corpus, weights: Weights
+) -> tuple[RelatedTerm, ...]:
+    """Return the terms that mean one of these words; one that tells less than they do counts less."""
+    near: dict[str, float] = {}
+    for word in surfaces:
+        for term, closeness in (*related(word), *((term, 1.0) for term in instances(stem(word)))):
+            near[term] = max(near.get(term, 0.0), closeness)
+    found = []
+    for term, closeness in sorted(near.items()):
+        posting = NOWHERE if term in asked or closeness <= weights.floor else corpus.posting(term)
+        if not len(posting) or is_common(len(posting), corpus):
+            continue
+        share = weights.related * (closeness - weights.floor) / (1 - weights.floor)
+        share *= min(1.0, corpus.idf(len(posting)) / idf)
+        found.append(RelatedTerm(posting, round(UNIT * share)))
+    return tuple(found)
+
+
+def _direction(vector: NDArray[np.float32] | None, dimension: int) -> NDArray[np.float32] | None:
+    """Return a vector in whole numbers, small enough for products with int8 rows to sum exactly in float32."""
+    if vector is None:
         return None
-    peak = float(np.abs(question.vector).max(initial=0.0))
+    peak = float(np.abs(vector).max(initial=0.0))
     if peak == 0.0:
         return None
-    levels = min(127, (1 << 24) // (127 * corpus.dimension))
-    whole: NDArray[np.float32] = np.rint(question.vector * (levels / peak)).astype(np.float32)
+    levels = min(127, (1 << 24) // (127 * dimension))
+    whole: NDArray[np.float32] = np.rint(vector * (levels / peak)).astype(np.float32)
     return whole

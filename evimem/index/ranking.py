@@ -1,22 +1,21 @@
-"""The best turns for a question: candidates first, then the full score on them only."""
+"""The best turns for a query: candidates first, then the full score on them only."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
 from .candidates import EFFORT, Effort, candidates
-from .corpus import Corpus
+from .corpus import NEVER, Corpus, Interval
 from .dialogue_order import NONE
-from .filters import eligible
-from .prepared_query import inquire
-from .resolved_query import Question, Ranked
+from .prepared_query import IndexQuery, Ranked, prepare
 from .scoring import Scored, score
 from .weights import WEIGHTS, Weights
 
 
 def rank(
-    question: Question,
+    query: IndexQuery,
     corpus: Corpus,
     k: int,
     weights: Weights = WEIGHTS,
@@ -28,12 +27,12 @@ def rank(
     Up to `effort.whole` eligible turns are all scored. Of more, candidates are; without a vector index the nearest of
     them are found by comparing with all.
     """
-    inquiry = inquire(question, corpus, weights)
-    allowed = eligible(question, corpus)
+    prepared = prepare(query, corpus, weights)
+    allowed = eligible(query, corpus)
     if np.count_nonzero(allowed) <= effort.whole:
-        return _best(score(inquiry, np.flatnonzero(allowed).astype(np.int32)), k)
-    positions = candidates(inquiry, k, allowed, nearest, effort)
-    return _best(score(inquiry, positions, max(effort.final, 10 * k)), k)
+        return _best(score(prepared, np.flatnonzero(allowed).astype(np.int32)), k)
+    positions = candidates(prepared, k, allowed, nearest, effort)
+    return _best(score(prepared, positions, max(effort.final, 10 * k)), k)
 
 
 def _best(scored: Scored, k: int) -> list[Ranked]:
@@ -50,3 +49,43 @@ def _ranked(scored: Scored, index: int, total: float) -> Ranked:
     parts = {name: float(part[index]) for name, part in scored.parts.items() if part[index]}
     around = scored.neighbours.positions[index, 1:].tolist()
     return Ranked(int(scored.positions[index]), total, parts, tuple(p for p in around if p != NONE))
+
+
+def is_filtered(query: IndexQuery) -> bool:
+    """Return whether a query has a filter that looks at columns."""
+    return (query.before, query.after, query.speaker, query.session) != (None, None, None, None)
+
+
+def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
+    """Return for every position whether it may be returned."""
+    mask = corpus.alive.copy()
+    if query.speaker is not None:
+        mask &= corpus.speaker == query.speaker
+    if query.session is not None:
+        mask &= corpus.session == query.session
+    if query.before is not None or query.after is not None:
+        mask &= _in_time(query, corpus)
+    excluded = [position for position in query.exclude if position < len(corpus)]
+    mask[excluded] = False
+    return mask
+
+
+def _in_time(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
+    """Event time where a turn's facts have one, said time otherwise; an interval counts when it overlaps."""
+    has_event = corpus.event_start != NEVER
+    start = np.where(has_event, corpus.event_start, corpus.time)
+    end = np.where(has_event, corpus.event_end, corpus.time + 1)
+    mask = np.ones(len(corpus), np.bool_)
+    if query.before is not None:
+        mask &= start < query.before
+    if query.after is not None:
+        mask &= end > query.after
+    for position in corpus.scattered:
+        mask[position] = any(overlaps(event, query) for event in corpus.events(int(position)))
+    return mask
+
+
+def overlaps(interval: Interval, query: IndexQuery) -> bool:
+    """Return whether a half-open interval meets after <= t < before."""
+    start, end = interval
+    return (query.before is None or start < query.before) and (query.after is None or end > query.after)

@@ -1,7 +1,7 @@
-"""Words and their nearest ones in the shipped embedding, computed once by scripts/relate_words.py.
+"""Words that mean what a query says: the nearest ones in the shipped embedding, and the instances of a kind.
 
-The table holds, for each piece of the vocabulary that is a word, up to WIDTH others and their cosines. It serves every
-memory alike, whichever embedder gives its vectors.
+The nearest ones are computed once by scripts/relate_words.py: the table holds, for each piece of the vocabulary that is
+a word, up to WIDTH others and their cosines. It serves every memory alike, whichever embedder gives its vectors.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..embedding.static_embedder import SHIPPED
 from ..embedding.wordpiece import WordPiece
+from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem
 
 TABLE = Path(__file__).with_name("data") / "related.bin"
@@ -72,3 +73,17 @@ def _numbers() -> dict[str, int]:
 @lru_cache(maxsize=1)
 def _table() -> NDArray[np.void]:
     return np.frombuffer(TABLE.read_bytes(), ENTRY).reshape(-1, WIDTH)
+
+
+def instances(term: str) -> tuple[str, ...]:
+    """Return the stems of the instances of a kind ("instrument": "piano"), or nothing where the term names no kind."""
+    return _kinds().get(term, ())
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, tuple[str, ...]]:
+    kinds: dict[str, tuple[str, ...]] = {}
+    for names, members in ENGLISH.lists("kinds.instances").items():
+        for name in map(stem, names.split()):
+            kinds[name] = tuple(dict.fromkeys((*kinds.get(name, ()), *map(stem, members))))
+    return kinds

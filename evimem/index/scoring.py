@@ -1,12 +1,17 @@
 """The full score of chosen turns, as named parts that sum to it.
 
+words, related   BM25 over what a turn and its neighbours say (Robertson and Zaragoza 2009)
+meaning          the cosine of the query with the turn's vector, smoothed over its neighbours
+asks, speaker, date, when   priors that need no neighbours
+
 Everything is elementwise or an exact sum of whole numbers, so that a turn's score does not depend on which others are
-scored beside it, and a rebuilt memory ranks to the bit as the one it was built from.
+scored with it, and a rebuilt memory ranks to the bit as the one it was built from.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +20,13 @@ from numpy.typing import NDArray
 
 from .corpus import NEVER, Corpus
 from .dialogue_smoothing import Neighbourhood, neighbourhood
-from .lexical import lexical
-from .meaning import cosines, nearest_cosines
-from .prepared_query import Inquiry
+from .prepared_query import UNIT, PreparedQuery, RelatedTerm
 from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
+_ASKED_BITS = 32  # counts are summed as stated + asked << _ASKED_BITS
+_STATED = (1 << _ASKED_BITS) - 1
+_SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
 Scores = NDArray[np.float64]
 
 
@@ -40,19 +46,19 @@ class Scored:
         return total
 
 
-def score(inquiry: Inquiry, positions: NDArray[np.int32], most: int | None = None) -> Scored:
+def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | None = None) -> Scored:
     """Return the parts of the score of these turns; of the `most` promising ones, where there are more."""
-    size = len(inquiry.corpus)
-    near = neighbourhood(inquiry.corpus, positions, inquiry.weights)
-    words, others = lexical(inquiry, near), priors(inquiry, positions)
+    size = len(prepared.corpus)
+    near = neighbourhood(prepared.corpus, positions, prepared.weights)
+    words, others = lexical(prepared, near), priors(prepared, positions)
     if most is not None and len(positions) > most:
         hopes = np.sum(
-            [*words.values(), *others.values(), inquiry.weights.meaning * nearest_cosines(inquiry, near)], axis=0
+            [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
         chosen = np.sort(largest(hopes, most))
         positions, near = positions[chosen], near.take(chosen, size)
         words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
-    meaning = inquiry.weights.meaning * cosines(inquiry, near)
+    meaning = prepared.weights.meaning * cosines(prepared, near)
     return Scored(positions, {**words, "meaning": meaning, **others}, near)
 
 
@@ -63,16 +69,16 @@ def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
     return np.argpartition(values, len(values) - most)[len(values) - most :]
 
 
-def priors(inquiry: Inquiry, positions: NDArray[np.int32]) -> dict[str, Scores]:
+def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, Scores]:
     """Return the parts that need no neighbours."""
-    question, corpus, weights = inquiry.question, inquiry.corpus, inquiry.weights
+    query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
     parts = {"asks": -weights.asks * corpus.asks[positions].astype(np.float64)}
-    if len(question.names) == 1:
-        (name,) = question.names
+    if len(query.names) == 1:
+        (name,) = query.names
         parts["speaker"] = speaker_weight(name, corpus, weights) * (corpus.speaker[positions] == name)
-    if question.times:
-        parts["date"] = weights.date * _closeness(inquiry, positions)
-    if question.when:
+    if query.times:
+        parts["date"] = weights.date * _closeness(prepared, positions)
+    if query.when:
         parts["when"] = weights.when * corpus.temporal[positions].astype(np.float64)
     return parts
 
@@ -85,9 +91,9 @@ def speaker_weight(speaker: int, corpus: Corpus, weights: Weights) -> float:
     return weights.speaker * min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
 
 
-def _closeness(inquiry: Inquiry, positions: NDArray[np.int32]) -> Scores:
+def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
     """Return 1 for a turn said in a time asked about, or whose facts happen in it, and less the further away."""
-    corpus, times, days = inquiry.corpus, inquiry.question.times, inquiry.weights.days
+    corpus, times, days = prepared.corpus, prepared.query.times, prepared.weights.days
     said = corpus.time[positions]
     has_event = corpus.event_start[positions] != NEVER
     start, end = corpus.event_start[positions], corpus.event_end[positions]
@@ -103,3 +109,122 @@ def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: in
     """Return how far two half-open intervals are apart; 0 where they meet."""
     gap: Scores = np.maximum(np.maximum(first - end, start - last), 0) / DAY
     return gap
+
+
+def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
+    """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
+    weights = prepared.weights
+    counting = _Counting(prepared, near)
+    room = _length_norm(prepared, near)
+    sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
+    for term in prepared.terms:
+        own = counting.frequency([RelatedTerm(term.posting, UNIT)])
+        words = _saturated(own, room)
+        sums["words"] = sums["words"] + term.weight * words
+        if term.related:
+            whole = own + counting.frequency(term.related)
+            sums["related"] = sums["related"] + term.weight * (_saturated(whole, room) - words)
+    scale = weights.words / prepared.total if prepared.total else 0.0
+    return {name: scale * part for name, part in sums.items()}
+
+
+class _Counting:
+    """Counts terms in turns with their neighbours' shares."""
+
+    def __init__(self, prepared: PreparedQuery, near: Neighbourhood) -> None:
+        weights = prepared.weights
+        self._near = near
+        self._asking = weights.asking * near.shares + weights.answering * near.answers
+
+    def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
+        """Return how often the turns have a term that these members stand for."""
+        counts = np.zeros(len(self._near.places) + 1, np.int64)
+        for member in members:
+            slots = self._near.slots[member.posting.positions]
+            found = member.posting.counts.astype(np.int64)
+            counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))  # slot 0: of no interest
+        counts = counts[1:]
+        frequency: Scores = np.zeros(len(self._near.positions))
+        for column, rows in enumerate(self._near.rows.T):
+            here = counts[rows]
+            told, asking = self._near.shares[:, column], self._asking[:, column]
+            frequency = frequency + (told * (here & _STATED) + asking * (here >> _ASKED_BITS))
+        return frequency / UNIT
+
+
+def _length_norm(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+    """Return BM25's length term: k1 for a turn of average length with average neighbours."""
+    corpus, weights = prepared.corpus, prepared.weights
+    length, whole = np.zeros(len(near.positions)), np.zeros(len(near.positions))
+    for column, places in enumerate(near.positions.T):
+        share = near.shares[:, column]
+        told = corpus.length[places] * (1 - corpus.asks[places].astype(np.float64))
+        asking = weights.asking * share + weights.answering * near.answers[:, column]
+        length = length + (share * told + asking * (corpus.length[places] - told))
+        whole = whole + share
+    average = corpus.words / corpus.turns if corpus.words else 1.0
+    room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
+    return room
+
+
+def _saturated(frequency: Scores, room: Scores) -> Scores:
+    """Return BM25's share of a term: 1 where a turn has nothing else."""
+    share: Scores = frequency / (frequency + room)
+    return share
+
+
+def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+    """Return the cosine of the question with each turn's smoothed vector; 0 where either has none."""
+    corpus, weights = prepared.corpus, prepared.weights
+    along = np.zeros(len(near.positions))
+    if prepared.direction is None or not len(along):
+        return along
+    dots = projections(corpus, near.places, prepared.direction)
+    echoes = weights.echo * corpus.asks[near.places].astype(np.float64)
+    shares = near.shares + near.answers * echoes[near.rows]
+    for column, rows in enumerate(near.rows.T):
+        along = along + shares[:, column] * dots[rows]
+    norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
+    cosine: Scores = np.divide(along, norm, out=np.zeros(len(along)), where=norm > 0)
+    return cosine
+
+
+def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+    """Return the largest cosine of the question with a turn or a neighbour: what smoothing stays close to, for less."""
+    if prepared.direction is None:
+        return np.zeros(len(near.positions))
+    dots = projections(prepared.corpus, near.places, prepared.direction)
+    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
+    cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
+    return cosines
+
+
+def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray[np.float32]) -> Scores:
+    """Return the products of turns' vectors with a direction of whole numbers: below 2 ** 24, exact in any order.
+
+    Positions are ascending and distinct.
+    """
+    dots = np.empty(len(positions), np.float32)
+    everything = len(positions) == len(corpus)  # then the rows lie as they are wanted
+    for start in range(0, len(positions), _SLICE):
+        some = slice(start, start + _SLICE)
+        rows = corpus.vectors[some] if everything else corpus.vectors.take(positions[some], axis=0, mode="wrap")
+        np.einsum("ij,j->i", rows.astype(np.float32), direction, out=dots[some])  # BLAS would wake threads for it
+    return dots.astype(np.float64) * corpus.scale[positions]
+
+
+def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
+    """Return the lengths of smoothed vectors; those of an earlier question are remembered."""
+    known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights)
+    turns = near.positions[:, 0]
+    missing = np.flatnonzero(np.isnan(known[turns]))
+    for start in range(0, len(missing), _SLICE // 8):
+        part = missing[start : start + _SLICE // 8]
+        smooth = np.zeros((len(part), corpus.dimension), np.float32)
+        for column, places in enumerate(near.positions[part].T):
+            amount = (shares[part, column] * corpus.scale[places].astype(np.float64)).astype(np.float32)
+            some = np.flatnonzero(amount)
+            smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
+        known[turns[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
+    lengths: Scores = known[turns]
+    return lengths

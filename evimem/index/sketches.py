@@ -7,19 +7,24 @@ processor counts 64 at a time; the few turns that differ least are then compared
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from .corpus import Corpus
 
 SAMPLE = 16_384  # positions whose vectors say what is middling
 _STEP = 0.5  # standard deviations from the mean to what is low or high
 _SLICE = 8_192  # rows sketched at once
 _FAR = np.iinfo(np.uint16).max
 Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVectors:
+    """The vectors of all positions: `vectors` int8, shape (n, dimension), times `scale` float32, shape (n,)."""
+
+    vectors: NDArray[np.int8]
+    scale: NDArray[np.float32]
 
 
 class Sketches:
@@ -39,38 +44,42 @@ class Sketches:
         self._changed.append(position)
 
     def nearest(
-        self, corpus: Corpus, direction: NDArray[np.float32], allowed: NDArray[np.bool_], most: int
+        self, stored: StoredVectors, direction: NDArray[np.float32], allowed: NDArray[np.bool_], most: int
     ) -> NDArray[np.int32]:
-        """Return the `most` allowed positions that seem nearest to a direction, with ties, ascending."""
-        words = self._of(corpus)
+        """Return the `most` allowed positions that seem nearest to a direction, with ties, ascending.
+
+        `direction` has shape (dimension,); `allowed` is a mask over positions.
+        """
+        words = self._of(stored)
         asked = self._sketch(direction[None] / np.sqrt(np.square(direction).sum()))[0]
-        distances = np.zeros(len(corpus), np.uint16)
+        distances = np.zeros(len(stored.scale), np.uint16)
         for word, bits in zip(words, asked, strict=True):
             distances += np.bitwise_count(word ^ bits)
         distances[~allowed] = _FAR
         last = np.partition(distances, most - 1)[most - 1] if most < len(distances) else _FAR
         return np.flatnonzero((distances <= last) & (distances < _FAR)).astype(np.int32)
 
-    def _of(self, corpus: Corpus) -> Words:
+    def _of(self, stored: StoredVectors) -> Words:
         """Return the sketches of every position; what changed is made anew, and so is all where the sample changed."""
+        size = len(stored.scale)
         changed = np.array(self._changed, np.int64)
         if self._size < SAMPLE or np.any(changed < SAMPLE):
-            self._bounds, self._size = _bounds(corpus), 0
-        if self._words.shape[1] < len(corpus):
-            words = np.zeros((2 * -(-corpus.dimension // 64), len(corpus) + len(corpus) // 8), np.uint64)
+            self._bounds, self._size = _bounds(stored), 0
+        if self._words.shape[1] < size:
+            words = np.zeros((2 * -(-stored.vectors.shape[1] // 64), size + size // 8), np.uint64)
             if self._size:
                 words[:, : self._size] = self._words[:, : self._size]
             self._words = words
-        self._fill(corpus, np.unique(changed[changed < self._size]))
-        self._fill(corpus, np.arange(self._size, len(corpus)))
+        self._fill(stored, np.unique(changed[changed < self._size]))
+        self._fill(stored, np.arange(self._size, size))
         del self._changed[: len(changed)]
-        self._size = len(corpus)
+        self._size = size
         return self._words[:, : self._size]
 
-    def _fill(self, corpus: Corpus, positions: NDArray[np.int64]) -> None:
+    def _fill(self, stored: StoredVectors, positions: NDArray[np.int64]) -> None:
         for start in range(0, len(positions), _SLICE):
             some = positions[start : start + _SLICE]
-            self._words[:, some] = self._sketch(corpus.vectors[some] * corpus.scale[some, None]).T
+            self._words[:, some] = self._sketch(stored.vectors[some] * stored.scale[some, None]).T
 
     def _sketch(self, vectors: NDArray[np.float32]) -> Words:
         bits = [np.packbits(vectors > bound, axis=1) for bound in self._bounds]
@@ -78,11 +87,11 @@ class Sketches:
         return np.concatenate([np.pad(part, ((0, 0), (0, room))).view(np.uint64) for part in bits], axis=1)
 
 
-def _bounds(corpus: Corpus) -> NDArray[np.float32]:
+def _bounds(stored: StoredVectors) -> NDArray[np.float32]:
     """Return above what a dimension is not low, and above what it is high."""
-    known = np.flatnonzero(corpus.scale[:SAMPLE])
+    known = np.flatnonzero(stored.scale[:SAMPLE])
     if not len(known):
-        return np.zeros((2, corpus.dimension), np.float32)
-    vectors = corpus.vectors[known] * corpus.scale[known, None]
+        return np.zeros((2, stored.vectors.shape[1]), np.float32)
+    vectors = stored.vectors[known] * stored.scale[known, None]
     mean, spread = vectors.mean(axis=0), vectors.std(axis=0)
     return np.stack([mean - _STEP * spread, mean + _STEP * spread])

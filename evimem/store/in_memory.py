@@ -16,7 +16,7 @@ from ..extract import ENDING, replaces, topic_of
 from ..index.corpus import Corpus, Row
 from ..index.document import document
 from ..index.exhaustive import rank_all
-from ..index.resolved_query import Question, microseconds
+from ..index.prepared_query import IndexQuery, microseconds
 from ..index.weights import BM25, WEIGHTS
 from ..raw import digest, instant
 from ..text.names import is_about
@@ -238,13 +238,13 @@ class MemoryStore:
             corpus.append(Row(document(one.turn), *place, vector, scale, events(one.facts)))
         return corpus
 
-    def _question(self, query: Query, kept: Sequence[Kept]) -> Question | None:
+    def _question(self, query: Query, kept: Sequence[Kept]) -> IndexQuery | None:
         sessions = list(dict.fromkeys(one.turn.session for one in kept))
         speakers = list(dict.fromkeys(one.turn.speaker for one in kept))
         wanted = ((query.speaker, speakers), (query.session, sessions))
         if any(name is not None and name not in names for name, names in wanted):
             return None
-        return Question(
+        return IndexQuery(
             query.text,
             query.vector,
             frozenset(speakers.index(name) for name in query.names if name in speakers),

@@ -11,7 +11,7 @@ from ..embedding.quantize import Packed
 from ..index.corpus import Interval, Row
 from ..index.document import document
 from ..index.fact_table import FactTable
-from ..index.resolved_query import microseconds
+from ..index.prepared_query import microseconds
 from ..index.segments import Segments
 from ..raw import Place, RawLog, instant
 from ..types.values import Fact, Turn

@@ -1,15 +1,15 @@
-"""A query in callers' words, as the question that the index answers: numbers for names, microseconds for times."""
+"""A query in a caller's words, as the index takes it: numbers for names, microseconds for times."""
 
 from __future__ import annotations
 
 from ..errors import DimensionMismatch
-from ..index.resolved_query import Question, microseconds
+from ..index.prepared_query import IndexQuery, microseconds
 from ..index.weights import BM25, WEIGHTS
 from ..raw import RawLog
 from ..types.values import Query
 
 
-def question_of(query: Query, raw: RawLog, dimension: int) -> Question | None:
+def question_of(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:
     """Return the question; None where a filter names what is not here. Raise DimensionMismatch."""
     speaker = None if query.speaker is None else raw.ord("speaker", query.speaker)
     session = None if query.session is None else raw.ord("session", query.session)
@@ -17,7 +17,7 @@ def question_of(query: Query, raw: RawLog, dimension: int) -> Question | None:
         return None
     if query.vector is not None and len(query.vector) != dimension:
         raise DimensionMismatch(len(query.vector), dimension)
-    return Question(
+    return IndexQuery(
         query.text,
         query.vector,
         frozenset(at for name in query.names if (at := raw.ord("speaker", name)) is not None),

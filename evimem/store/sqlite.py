@@ -16,8 +16,8 @@ from ..embedding.quantize import pack
 from ..errors import InvalidTurn, StoreError, TurnConflict
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
+from ..index.prepared_query import microseconds
 from ..index.ranking import rank
-from ..index.resolved_query import microseconds
 from ..index.segments import SIZE
 from ..protocols import Extractor
 from ..raw import digest

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evimem.index.corpus import Corpus, Row
 from evimem.index.document import Document
 from evimem.index.postings import packed
-from evimem.index.resolved_query import Question
+from evimem.index.prepared_query import IndexQuery
 
 DIMENSION = 8
 WORDS = ("tea", "piano", "instrument", "boat", "river", "cake", "letter", "garden", "choir")
@@ -71,7 +71,7 @@ turns = st.builds(
 )
 corpora = st.lists(turns, min_size=1, max_size=24)
 questions = st.builds(
-    Question,
+    IndexQuery,
     text=st.lists(st.sampled_from((*WORDS, "instruments", "sailing")), max_size=4).map(" ".join),
     vector=st.none() | st.integers(0, 3).map(direction),
     names=st.frozensets(st.integers(0, 2), max_size=2),

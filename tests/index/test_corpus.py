@@ -11,8 +11,8 @@ from evimem.errors import DimensionMismatch
 from evimem.index.corpus import Block, Corpus
 from evimem.index.dialogue_order import NONE
 from evimem.index.postings import NOWHERE, Posting, RecentPostings
+from evimem.index.prepared_query import IndexQuery
 from evimem.index.ranking import rank
-from evimem.index.resolved_query import Question
 
 from .corpora import DIMENSION, Said, corpora, corpus_of, questions, row
 
@@ -75,7 +75,7 @@ def test_turns_can_be_forgotten_between_arrivals(turns: list[Said], drop: list[b
 
 @given(corpora, corpora, questions, st.frozensets(st.integers(0, 23), max_size=3))
 def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
-    old: list[Said], new: list[Said], question: Question, dead: frozenset[int]
+    old: list[Said], new: list[Said], question: IndexQuery, dead: frozenset[int]
 ) -> None:
     corpus, loaded = corpus_of(old), sealed(old, dead)
     for position in dead & set(range(len(old))):
@@ -90,7 +90,7 @@ def test_a_hole_is_a_position_that_no_path_reaches() -> None:
     corpus = Corpus(DIMENSION)
     corpus.hole()
     corpus.append(row(Said(("tea",), time=2)))
-    assert [one.position for one in rank(Question("tea"), corpus, 5)] == [1]
+    assert [one.position for one in rank(IndexQuery("tea"), corpus, 5)] == [1]
     assert (corpus.turns, len(corpus), chain(corpus, 0)) == (1, 2, [1])
 
 

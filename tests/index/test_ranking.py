@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from evimem.index.candidates import Effort
 from evimem.index.corpus import Corpus
 from evimem.index.exhaustive import rank_all
-from evimem.index.prepared_query import inquire
+from evimem.index.prepared_query import IndexQuery, Ranked, prepare
 from evimem.index.ranking import rank
-from evimem.index.resolved_query import Question, Ranked
 from evimem.index.weights import WEIGHTS
 from evimem.types.vectors import Neighbours
 
@@ -24,7 +23,7 @@ from .corpora import Said, corpora, corpus_of, direction, questions, row
 CANDIDATES = Effort(whole=0)
 
 
-def unfiltered(question: Question) -> Question:
+def unfiltered(question: IndexQuery) -> IndexQuery:
     return replace(question, before=None, after=None, speaker=None, session=None, exclude=frozenset())
 
 
@@ -33,14 +32,14 @@ def scores(found: list[Ranked]) -> list[tuple[int, float]]:
 
 
 @given(corpora, questions, st.integers(1, 8))
-def test_the_fast_ranking_is_the_slow_one_to_the_bit(turns: list[Said], question: Question, k: int) -> None:
+def test_the_fast_ranking_is_the_slow_one_to_the_bit(turns: list[Said], question: IndexQuery, k: int) -> None:
     corpus = corpus_of(turns)
     assert rank(question, corpus, k) == rank_all(question, corpus, k)
 
 
 @given(corpora, questions, st.integers(1, 8))
 def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(
-    turns: list[Said], question: Question, k: int
+    turns: list[Said], question: IndexQuery, k: int
 ) -> None:
     corpus = corpus_of(turns)
     whole = rank_all(unfiltered(question), corpus, len(turns))
@@ -50,7 +49,7 @@ def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(
 
 @given(corpora, questions, st.integers(1, 30))
 def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
-    turns: list[Said], question: Question, k: int
+    turns: list[Said], question: IndexQuery, k: int
 ) -> None:
     corpus = corpus_of(turns)
     eligible = {one.position for one in rank_all(question, corpus, len(turns))}
@@ -60,7 +59,7 @@ def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
 
 
 @given(corpora, questions)
-def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question: Question) -> None:
+def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question: IndexQuery) -> None:
     corpus = corpus_of(turns)
     whole = {one.position: one for one in rank(question, corpus, len(turns))}
     few = Effort(whole=0, seeds=2, nearest=1, kept=2, final=2)
@@ -68,7 +67,7 @@ def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question
 
 
 @given(corpora, questions)
-def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Said], question: Question) -> None:
+def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Said], question: IndexQuery) -> None:
     corpus = corpus_of(turns)
     for one in rank(question, corpus, 5):
         assert sum(one.parts.values()) == pytest.approx(one.score, abs=1e-12)
@@ -77,7 +76,7 @@ def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Sa
 
 @given(corpora, questions, st.randoms(use_true_random=False))
 def test_any_interleaving_that_keeps_each_sessions_order_finds_the_same(
-    turns: list[Said], question: Question, chance: random.Random
+    turns: list[Said], question: IndexQuery, chance: random.Random
 ) -> None:
     question = replace(question, exclude=frozenset())
     order = interleaved(turns, chance)
@@ -97,7 +96,7 @@ def interleaved(turns: list[Said], chance: random.Random) -> list[int]:
 
 
 @given(corpora, questions, st.sets(st.integers(0, 23), max_size=6))
-def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: Question, gone: set[int]) -> None:
+def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: IndexQuery, gone: set[int]) -> None:
     question = replace(question, exclude=frozenset())
     corpus = corpus_of(turns)
     rank(question, corpus, 3)  # what a search remembers must not survive either
@@ -109,7 +108,7 @@ def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: Que
 
 
 @given(corpora, questions, st.integers(0, 23))
-def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], question: Question, pause: int) -> None:
+def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], question: IndexQuery, pause: int) -> None:
     corpus = corpus_of(turns[:pause])
     rank(question, corpus, 3)
     for said in turns[pause:]:
@@ -118,7 +117,7 @@ def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], ques
 
 
 @given(corpora, questions)
-def test_a_vector_that_comes_late_counts_as_if_it_had_come_with_its_turn(turns: list[Said], question: Question) -> None:
+def test_a_vector_that_comes_late_counts_as_if_it_came_with_its_turn(turns: list[Said], question: IndexQuery) -> None:
     corpus = corpus_of(replace(said, seed=None) for said in turns)
     rank(question, corpus, 3)
     for position, said in enumerate(turns):
@@ -130,18 +129,18 @@ def test_a_vector_that_comes_late_counts_as_if_it_had_come_with_its_turn(turns: 
 
 def test_equal_turns_come_in_order_of_arrival() -> None:
     corpus = corpus_of(Said(("tea",), session=session) for session in range(5))
-    assert [one.position for one in rank(Question("tea"), corpus, 4)] == [0, 1, 2, 3]
+    assert [one.position for one in rank(IndexQuery("tea"), corpus, 4)] == [0, 1, 2, 3]
 
 
 def test_many_equal_turns_come_in_order_of_arrival() -> None:
     corpus = corpus_of(Said(("tea",) * (1 + at % 3 % 2), session=at) for at in range(300))
-    found = [one.position for one in rank(Question("tea"), corpus, 300)]
+    found = [one.position for one in rank(IndexQuery("tea"), corpus, 300)]
     assert found == sorted(found, key=lambda at: (at % 3 != 1, at))
 
 
 def test_a_neighbour_that_comes_later_changes_what_was_remembered() -> None:
     corpus = corpus_of([Said((), seed=1, time=1)])
-    question = Question("", direction(2))
+    question = IndexQuery("", direction(2))
     before = rank(question, corpus, 1)
     corpus.append(row(Said((), seed=2, speaker=1, time=2)))
     assert {one.position: one.score for one in rank(question, corpus, 2)}[0] != before[0].score
@@ -150,17 +149,17 @@ def test_a_neighbour_that_comes_later_changes_what_was_remembered() -> None:
 
 def test_other_weights_do_not_find_what_was_remembered_under_these() -> None:
     corpus = corpus_of(Said((), seed=at, speaker=at % 2, time=at) for at in range(4))
-    question, wide = Question("", direction(2)), replace(WEIGHTS, spread=0.9)
+    question, wide = IndexQuery("", direction(2)), replace(WEIGHTS, spread=0.9)
     rank(question, corpus, 4)
     assert rank(question, corpus, 4, wide) == rank_all(question, corpus, 4, wide)
 
 
 def test_an_empty_corpus_has_no_hits() -> None:
-    assert rank(Question("tea", direction(0)), Corpus(8), 5) == []
+    assert rank(IndexQuery("tea", direction(0)), Corpus(8), 5) == []
 
 
 def test_a_question_without_words_or_vector_still_returns_turns() -> None:
-    assert len(rank(Question("???"), corpus_of([Said(("tea",)), Said(("boat",))]), 5)) == 2
+    assert len(rank(IndexQuery("???"), corpus_of([Said(("tea",)), Said(("boat",))]), 5)) == 2
 
 
 def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
@@ -171,7 +170,7 @@ def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
             Said(("letter",), speaker=0, time=3, session=1),
         ]
     )
-    found = rank(Question("garden river"), corpus, 3)
+    found = rank(IndexQuery("garden river"), corpus, 3)
     assert [one.position for one in found] == [1, 0, 2]
     assert found[0].parts["words"] > 0
     assert found[0].neighbours == (0,)
@@ -179,7 +178,7 @@ def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
 
 def test_a_kind_asked_for_finds_its_instance() -> None:
     corpus = corpus_of([Said(("boat",), session=0), Said(("piano",), session=1), Said(("cake",), session=2)])
-    found = rank(Question("Which instruments?"), corpus, 3)
+    found = rank(IndexQuery("Which instruments?"), corpus, 3)
     assert found[0].position == 1
     assert found[0].parts.keys() == {"related"}
 
@@ -193,18 +192,18 @@ def test_time_filters_read_the_event_where_there_is_one(bound: dict[str, int], e
             Said(("tea",), time=40, events=((1, 2), (38, 39))),
         ]
     )
-    assert {one.position for one in rank(Question("tea", **bound), corpus, 9)} == expected
+    assert {one.position for one in rank(IndexQuery("tea", **bound), corpus, 9)} == expected
 
 
 def test_a_time_between_two_events_of_a_turn_does_not_meet_it() -> None:
     corpus = corpus_of([Said(("tea",), events=((1, 2), (38, 39)))])
-    assert rank(Question("tea", after=10, before=20), corpus, 9) == []
+    assert rank(IndexQuery("tea", after=10, before=20), corpus, 9) == []
 
 
 def test_a_date_in_the_question_prefers_and_never_excludes() -> None:
     day = 86_400_000_000
     corpus = corpus_of(Said(("tea",), time=n * 100 * day, session=n) for n in range(4))
-    found = rank(Question("tea", times=((200 * day, 201 * day),)), corpus, 4)
+    found = rank(IndexQuery("tea", times=((200 * day, 201 * day),)), corpus, 4)
     assert found[0].position == 2
     assert len(found) == 4
 
@@ -214,7 +213,7 @@ def test_a_date_in_the_question_prefers_what_happens_then_as_well() -> None:
     corpus = corpus_of(
         Said(("tea",), time=900 * day, session=n, events=((n * 100 * day, n * 100 * day + day),)) for n in range(4)
     )
-    assert rank(Question("tea", times=((200 * day, 201 * day),)), corpus, 4)[0].position == 2
+    assert rank(IndexQuery("tea", times=((200 * day, 201 * day),)), corpus, 4)[0].position == 2
 
 
 class Fixed:
@@ -236,55 +235,55 @@ class Fixed:
 
 def test_what_only_the_vector_index_finds_is_a_candidate_with_what_stands_around_it() -> None:
     corpus = corpus_of(Said((), seed=0, session=at // 10, speaker=at % 2, time=at) for at in range(300))
-    found = rank(Question("", direction(1)), corpus, 9, nearest=Fixed(204), effort=Effort(whole=0, final=9))
+    found = rank(IndexQuery("", direction(1)), corpus, 9, nearest=Fixed(204), effort=Effort(whole=0, final=9))
     assert {one.position for one in found} <= set(range(200, 210))
 
 
 def test_a_position_that_the_corpus_does_not_have_yet_is_passed_over() -> None:
     corpus = corpus_of(Said((), seed=0, session=at) for at in range(5))
-    assert len(rank(Question("", direction(1)), corpus, 3, nearest=Fixed(99, 2), effort=CANDIDATES)) == 3
+    assert len(rank(IndexQuery("", direction(1)), corpus, 3, nearest=Fixed(99, 2), effort=CANDIDATES)) == 3
 
 
 def test_a_filter_that_hides_much_is_not_left_to_the_index() -> None:
     corpus = corpus_of(Said((), seed=0, session=at, speaker=at % 10) for at in range(1000))
     index = Fixed(*range(1000))
     for effort in (Effort(whole=0, nearest=2), Effort(whole=0, nearest=2, compared=0, sketched=4)):
-        found = rank(Question("", direction(1), speaker=3), corpus, 3, nearest=index, effort=effort)
+        found = rank(IndexQuery("", direction(1), speaker=3), corpus, 3, nearest=index, effort=effort)
         assert {one.position % 10 for one in found} == {3}
     assert index.wanted == 0
-    rank(Question("", direction(1), exclude=frozenset({5})), corpus, 3, nearest=index, effort=effort)
+    rank(IndexQuery("", direction(1), exclude=frozenset({5})), corpus, 3, nearest=index, effort=effort)
     assert index.wanted > 0
 
 
 def test_a_date_alone_makes_a_candidate() -> None:
     day = 86_400_000_000
     corpus = corpus_of(Said((), seed=None, session=at, time=at * day) for at in range(1000))
-    found = rank(Question("", times=((700 * day, 701 * day),)), corpus, 3, effort=Effort(whole=0))
+    found = rank(IndexQuery("", times=((700 * day, 701 * day),)), corpus, 3, effort=Effort(whole=0))
     assert found[0].position == 700
 
 
 def test_scores_do_not_depend_on_the_length_of_the_vectors() -> None:
     corpus = corpus_of([Said(("tea",), seed=1), Said(("tea",), seed=2)])
-    once, twice = (rank(Question("tea", factor * direction(1)), corpus, 2) for factor in (1, 2))
+    once, twice = (rank(IndexQuery("tea", factor * direction(1)), corpus, 2) for factor in (1, 2))
     assert once == twice
 
 
 def test_products_of_wide_vectors_are_exact() -> None:
     corpus = Corpus(1536)
-    question = Question("", np.ones(1536, np.float32))
-    assert float(np.abs(inquire(question, corpus, WEIGHTS).direction).max()) * 127 * 1536 < 1 << 24
+    question = IndexQuery("", np.ones(1536, np.float32))
+    assert float(np.abs(prepare(question, corpus, WEIGHTS).direction).max()) * 127 * 1536 < 1 << 24
 
 
 def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much() -> None:
     even = corpus_of(Said(("tea",) * 3, speaker=at % 2, time=at) for at in range(8))
     uneven = corpus_of(Said(("tea",) * (3 if at % 2 else 30), speaker=at % 2, time=at) for at in range(8))
-    found = [rank(Question("tea", names=frozenset({1})), corpus, 8) for corpus in (even, uneven)]
+    found = [rank(IndexQuery("tea", names=frozenset({1})), corpus, 8) for corpus in (even, uneven)]
     parts = [max(one.parts.get("speaker", 0.0) for one in ranked) for ranked in found]
     assert parts[0] == WEIGHTS.speaker
     assert parts[1] == pytest.approx(WEIGHTS.speaker * (16.5 / 3) ** 0.5)
-    assert rank(Question("tea", names=frozenset({0})), uneven, 1)[0].parts["speaker"] == WEIGHTS.speaker
+    assert rank(IndexQuery("tea", names=frozenset({0})), uneven, 1)[0].parts["speaker"] == WEIGHTS.speaker
 
 
 def test_two_names_prefer_nobody() -> None:
     corpus = corpus_of([Said(("tea",), speaker=0), Said(("tea",), speaker=1)])
-    assert "speaker" not in rank(Question("tea", names=frozenset({0, 1})), corpus, 2)[0].parts
+    assert "speaker" not in rank(IndexQuery("tea", names=frozenset({0, 1})), corpus, 2)[0].parts

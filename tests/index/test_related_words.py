@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from evimem.embedding import StaticEmbedder
-from evimem.index.hypernyms import instances
-from evimem.index.related_words import TABLE, WIDTH, _numbers, relate, related
+from evimem.index.related_words import TABLE, WIDTH, _numbers, instances, relate, related
 from evimem.text.terms import stem
 
 

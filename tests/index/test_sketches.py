@@ -54,7 +54,7 @@ def test_nearly_all_of_the_nearest_have_near_sketches() -> None:
     vectors = topical(30_000, 1)
     asked = unit(vectors[:200] + 0.05 * topical(200, 2))
     corpus = filled(vectors)
-    found = [set(corpus.sketches.nearest(corpus, one, everyone(corpus), 1_000).tolist()) for one in asked]
+    found = [set(corpus.sketches.nearest(corpus.stored, one, everyone(corpus), 1_000).tolist()) for one in asked]
     nearest = [set(np.argsort(-(vectors @ one))[:10].tolist()) for one in asked]
     recall = np.mean([len(some & best) / 10 for some, best in zip(found, nearest, strict=True)])
     assert recall >= 0.95
@@ -65,7 +65,7 @@ def test_only_what_is_allowed_is_found() -> None:
     corpus = filled(topical(3_000, 3))
     allowed = everyone(corpus)
     allowed[::2] = False
-    found = corpus.sketches.nearest(corpus, topical(1, 4)[0], allowed, 100)
+    found = corpus.sketches.nearest(corpus.stored, topical(1, 4)[0], allowed, 100)
     assert len(found) >= 100
     assert (found % 2 == 1).all()
 
@@ -74,7 +74,7 @@ def test_a_vector_is_its_own_nearest_after_it_came_changed_or_others_went(monkey
     monkeypatch.setattr(sketches, "SAMPLE", 1_000)
     vectors = topical(2_500, 5)
     corpus = filled(vectors[:2_000])
-    nearest = lambda one: corpus.sketches.nearest(corpus, vectors[one], everyone(corpus), 1).tolist()  # noqa: E731
+    nearest = lambda one: corpus.sketches.nearest(corpus.stored, vectors[one], everyone(corpus), 1).tolist()  # noqa: E731
     assert 1_700 in nearest(1_700)
     for position in (1_700, 40):  # one outside of the sample and one in it
         corpus.set_vector(position, *pack(vectors[2_000 + position % 7]))
@@ -85,7 +85,7 @@ def test_a_vector_is_its_own_nearest_after_it_came_changed_or_others_went(monkey
 
 
 def found(corpus: Corpus) -> list[list[int]]:
-    return [corpus.sketches.nearest(corpus, one, everyone(corpus), 5).tolist() for one in topical(9, 8)]
+    return [corpus.sketches.nearest(corpus.stored, one, everyone(corpus), 5).tolist() for one in topical(9, 8)]
 
 
 @pytest.mark.parametrize("sample", [20, 100])
@@ -114,5 +114,5 @@ def check_bit_by_bit(changed: list[int], first: int) -> None:
 
 def test_turns_whose_vectors_are_still_owed_are_no_trouble() -> None:
     corpus = corpus_of(Said((), seed=None, session=at) for at in range(10))
-    found = corpus.sketches.nearest(corpus, np.ones(corpus.dimension, np.float32), everyone(corpus), 3)
+    found = corpus.sketches.nearest(corpus.stored, np.ones(corpus.dimension, np.float32), everyone(corpus), 3)
     assert found.tolist() == []

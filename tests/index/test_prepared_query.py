@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evimem.index.query_terms import FEW, UNIT, Asked, asked_terms
-from evimem.index.resolved_query import Question
+from evimem.index.prepared_query import FEW, UNIT, IndexQuery, PreparedQuery, prepare
 from evimem.index.weights import WEIGHTS
 
 from .corpora import Said, corpus_of
@@ -13,11 +12,11 @@ from .corpora import Said, corpus_of
 CORPUS = corpus_of([Said(("piano",)), Said(("boat",))])
 
 
-def asked(text: str, *turns: str) -> Asked:
-    return asked_terms(Question(text), corpus_of(Said(tuple(turn.split())) for turn in turns), WEIGHTS)
+def asked(text: str, *turns: str) -> PreparedQuery:
+    return prepare(IndexQuery(text), corpus_of(Said(tuple(turn.split())) for turn in turns), WEIGHTS)
 
 
-def names(found: Asked) -> list[str]:
+def names(found: PreparedQuery) -> list[str]:
     return [term.name for term in found.terms]
 
 
