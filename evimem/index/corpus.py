@@ -196,7 +196,7 @@ class Corpus:
             return
         self.alive[position] = False
         self._has_forgotten = True
-        for beside in (self.dialogue.before[position], self.dialogue.after[position]):
+        for beside in (self.dialogue.before.values[position], self.dialogue.after.values[position]):
             if beside != NONE:
                 self.norms.change(int(beside))
         self.dialogue.remove(int(self.session[position]), position)

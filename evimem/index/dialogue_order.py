@@ -1,4 +1,4 @@
-"""Dialogue order as two links a turn: what was said before it and after it in its session."""
+"""Dialogue order as two links a turn: the turn before it and the turn after it in its session."""
 
 from __future__ import annotations
 
@@ -13,28 +13,23 @@ NONE = -1
 
 
 class Dialogue:
-    """Doubly linked sessions, ordered by time, then by arrival; a late turn finds its place."""
+    """Doubly linked sessions, ordered by time, then by arrival; a late turn finds its place.
+
+    `before` and `after` hold one position for each position, `NONE` where there is no turn.
+    """
 
     def __init__(self) -> None:
-        self._before = Column(np.int32)
-        self._after = Column(np.int32)
+        self.before = Column(np.int32)
+        self.after = Column(np.int32)
         self._last: dict[int, int] = {}
         self._sorted: dict[int, list[tuple[int, int]]] = {}  # only of sessions that had a late turn
 
-    @property
-    def before(self) -> NDArray[np.int32]:
-        return self._before.values
-
-    @property
-    def after(self) -> NDArray[np.int32]:
-        return self._after.values
-
     def append(self, session: int, time: int, times: NDArray[np.int64]) -> None:
         """Link the next position; `times` holds those of all earlier ones."""
-        position = self._before.size
+        position = self.before.size
         last = self._last.get(session, NONE)
-        self._before.append(NONE)
-        self._after.append(NONE)
+        self.before.append(NONE)
+        self.after.append(NONE)
         if last == NONE or times[last] <= time:
             self._link(last, position)
             self._last[session] = position
@@ -44,9 +39,9 @@ class Dialogue:
             self._insert(session, time, position, times)
 
     def hole(self) -> None:
-        """Take up a position that no turn has."""
-        self._before.append(NONE)
-        self._after.append(NONE)
+        """Append a position that no turn has."""
+        self.before.append(NONE)
+        self.after.append(NONE)
 
     def load(self, sessions: NDArray[np.int32], times: NDArray[np.int64], alive: NDArray[np.bool_]) -> None:
         """Link the positions of a block at once; the dialogue must be empty."""
@@ -55,25 +50,25 @@ class Dialogue:
         order = np.flatnonzero(alive).astype(np.int32)
         order = order[np.argsort(sessions[order], kind="stable")]
         same = sessions[order[1:]] == sessions[order[:-1]]
-        if (same & (times[order[1:]] < times[order[:-1]])).any():  # rare, and dear: some came late
+        if (same & (times[order[1:]] < times[order[:-1]])).any():  # rare and slow: some turns came late
             order = order[np.lexsort((order, times[order], sessions[order]))]
         before[order[1:][same]] = order[:-1][same]
         after[order[:-1][same]] = order[1:][same]
         ends = order[np.append(~same, True)] if len(order) else order
         self._last = dict(zip(sessions[ends].tolist(), ends.tolist(), strict=True))
-        self._before.extend(before)
-        self._after.extend(after)
+        self.before.extend(before)
+        self.after.extend(after)
 
     def remove(self, session: int, position: int) -> None:
-        """Take a turn out; its neighbours close ranks."""
-        before, after = int(self.before[position]), int(self.after[position])
+        """Unlink a turn and link its neighbours."""
+        before, after = int(self.before.values[position]), int(self.after.values[position])
         self._link(before, after)
         if after == NONE:
             if before == NONE:
                 self._last.pop(session, None)
             else:
                 self._last[session] = before
-        self.before[position] = self.after[position] = NONE
+        self.before.values[position] = self.after.values[position] = NONE
         self._sorted.pop(session, None)
 
     def _insert(self, session: int, time: int, position: int, times: NDArray[np.int64]) -> None:
@@ -90,11 +85,11 @@ class Dialogue:
         position = self._last[session]
         while position != NONE:
             chain.append((int(times[position]), position))
-            position = int(self.before[position])
+            position = int(self.before.values[position])
         return chain[::-1]
 
     def _link(self, first: int, second: int) -> None:
         if first != NONE:
-            self.after[first] = second
+            self.after.values[first] = second
         if second != NONE:
-            self.before[second] = first
+            self.before.values[second] = first

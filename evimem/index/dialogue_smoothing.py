@@ -48,7 +48,7 @@ def neighbourhood(corpus: Corpus, positions: NDArray[np.int32], weights: Weights
     itself = positions.astype(np.int32)
     columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
     fading = _fading(weights)
-    for links, answers in ((corpus.dialogue.before, fading.answers), (corpus.dialogue.after, None)):
+    for links, answers in ((corpus.dialogue.before.values, fading.answers), (corpus.dialogue.after.values, None)):
         here, speaker = itself, corpus.speaker[itself]
         state = np.zeros(len(itself), np.intp)
         for _ in range(weights.steps):
@@ -69,7 +69,7 @@ def neighbourhood(corpus: Corpus, positions: NDArray[np.int32], weights: Weights
 def around(corpus: Corpus, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
     """Return one row a turn: itself, and up to so many turns before and after it, whoever speaks; NONE for nobody."""
     columns = [positions.astype(np.int32)]
-    for links in (corpus.dialogue.before, corpus.dialogue.after):
+    for links in (corpus.dialogue.before.values, corpus.dialogue.after.values):
         here = columns[0]
         for _ in range(hops):
             here = np.where(here == NONE, NONE, links[here])

@@ -60,7 +60,7 @@ def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
 def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
     """Return the turn itself, then who counts before it, then who counts after it, nearest first."""
     yield Share(position, 1.0, 0.0)
-    for links, backward in ((corpus.dialogue.before, True), (corpus.dialogue.after, False)):
+    for links, backward in ((corpus.dialogue.before.values, True), (corpus.dialogue.after.values, False)):
         here, changes, repeats = position, 0, 0
         for _ in range(weights.steps):
             there = int(links[here])

@@ -37,7 +37,7 @@ class SmoothedNorms:
 def _around(dialogue: Dialogue, positions: NDArray[np.int32], steps: int) -> NDArray[np.int32]:
     """Return these positions and those up to so many turns before and after them."""
     reached = [positions]
-    for links in (dialogue.before, dialogue.after):
+    for links in (dialogue.before.values, dialogue.after.values):
         here = positions
         for _ in range(steps):
             here = links[here]

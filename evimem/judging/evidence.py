@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..types.answer import Citation
 from ..types.trace import Called
-from ..types.values import Fact, Gap, Tier, TimeSpan, Turn
+from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
 from .tracker import Requirement, Tracker
 
 Wants = Literal["time", "duration", "count", "yes_no", "person", "place", "reason", "choice", "thing"]
@@ -22,8 +22,8 @@ class Analysis:
 
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
     it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
-    names, and `terms` their stems; `temporal` is whether the answer is, or is constrained by, a time; `past` whether
-    an older state is asked for.
+    names, and `terms` their stems; `hints` are the priors of a search for it; `temporal` is whether the answer is, or
+    is constrained by, a time; `past` whether an older state is asked for.
     """
 
     question: str
@@ -33,6 +33,7 @@ class Analysis:
     keywords: tuple[str, ...]
     terms: tuple[str, ...]
     times: tuple[TimeSpan, ...]
+    hints: Hints
     temporal: bool
     past: bool
     requirements: tuple[Requirement, ...]

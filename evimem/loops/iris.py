@@ -10,7 +10,7 @@ from ..types.answer import Answer
 from ..types.values import Gap
 from .answering import finish, nothing, partial
 from .next_query import compose, fresh
-from .retrieve import Look
+from .retrieve import Search
 from .session import Check, Session
 from .task import Task
 
@@ -45,29 +45,29 @@ def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow
     """Search the anchor, the refined query where there is one, and one hop; return how many turns are new."""
     budget = session.budget
     k = budget.k + budget.step * (iteration - 1)
-    before = len(session.gathering.evidence)
+    before = len(session.retrieval.evidence)
     if verdict is None or session.has("anchor"):
-        yield from session.search(Look(session.task.question), k, path="anchor", iteration=iteration)
+        yield from session.search(Search(session.task.question), k, path="anchor", iteration=iteration)
     if verdict is not None:
         yield from _refine(session, iteration, k, verdict)
-    seeds = tuple(item.turn.id for item in session.gathering.evidence[: budget.k])
+    seeds = tuple(item.turn.id for item in session.retrieval.evidence[: budget.k])
     if seeds and budget.hops and session.has("edges"):
-        yield from session.hop(seeds, k // 2, iteration)
-    return len(session.gathering.evidence) - before
+        yield from session.expand(seeds, k // 2, iteration)
+    return len(session.retrieval.evidence) - before
 
 
 def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[None]:
     """Search for what is missing: the worst gap chooses the path, the judge or the gap the words."""
     gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
     if gap.kind == "entity" and session.has("index"):
-        yield from session.know(gap.about, iteration)
+        yield from session.look_up(gap.about, iteration)
     query = verdict.query
     if not fresh(query, session.queries):
         query = compose(session.analysis, verdict.gaps, session.queries, iteration)
     if query:
         speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None
-        look = Look(query, speaker, when=gap.kind == "time")
-        yield from session.search(look, k, path="refined", iteration=iteration)
+        wanted = Search(query, speaker, when=gap.kind == "time")
+        yield from session.search(wanted, k, path="refined", iteration=iteration)
 
 
 def _stop(session: Session, check: Check, iteration: int) -> str | None:

@@ -18,7 +18,7 @@ from ..types.stored import Roster
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Gap, Tier, Turn
 from .next_query import strategy
-from .retrieve import Arrived, Gathering, Look
+from .retrieve import Arrived, Retrieval, Search
 from .select_evidence import select
 from .task import Task
 
@@ -64,7 +64,7 @@ class Session:
         self.asked_at = task.asked_at or roster.last
         self.analysis = self._analysis()
         most = budget.k + budget.step * max(0, budget.iterations - 1)
-        self.gathering = Gathering(roster, self.asked_at, most, indexed=self.has("index"))
+        self.retrieval = Retrieval(self.analysis, roster, self.asked_at, most, indexed=self.has("index"))
         self.tracker: Tracker = start(self.analysis.requirements)
         self.checks = 0
         self.queries: list[str] = []
@@ -89,24 +89,24 @@ class Session:
         """Whether a part is in use, which the budget may leave out."""
         return part not in self.budget.without
 
-    def search(self, look: Look, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+    def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
-        if look.text not in self.queries:
-            self.queries.append(look.text)
+        if wanted.text not in self.queries:
+            self.queries.append(wanted.text)
         how = strategy(temporal=self.analysis.temporal, iteration=iteration)
-        how += f"; only {look.speaker}" if look.speaker else ""
-        how += "; times first" if look.when else ""
-        self.events.append(Queried(iteration, path, look.text, k, how))
-        return self.arrive((yield from self.gathering.search(look, k, path=path, iteration=iteration)), iteration)
+        how += f"; only {wanted.speaker}" if wanted.speaker else ""
+        how += "; times first" if wanted.when else ""
+        self.events.append(Queried(iteration, path, wanted.text, k, how))
+        return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
-    def hop(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
+    def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
         """Follow edges from turns and record what they brought."""
-        return self.arrive((yield from self.gathering.hop(seeds, limit, iteration)), iteration)
+        return self.arrive((yield from self.retrieval.expand(seeds, limit, iteration)), iteration)
 
-    def know(self, entity: str, iteration: int) -> Flow[Arrived]:
+    def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Look up an entity's facts and record what they brought."""
         self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
-        return self.arrive((yield from self.gathering.know(entity, iteration)), iteration)
+        return self.arrive((yield from self.retrieval.look_up(entity, iteration)), iteration)
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
         """Record what a path brought."""
@@ -151,11 +151,11 @@ class Session:
 
     def _view(self, iteration: int) -> Flow[View]:
         entities = self.analysis.entities if self.has("entities") else ()
-        counts = yield from self.gathering.counts(entities, self.budget.delta)
+        counts = yield from self.retrieval.counts(entities, self.budget.delta)
         witnesses = {witness for found in self.tracker.supported.values() for witness in found}
-        evidence = self.gathering.evidence
-        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.gathering.cost)
-        around = yield from self.gathering.around(item.turn.id for item in shown)
+        evidence = self.retrieval.evidence
+        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
+        around = yield from self.retrieval.around(item.turn.id for item in shown)
         return View(
             analysis=self.analysis,
             asked_at=self.asked_at,

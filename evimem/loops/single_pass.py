@@ -6,7 +6,7 @@ from ..errors import ModelError
 from ..flow import Flow, roster
 from ..types.answer import Answer
 from .answering import finish, nothing, partial
-from .retrieve import Look
+from .retrieve import Search
 from .session import Session
 from .task import Task
 
@@ -15,8 +15,8 @@ def single_pass(task: Task) -> Flow[Answer]:
     """Answer a question from one search."""
     session = Session(task, "single_pass", (yield from roster()))
     try:
-        yield from session.search(Look(task.question), task.budget.k, path="anchor", iteration=1)
-        if not session.gathering.evidence:
+        yield from session.search(Search(task.question), task.budget.k, path="anchor", iteration=1)
+        if not session.retrieval.evidence:
             return nothing(session, 1)
         check = yield from session.check(1)
         session.stop(1, "single pass")

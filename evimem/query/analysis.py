@@ -83,6 +83,7 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
         keywords=keywords,
         terms=_distinct(stem(word) for word in keywords),
         times=tuple(hinted.times),
+        hints=hinted,
         temporal=temporal,
         past=_PAST.search(question) is not None,
         requirements=_requirements(entities, asked, keywords, wants, tuple(hinted.times)),

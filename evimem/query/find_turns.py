@@ -1,14 +1,15 @@
-"""A text in, turns out: what `Memory.search` does, and the first step of every loop."""
+"""A text in, turns out: what `Memory.search` does, and every search of a loop."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from ..errors import InvalidQuery
 from ..flow import Flow, embed, recall, roster
-from ..types.values import Hit, Query
+from ..types.values import Hints, Hit, Query
 from .hints import check_asked, hints
 
 
@@ -28,13 +29,25 @@ def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None
     check_asked("query", text)
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {k!r}; expected a whole number from 1 on")
-    who = yield from roster()
-    check_clock("before", filters.before, who.last)
-    check_clock("after", filters.after, who.last)
-    hinted = hints(text, who.speakers, asked_at or who.last)
+    known = yield from roster()
+    check_clock("before", filters.before, known.last)
+    check_clock("after", filters.after, known.last)
+    return (yield from find_turns(text, k, hints(text, known.speakers, asked_at or known.last), filters))
+
+
+def find_turns(
+    text: str, k: int, hinted: Hints, filters: Filters, *, vector: Any = None, when: bool = False
+) -> Flow[tuple[Hit, ...]]:
+    """Search for a text with the hints read from it; embed it unless its vector, shape (dimension,), is given.
+
+    With `when`, turns that speak of time come first even where the text does not ask for one.
+    """
+    if vector is None:
+        vector = (yield from embed([text]))[0]
     query = Query(
         text,
         k,
+        vector,
         exclude=frozenset(filters.exclude),
         before=filters.before,
         after=filters.after,
@@ -42,10 +55,9 @@ def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None
         session=filters.session,
         names=hinted.names,
         times=hinted.times,
-        when=hinted.when,
+        when=when or hinted.when,
     )
-    vectors = yield from embed([text])
-    return (yield from recall(replace(query, vector=vectors[0])))
+    return (yield from recall(query))
 
 
 def check_clock(name: str, bound: datetime | None, last: datetime | None) -> None:

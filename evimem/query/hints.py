@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from ..errors import InvalidQuery
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS
 from ..times import find_times
-from ..types.values import TimeSpan
+from ..types.values import Hints
 
 _UNIT = r"(?:second|minute|hour|day|night|week|weekend|fortnight|month|season|quarter|year|decade)s?"
 _VERB = (
@@ -53,18 +52,6 @@ _NAMES_AND_WORDS = _AUXILIARIES | {
 
 MOST_ASKED = 100_000  # characters of a query or question
 MOST_HINTED = 1_000  # of them, what is looked through for times and names
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What a question says about where to look; priors, never filters.
-
-    `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or how long.
-    """
-
-    names: tuple[str, ...] = ()
-    times: tuple[TimeSpan, ...] = ()
-    when: bool = False
 
 
 def check_asked(what: str, text: str) -> None:

@@ -130,6 +130,18 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """What a question says about where to look: priors of a search, never filters.
+
+    `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or duration.
+    """
+
+    names: tuple[str, ...] = ()
+    times: tuple[TimeSpan, ...] = ()
+    when: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A retrieved turn: why it was found, and the facts of it that bear on the query.
 

@@ -43,11 +43,11 @@ def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
 
 def chain(corpus: Corpus, session: int) -> list[int]:
     start = [i for i in range(len(corpus)) if corpus.alive[i] and corpus.session[i] == session]
-    here = next((i for i in start if corpus.dialogue.before[i] == NONE), NONE)
+    here = next((i for i in start if corpus.dialogue.before.values[i] == NONE), NONE)
     found = []
     while here != NONE:
         found.append(here)
-        here = int(corpus.dialogue.after[here])
+        here = int(corpus.dialogue.after.values[here])
     return found
 
 

@@ -87,8 +87,8 @@ def test_read_at_once_the_columns_are_those_that_grew_turn_by_turn(tmp_path: Pat
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
         for name in ("session", "speaker", "time", "length", "asks", "temporal"):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[read.alive]), name
-        assert np.array_equal(read.dialogue.before, grown.dialogue.before)
-        assert np.array_equal(read.dialogue.after, grown.dialogue.after)
+        assert np.array_equal(read.dialogue.before.values, grown.dialogue.before.values)
+        assert np.array_equal(read.dialogue.after.values, grown.dialogue.after.values)
         assert [read.events(at) for at in np.flatnonzero(read.alive)] == [
             grown.events(at) for at in np.flatnonzero(read.alive)
         ]
