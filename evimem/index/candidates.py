@@ -76,7 +76,7 @@ def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: Effort)
         return np.zeros(0, np.int32)
     touched = np.concatenate(read)
     seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
-    near = around(corpus, seeds, _HOPS)
+    near = around(corpus.dialogue, seeds, _HOPS)
     fading = [prepared.weights.spread * decay(hop, prepared.weights) for hop in range(1, _HOPS + 1)]
     spread = np.zeros(len(corpus) + 1, np.float32)
     np.add.at(spread, near, weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32))
@@ -92,7 +92,7 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
         return np.zeros(0, np.int32)
     if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.turns:
         seeds = nearest.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
-        return around(corpus, seeds[seeds < len(corpus)], _HOPS).reshape(-1)
+        return around(corpus.dialogue, seeds[seeds < len(corpus)], _HOPS).reshape(-1)
     comparable = allowed & (corpus.scale > 0)
     count = int(np.count_nonzero(comparable))
     if count <= effort.compared:
@@ -101,7 +101,7 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
         most = max(effort.sketched, count // _SKETCHED)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
     seeds = positions[largest(projections(corpus, positions, direction), effort.nearest)]
-    return around(corpus, seeds, _HOPS).reshape(-1)
+    return around(corpus.dialogue, seeds, _HOPS).reshape(-1)
 
 
 def _by_date(prepared: PreparedQuery, allowed: Mask, effort: Effort) -> Positions:

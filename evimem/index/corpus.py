@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..errors import DimensionMismatch
 from .columns import Array, Column
 from .dialogue_order import NONE, Dialogue
+from .dialogue_smoothing import SmoothedNorms
 from .document import Document
-from .norms import SmoothedNorms
 from .postings import NOWHERE, Posting, Postings, RecentPostings, TailPostings, joined
 from .sketches import Sketches, StoredVectors
 

@@ -13,8 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import Corpus
-from .dialogue_order import NONE
+from .dialogue_order import NONE, Dialogue
 from .weights import Weights
 
 Shares = NDArray[np.float64]
@@ -43,17 +42,19 @@ class Neighbourhood:
         return Neighbourhood(around, self.shares[chosen], self.answers[chosen], self.weights, *_places(around, size))
 
 
-def neighbourhood(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Neighbourhood:
+def neighbourhood(
+    dialogue: Dialogue, speakers: NDArray[np.int32], positions: NDArray[np.int32], weights: Weights
+) -> Neighbourhood:
     """Return who counts in the score of these turns, and by how much."""
     itself = positions.astype(np.int32)
     columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
     fading = _fading(weights)
-    for links, answers in ((corpus.dialogue.before.values, fading.answers), (corpus.dialogue.after.values, None)):
-        here, speaker = itself, corpus.speaker[itself]
+    for links, answers in ((dialogue.before.values, fading.answers), (dialogue.after.values, None)):
+        here, speaker = itself, speakers[itself]
         state = np.zeros(len(itself), np.intp)
         for _ in range(weights.steps):
             there = np.where(here == NONE, NONE, links[here])
-            following = corpus.speaker[there]
+            following = speakers[there]
             state = state + np.where(following == speaker, 1, weights.steps + 1)
             share = np.where(there == NONE, 0.0, fading.shares[state])
             if not share.any():
@@ -63,13 +64,13 @@ def neighbourhood(corpus: Corpus, positions: NDArray[np.int32], weights: Weights
             columns.append((there, share, answered))
             here, speaker = there, following
     around, shares, answering = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
-    return Neighbourhood(around, shares, answering, weights, *_places(around, len(corpus)))
+    return Neighbourhood(around, shares, answering, weights, *_places(around, len(speakers)))
 
 
-def around(corpus: Corpus, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
+def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
     """Return one row a turn: itself, and up to so many turns before and after it, whoever speaks; NONE for nobody."""
     columns = [positions.astype(np.int32)]
-    for links in (corpus.dialogue.before.values, corpus.dialogue.after.values):
+    for links in (dialogue.before.values, dialogue.after.values):
         here = columns[0]
         for _ in range(hops):
             here = np.where(here == NONE, NONE, links[here])
@@ -117,3 +118,42 @@ def _fading(weights: Weights) -> _Fading:
     states = [(changes, repeats) for changes in range(weights.steps + 1) for repeats in range(weights.steps + 1)]
     left = np.array([decay(distance(*state, weights), weights) for state in states])
     return _Fading(weights.spread * left, np.where([changes == 1 for changes, _ in states], left, 0.0))
+
+
+class SmoothedNorms:
+    """One length a position, NaN where it is not known."""
+
+    def __init__(self) -> None:
+        self._known: NDArray[np.float64] = np.zeros(0)
+        self._weights: Weights | None = None
+        self._changed: list[int] = []
+
+    def change(self, position: int) -> None:
+        """Mark the lengths around a position as stale: its vector or its place in the dialogue has changed."""
+        self._changed.append(position)
+
+    def of(self, dialogue: Dialogue, size: int, weights: Weights) -> NDArray[np.float64]:
+        """Return the lengths of `size` positions under these weights, float64, as an array to fill in."""
+        changed = np.array(self._changed, np.int32)
+        if weights != self._weights:
+            self._known, self._weights = np.zeros(0), weights
+        if len(self._known) < size:
+            more = np.full(size + size // 8 - len(self._known), np.nan)
+            self._known = np.concatenate([self._known, more])
+        self._known[_reached(dialogue, changed, weights.steps)] = np.nan
+        del self._changed[: len(changed)]
+        return self._known[:size]
+
+
+def _reached(dialogue: Dialogue, positions: NDArray[np.int32], steps: int) -> NDArray[np.int32]:
+    """Return these positions and those up to so many turns before and after them."""
+    reached = [positions]
+    for links in (dialogue.before.values, dialogue.after.values):
+        here = positions
+        for _ in range(steps):
+            here = links[here]
+            here = here[here != NONE]
+            if not len(here):
+                break
+            reached.append(here)
+    return np.concatenate(reached)

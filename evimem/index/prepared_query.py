@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..text.terms import stem, terms, words
 from .corpus import Corpus
 from .postings import NOWHERE, Posting
-from .related_words import instances, related
+from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
 FEW = 64  # a term of fewer turns is never too common to tell anything
@@ -141,7 +141,7 @@ def _related(
     """Return the terms that mean one of these words; one that tells less than they do counts less."""
     near: dict[str, float] = {}
     for word in surfaces:
-        for term, closeness in (*related(word), *((term, 1.0) for term in instances(stem(word)))):
+        for term, closeness in meant_by(word):
             near[term] = max(near.get(term, 0.0), closeness)
     found = []
     for term, closeness in sorted(near.items()):

@@ -23,6 +23,11 @@ ENTRY = np.dtype([("piece", "<u2"), ("cosine", "u1")])  # cosine in 255ths; 0 wh
 
 
 @lru_cache(maxsize=1 << 14)
+def meant_by(word: str) -> tuple[tuple[str, float], ...]:
+    """Return the stems that mean a word: the nearest ones with their cosines, and the instances of a kind with 1."""
+    return (*related(word), *((term, 1.0) for term in instances(stem(word))))
+
+
 def related(word: str) -> tuple[tuple[str, float], ...]:
     """Return the stems nearest to a word, each with its cosine, nearest first; nothing for an unknown word."""
     number = _numbers().get(word)

@@ -48,15 +48,15 @@ class Scored:
 
 def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | None = None) -> Scored:
     """Return the parts of the score of these turns; of the `most` promising ones, where there are more."""
-    size = len(prepared.corpus)
-    near = neighbourhood(prepared.corpus, positions, prepared.weights)
+    corpus = prepared.corpus
+    near = neighbourhood(corpus.dialogue, corpus.speaker, positions, prepared.weights)
     words, others = lexical(prepared, near), priors(prepared, positions)
     if most is not None and len(positions) > most:
         hopes = np.sum(
             [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
         chosen = np.sort(largest(hopes, most))
-        positions, near = positions[chosen], near.take(chosen, size)
+        positions, near = positions[chosen], near.take(chosen, len(corpus))
         words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
     meaning = prepared.weights.meaning * cosines(prepared, near)
     return Scored(positions, {**words, "meaning": meaning, **others}, near)

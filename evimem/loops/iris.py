@@ -9,8 +9,7 @@ from ..judging.evidence import Verdict
 from ..types.answer import Answer
 from ..types.values import Gap
 from .answering import finish, nothing, partial
-from .next_query import compose, fresh
-from .retrieve import Search
+from .retrieve import Search, compose, fresh
 from .session import Check, Session
 from .task import Task
 

@@ -1,4 +1,4 @@
-"""Retrieval for one question: each search made once, each turn kept once as evidence, and nothing dropped."""
+"""Retrieval for one question: what to search for next, each search made once, each turn kept once as evidence."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ from ..query.find_turns import Filters, find_turns
 from ..query.hints import hints
 from ..text.names import is_about, names
 from ..types.stored import Roster
-from ..types.values import Fact, Hints, Hit, Query, Turn
+from ..types.values import Fact, Gap, Hints, Hit, Query, Turn
 from .select_evidence import tokens
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
 NEIGHBOURS = 1  # turns before and after a shown one that are shown with it
+_STRATEGIES = {
+    True: ("dates and words of time", "date formats and what came before or after", "milestones around it"),
+    False: ("keywords and names", "a different angle", "synonyms and what is implied"),
+}
+_ANGLES = {
+    True: ("when date", "before after", "last next week month year"),
+    False: ("", "about", "like favourite plan"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +170,44 @@ class Retrieval:
 
 def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple(fact for fact in facts if fact.turn_id == turn_id)
+
+
+def strategy(*, temporal: bool, iteration: int) -> str:
+    """Return the name of the strategy for an iteration, the last one for all that follow."""
+    return _STRATEGIES[temporal][min(iteration, 3) - 1]
+
+
+def fresh(query: str, earlier: Iterable[str]) -> bool:
+    """Whether a query says something and was not asked before, whatever its case and spacing."""
+    words = _normal(query)
+    return bool(words) and all(words != _normal(other) for other in earlier)
+
+
+def compose(analysis: Analysis, gaps: Sequence[Gap], earlier: Sequence[str], iteration: int) -> str:
+    """Return a query from the worst gap whose query is new, or an empty one when every gap was already tried."""
+    for gap in (*gaps, Gap("none", "", "")):
+        query = _for_gap(analysis, gap, iteration)
+        if fresh(query, earlier):
+            return query
+    return ""
+
+
+def _for_gap(analysis: Analysis, gap: Gap, iteration: int) -> str:
+    angle = _ANGLES[analysis.temporal][min(iteration, 3) - 1]
+    names = " ".join(analysis.entities)
+    terms = " ".join(analysis.keywords)
+    if gap.kind in {"entity", "attribution"}:
+        return _joined(gap.about, terms)
+    if gap.kind in {"time", "granularity"}:
+        return _joined(names, terms, "when date")
+    if gap.kind in {"attribute", "conflict"}:
+        return _joined(gap.about or terms, angle)
+    return _joined(names, terms, angle)
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _normal(query: str) -> str:
+    return " ".join(query.casefold().split())

@@ -17,8 +17,7 @@ from ..types.budget import Ablation, Budget
 from ..types.stored import Roster
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Gap, Tier, Turn
-from .next_query import strategy
-from .retrieve import Arrived, Retrieval, Search
+from .retrieve import Arrived, Retrieval, Search, strategy
 from .select_evidence import select
 from .task import Task
 

@@ -15,7 +15,7 @@ from .corpora import Said, corpus_of
 
 def near(speakers: str, position: int) -> dict[int, tuple[float, float]]:
     corpus = corpus_of(Said(("tea",), speaker=ord(name), time=at) for at, name in enumerate(speakers))
-    found: Neighbourhood = neighbourhood(corpus, np.array([position], np.int32), WEIGHTS)
+    found: Neighbourhood = neighbourhood(corpus.dialogue, corpus.speaker, np.array([position], np.int32), WEIGHTS)
     rows = zip(found.positions[0], found.shares[0], found.answers[0], strict=True)
     return {int(place): (float(share), float(answer)) for place, share, answer in rows if share}
 
@@ -55,5 +55,5 @@ def test_a_monologue_reaches_no_further_than_it_may() -> None:
 
 def test_nobody_of_another_session_counts() -> None:
     corpus = corpus_of(Said(("tea",), session=at % 2, speaker=at, time=at) for at in range(8))
-    found = neighbourhood(corpus, np.array([4], np.int32), WEIGHTS)
+    found = neighbourhood(corpus.dialogue, corpus.speaker, np.array([4], np.int32), WEIGHTS)
     assert set(found.positions[0, found.shares[0] > 0].tolist()) == {0, 2, 4, 6}

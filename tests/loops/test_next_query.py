@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.judging.evidence import Analysis
-from evimem.loops.next_query import compose, fresh, strategy
+from evimem.loops.retrieve import compose, fresh, strategy
 from evimem.query.analysis import analyse
 from evimem.types.values import Gap
 
