@@ -19,8 +19,8 @@ from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
 from evimem.embedding import StaticEmbedder
 from evimem.embedding.quantize import pack
 from evimem.extract import RuleExtractor
-from evimem.index.candidates import EFFORT, Effort
-from evimem.index.corpus import Corpus, Row
+from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
+from evimem.index.corpus import Corpus, IndexRow
 from evimem.index.document import document, embedding_text
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
@@ -98,7 +98,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset
     corpus = Corpus(embedder.dimension)
     for turn, vector in zip(turns, embedder.embed([embedding_text(turn) for turn in turns]), strict=True):
         place = (sessions[turn.session], speakers[turn.speaker], microseconds(turn.time))
-        corpus.append(Row(document(turn), *place, *pack(vector), events(extractor.extract(turn))))
+        corpus.append(IndexRow(document(turn), *place, *pack(vector), events(extractor.extract(turn))))
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)
     asked = []
@@ -128,7 +128,7 @@ def scenes(count: int) -> dict[str, list[Conversation]]:
     }
 
 
-def scored(found: Conversation, weights: Weights, effort: Effort) -> list[Score]:
+def scored(found: Conversation, weights: Weights, effort: SearchEffort) -> list[Score]:
     """Put every question; return how well each was served."""
     return [
         _score(
@@ -190,7 +190,7 @@ def ablation(conversations: Sequence[Conversation]) -> str:
 
     def row(name: str, changes: dict[str, float]) -> str:
         weights = replace(WEIGHTS, **changes)
-        return line(name, [scored(one, weights, EFFORT) for one in conversations])
+        return line(name, [scored(one, weights, SEARCH_EFFORT) for one in conversations])
 
     rows = [HEAD, row("everything", {}), row("bare: words and meaning of the turn alone", BARE)]
     for name, without in INGREDIENTS.items():
@@ -198,7 +198,7 @@ def ablation(conversations: Sequence[Conversation]) -> str:
         rows.append(row(f"bare + {name}", kept))
     rows += [row(f"without {name}", without) for name, without in INGREDIENTS.items()]
     rows += [row(name, changes) for name, changes in CHECKS.items()]
-    candidates = Effort(whole=0)
+    candidates = SearchEffort(whole=0)
     rows.append(line("candidates only", [scored(one, WEIGHTS, candidates) for one in conversations]))
     return "\n".join(rows)
 
@@ -216,7 +216,7 @@ def main() -> None:
         groups |= scenes(3)
     for name, conversations in groups.items():
         print(f"\n## {name}\n")
-        print(summary([scored(one, WEIGHTS, EFFORT) for one in conversations]))
+        print(summary([scored(one, WEIGHTS, SEARCH_EFFORT) for one in conversations]))
         if options.ablate:
             print(f"\n{ablation(conversations)}")
 

@@ -29,7 +29,7 @@ import apsw
 import evimem
 from evimem.bench.svg_plot import COLOURS, Chart, Line, svg
 from evimem.embedding import StaticEmbedder
-from evimem.index.candidates import EFFORT, Effort
+from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.ranking import rank
 from evimem.store.resolve_query import question_of
 from evimem.store.sqlite import SqliteStore
@@ -85,7 +85,7 @@ def bare_commit_ms(folder: Path) -> float:
     return figure
 
 
-def against_all(path: Path, effort: Effort = EFFORT) -> tuple[float, float]:
+def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float, float]:
     """Compare the ten best of a search with the ten best where every turn is scored, over the questions.
 
     Return what share of them is the same, and how much of their score the search's have.
@@ -100,7 +100,7 @@ def against_all(path: Path, effort: Effort = EFFORT) -> tuple[float, float]:
             if question is None:
                 raise ValueError(f"{text!r} asks for nothing that the memory knows")
             found = rank(question, corpus, 10, effort=effort)
-            best = rank(question, corpus, 10, effort=Effort(whole=len(corpus)))
+            best = rank(question, corpus, 10, effort=SearchEffort(whole=len(corpus)))
             same.append(len({one.position for one in found} & {one.position for one in best}) / len(best))
             kept.append(sum(one.score for one in found) / sum(one.score for one in best))
     finally:

@@ -8,7 +8,7 @@ import pytest
 
 import evimem
 from benchmarks.speed import against_all, chat
-from evimem.index.candidates import Effort
+from evimem.index.candidates import SearchEffort
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("compared", [32_768, 0])
 def test_candidates_score_as_much_as_the_best_of_all(path: Path, compared: int) -> None:
-    like, kept = against_all(path, Effort(whole=0, compared=compared, sketched=512))
+    like, kept = against_all(path, SearchEffort(whole=0, compared=compared, sketched=512))
     assert kept >= 0.995
     assert like >= 0.85
 

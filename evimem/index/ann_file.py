@@ -1,4 +1,4 @@
-"""An HNSW index in one file beside its memory: a cache, believed only once its checksum has been verified.
+"""An HNSW index in one file next to its memory: a cache that is used only after its checksum was verified.
 
 magic | length of the header | header (JSON) | length of the graph | blake2b of header and graph | graph
 """
@@ -16,12 +16,12 @@ import orjson
 
 from ..db.atomic_files import replace_with
 from ..errors import StoreError
-from .effort import Effort, Rows
+from .effort import Rows, SearchWidth
 from .hnsw import HnswIndex
 
 _MAGIC = b"evimANN\x01"
 _START = struct.Struct("<8sI")
-_SEAL = struct.Struct("<Q32s")
+_CHECKSUM = struct.Struct("<Q32s")
 _LONGEST_HEADER = 64 * 1024
 _BLOCK = 1 << 20
 _VERSION = 1
@@ -29,7 +29,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an index was built from. `store` must change whenever the memory's positions are dealt out anew."""
+    """What an index was built from. `store` must change whenever the memory assigns its positions anew."""
 
     store: str
     embedder: str
@@ -38,7 +38,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An index from a file; or None and why there is none, and then it is to be built from the store."""
+    """An index read from a file, or None with the reason; it must then be built from the store."""
 
     index: HnswIndex | None
     reason: str = ""
@@ -63,19 +63,19 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
             }
         )
         file.write(_START.pack(_MAGIC, len(header)) + header)
-        seal = file.tell()
-        file.write(bytes(_SEAL.size))
-        graph = _Writing(file, hashlib.blake2b(header, digest_size=32), most_bytes(len(index), origin.dimension))
+        checksum_at = file.tell()
+        file.write(bytes(_CHECKSUM.size))
+        graph = _GraphWriter(file, hashlib.blake2b(header, digest_size=32), most_bytes(len(index), origin.dimension))
         index.save(cast("BinaryIO", graph))
         graph.flush()
-        file.seek(seal)
-        file.write(_SEAL.pack(graph.length, graph.digest.digest()))
+        file.seek(checksum_at)
+        file.write(_CHECKSUM.pack(graph.length, graph.digest.digest()))
 
 
 def load(path: Path, origin: Origin, positions: int, exact: Rows | None = None) -> Loaded:
-    """Read the index of a memory that has dealt out so many positions. It may lack the newest: add what it does.
+    """Load the ANN file of a memory with so many positions if its origin matches; the newest may be missing from it.
 
-    Whatever is wrong with the file is a reason to build the index again, never an error.
+    Anything wrong with the file is a reason to build the index again, never an error.
     """
     try:
         with path.open("rb") as file:
@@ -87,7 +87,7 @@ def load(path: Path, origin: Origin, positions: int, exact: Rows | None = None) 
 
 
 def most_bytes(vectors: int, dimension: int) -> int:
-    """Return how much room a graph may take: twice what float32 vectors and some 50 links each do."""
+    """Return the size limit of a graph in bytes: twice float32 vectors with some 50 links each."""
     return 65_536 + vectors * (8 * dimension + 1_024)
 
 
@@ -109,7 +109,7 @@ def _read(file: BinaryIO, origin: Origin, positions: int, exact: Rows | None) ->
         if header.get(name) != value:
             raise _Unusable(f"its {name} is {header.get(name)!r}, expected {value!r}")
     try:
-        index.load(cast("BinaryIO", _Reading(file)), Effort(header["ef"], header["measured_at"]))
+        index.load(cast("BinaryIO", _GraphReader(file)), SearchWidth(header["ef"], header["measured_at"]))
     except Exception as error:  # whatever a library raises, the index is built again
         raise _Unusable(f"{index.kind} could not read it: {error!r}") from error
     found = index.positions()
@@ -122,7 +122,7 @@ def _read(file: BinaryIO, origin: Origin, positions: int, exact: Rows | None) ->
 
 
 def _read_header(file: BinaryIO) -> dict[str, Any]:
-    """Verify everything, and leave the file where the graph begins."""
+    """Verify the whole file, and leave it positioned where the graph begins."""
     start = file.read(_START.size)
     if len(start) < _START.size:
         raise _Unusable("it is cut short")
@@ -130,10 +130,10 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
     if magic != _MAGIC or length > _LONGEST_HEADER:
         raise _Unusable("it is not an index")
     header = file.read(length)
-    seal = file.read(_SEAL.size)
-    if len(header) < length or len(seal) < _SEAL.size:
+    checksum = file.read(_CHECKSUM.size)
+    if len(header) < length or len(checksum) < _CHECKSUM.size:
         raise _Unusable("it is cut short")
-    size, expected = _SEAL.unpack(seal)
+    size, expected = _CHECKSUM.unpack(checksum)
     begin = file.tell()
     if os.fstat(file.fileno()).st_size != begin + size:
         raise _Unusable(f"its graph has {os.fstat(file.fileno()).st_size - begin} bytes, expected {size}")
@@ -147,8 +147,8 @@ def _read_header(file: BinaryIO) -> dict[str, Any]:
     return fields
 
 
-class _Writing:
-    """A file from here on, as a graph library writes it: in many small pieces, which are gathered and digested."""
+class _GraphWriter:
+    """A file as a graph library writes it: many small writes, gathered into blocks and digested."""
 
     def __init__(self, file: BinaryIO, digest: Any, most: int) -> None:
         self.name = file.name
@@ -156,22 +156,22 @@ class _Writing:
         self.length = 0
         self._most = most
         self._file = file
-        self._gathered = bytearray()
+        self._pending = bytearray()
 
     def write(self, data: bytes) -> int:
-        self._gathered += data
+        self._pending += data
         self.length += len(data)
         if self.length > self._most:
-            what = f"the vector index {self.name!r} grew beyond {self._most} bytes, which its vectors do not take"
+            what = f"the vector index {self.name!r} grew beyond {self._most} bytes, more than its vectors need"
             raise StoreError(f"{what}; it was not kept, and search goes on without it: run enrich() again")
-        if len(self._gathered) >= _BLOCK:
+        if len(self._pending) >= _BLOCK:
             self.flush()
         return len(data)
 
     def flush(self) -> None:
-        self.digest.update(self._gathered)
-        self._file.write(self._gathered)
-        self._gathered.clear()
+        self.digest.update(self._pending)
+        self._file.write(self._pending)
+        self._pending.clear()
 
     def tell(self) -> int:
         return self.length
@@ -183,8 +183,8 @@ class _Writing:
         raise OSError(f"a graph is written from its start to its end, got a seek to {offset!r} from {whence!r}")
 
 
-class _Reading:
-    """A file from here to its end, as if it began here."""
+class _GraphReader:
+    """A file from its present position to its end, as if it began there."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.name = file.name

@@ -1,7 +1,7 @@
-"""Which turns of a large corpus deserve the full score: those with the words, the meaning or the date asked for.
+"""Which turns of a large corpus get the full score: those with the words, the meaning or the date of the query.
 
-Rare words and close vectors choose seeds; what stands around a seed in its dialogue shares its words and vectors, so
-it is a candidate too. The work is bounded: by postings read, by seeds followed, by candidates kept.
+Rare words and close vectors choose seeds; the turns around a seed share its words and vectors through smoothing, so
+they are candidates too. The work is bounded by postings read, seeds followed and candidates kept.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from .scoring import largest, projections
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 _HOPS = 4  # turns before and after a seed that are candidates with it
-_MOST = 0.9  # of the turns: a filter that lets these through hides little from the index
-_SKETCHED = 64  # of so many turns one is compared by its vector, the others by their sketches alone
+_MOST = 0.9  # share of turns that a filter must let through for the ANN index, which knows no filters, to be used
+_SKETCHED = 64  # of so many turns one is compared by its vector, the others by their sketches only
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
-    """How much a search may look at; what is left out could only have come from further down."""
+class SearchEffort:
+    """The bounds of a search in a large corpus, in turns unless said otherwise."""
 
     whole: int = 4_096  # up to so many turns are all scored
-    entries: int = 200_000  # of postings, those that tell most first
+    entries: int = 200_000  # postings read, the terms with the largest weight first
     seeds: int = 1_500  # turns with words whose neighbours are looked at
     nearest: int = 100  # turns with close vectors
-    compared: int = 32_768  # vectors, up to which sketches save nothing
+    compared: int = 32_768  # vectors up to which sketches save nothing
     sketched: int = 4_096  # of more, those with the nearest sketches are compared
     dated: int = 500  # turns said or happening when the question says
     kept: int = 500  # candidates for their words
     final: int = 200  # candidates whose vectors are smoothed
 
 
-EFFORT = Effort()
+SEARCH_EFFORT = SearchEffort()
 
 
 def candidates(
-    prepared: PreparedQuery, k: int, allowed: Mask, nearest: VectorIndex | None, effort: Effort
+    prepared: PreparedQuery, k: int, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort
 ) -> Positions:
-    """Return positions, ascending, among which the k best are expected; at least k of the allowed ones."""
+    """Return positions, ascending, among which the k best are expected; at least k where so many are allowed."""
     found = [
         _by_words(prepared, allowed, max(effort.kept, 10 * k), effort),
         _by_meaning(prepared, allowed, nearest, effort),
@@ -60,11 +60,11 @@ def candidates(
     return positions
 
 
-def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: Effort) -> Positions:
+def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     members = [(term.weight, term.posting) for term in prepared.terms]
     members += [(term.weight * one.share / UNIT, one.posting) for term in prepared.terms for one in term.related]
-    weight_of = np.zeros(len(corpus) + 1, np.float32)  # one more: where NONE points
+    weight_of = np.zeros(len(corpus) + 1, np.float32)  # one more element: NONE (-1) points to the last
     read: list[Positions] = []
     left = effort.entries
     for weight, posting in sorted(members, key=lambda member: -member[0]):
@@ -85,8 +85,8 @@ def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: Effort)
     return reached[largest(spread[reached], kept)]
 
 
-def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | None, effort: Effort) -> Positions:
-    """A vector index knows no filters: it is asked where they let most through, else what passes is compared."""
+def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort) -> Positions:
+    """Seeds by vector. The ANN index knows no filters: it serves where most turns are allowed; else all are scanned."""
     corpus, direction = prepared.corpus, prepared.direction
     if direction is None:
         return np.zeros(0, np.int32)
@@ -104,7 +104,7 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
     return around(corpus.dialogue, seeds, _HOPS).reshape(-1)
 
 
-def _by_date(prepared: PreparedQuery, allowed: Mask, effort: Effort) -> Positions:
+def _by_date(prepared: PreparedQuery, allowed: Mask, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     found = []
     for first, last in prepared.query.times:

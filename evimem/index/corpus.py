@@ -1,4 +1,4 @@
-"""The corpus: everything a ranking reads, in columns by position, and position is order of arrival."""
+"""The corpus: everything a ranking reads, in columns by position; a position is the order of arrival, from 0."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .columns import Array, Column
 from .dialogue_order import NONE, Dialogue
 from .dialogue_smoothing import SmoothedNorms
 from .document import Document
-from .postings import NOWHERE, Posting, Postings, RecentPostings, TailPostings, joined
+from .postings import NO_POSTING, Posting, Postings, RecentPostings, TailPostings, joined
 from .sketches import Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
@@ -22,10 +22,10 @@ Interval = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One turn as it enters: `session` and `speaker` are ordinals, `time` and `events` microseconds.
+class IndexRow:
+    """One turn as it is indexed: `session` and `speaker` are ordinals, `time` and `events` microseconds.
 
-    `vector` is int8 with its `scale`; None while it is pending.
+    `vector` is int8, shape (dimension,), times `scale`; None while it is pending.
     """
 
     document: Document
@@ -39,7 +39,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Many turns as columns, for loading what is sealed; `events` lists those that have some, by index in the block."""
+    """Many turns as columns, for loading sealed segments; `events` holds event times by index in the block."""
 
     alive: NDArray[np.bool_]
     session: NDArray[np.int32]
@@ -132,7 +132,7 @@ class Corpus:
     def stored(self) -> StoredVectors:
         return StoredVectors(self.vectors, self.scale)
 
-    def append(self, row: Row) -> int:
+    def append(self, row: IndexRow) -> int:
         """Add a turn; return its position."""
         position = len(self)
         self._check_width(row.vector)
@@ -156,14 +156,14 @@ class Corpus:
         return position
 
     def hole(self) -> int:
-        """Take up a position that no turn has; return it."""
+        """Append a position that no turn has; return it."""
         self.dialogue.hole()
         for column in self._columns():
             column.append(0)
         return len(self) - 1
 
     def load(self, block: Block) -> None:
-        """Fill an empty corpus with columns; the terms of those that are not sealed are to be added."""
+        """Fill an empty corpus with columns; terms of turns in open segments must be added with `add_terms`."""
         if len(self):
             raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")
         self._check_width(block.vectors)
@@ -187,18 +187,18 @@ class Corpus:
             self._count(speaker, int(turns[speaker]), int(words[speaker]))
 
     def add_terms(self, position: int, counts: Mapping[str, int]) -> None:
-        """Say which terms a loaded turn has whose postings are not sealed; positions only grow."""
+        """Add the terms of a loaded turn of an open segment; positions must ascend."""
         self._tail.add(position, counts)
 
     def forget(self, position: int) -> None:
-        """Take a turn out of every path; its position stays, dead."""
+        """Remove a turn from every result; its position stays, marked dead."""
         if not self.alive[position]:
             return
         self.alive[position] = False
         self._has_forgotten = True
-        for beside in (self.dialogue.before.values[position], self.dialogue.after.values[position]):
-            if beside != NONE:
-                self.norms.change(int(beside))
+        for neighbour in (self.dialogue.before.values[position], self.dialogue.after.values[position]):
+            if neighbour != NONE:
+                self.norms.change(int(neighbour))
         self.dialogue.remove(int(self.session[position]), position)
         self._count(int(self.speaker[position]), -1, -int(self.length[position]))
         self.vectors[position] = 0
@@ -207,7 +207,7 @@ class Corpus:
         self._events.pop(position, None)
 
     def set_vector(self, position: int, vector: NDArray[np.int8], scale: float) -> None:
-        """Give a turn the vector it was waiting for."""
+        """Set the vector of a turn that was indexed without one."""
         self._check_width(vector)
         self.vectors[position] = vector
         self.scale[position] = scale
@@ -215,7 +215,7 @@ class Corpus:
         self.sketches.change(position)
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:
-        """Say when the facts of a turn happen."""
+        """Set the event times of a turn's facts."""
         if not events:
             return
         self.event_start[position] = min(start for start, _ in events)
@@ -224,7 +224,7 @@ class Corpus:
             self._events[position] = tuple(sorted(set(events)))
 
     def events(self, position: int) -> tuple[Interval, ...]:
-        """Return when the facts of a turn happen."""
+        """Return the event times of a turn's facts."""
         if self.event_start[position] == NEVER:
             return ()
         hull = (int(self.event_start[position]), int(self.event_end[position]))
@@ -237,7 +237,7 @@ class Corpus:
 
     def posting(self, term: str) -> Posting:
         """Return the living turns that have a term."""
-        sealed = NOWHERE if self._sealed is None else self._sealed.read(term)
+        sealed = NO_POSTING if self._sealed is None else self._sealed.read(term)
         found = joined(sealed, self._tail.read(term))
         if not self._has_forgotten:
             return found
@@ -247,17 +247,17 @@ class Corpus:
     def holding(self, terms: Iterable[str]) -> list[int]:
         """Return the positions of the living turns that have all of these terms, in order; none for no term."""
         postings = sorted((self.posting(term).positions for term in set(terms)), key=len)
-        shared = postings[0] if postings else NOWHERE.positions
+        shared = postings[0] if postings else NO_POSTING.positions
         for positions in postings[1:]:
             shared = np.intersect1d(shared, positions, assume_unique=True)
         return [int(position) for position in shared]
 
     def idf(self, frequency: int) -> float:
-        """Return what a term tells that so many turns have (Lucene's form: never negative)."""
+        """Return the inverse document frequency of a term in so many turns (Lucene's form: never negative)."""
         return math.log(1 + (self.turns - frequency + 0.5) / (frequency + 0.5))
 
     def verbosity(self, speaker: int) -> float:
-        """Return how long the turns of a speaker are, in units of all turns; 1 for one who has said nothing."""
+        """Return the mean length of a speaker's turns over that of all turns; 1 for a speaker without turns."""
         turns, words = self._spoken.get(speaker, (0, 0))
         return (words / turns) / (self.words / self.turns) if words else 1.0
 

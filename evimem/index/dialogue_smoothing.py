@@ -1,7 +1,7 @@
-"""The dialogue kernel: what share of its neighbours' words and vectors a turn is given.
+"""The dialogue kernel: the share of its neighbours' words and vectors that counts for a turn.
 
-An answer often stands in the turn after its question, and a turn often speaks of what the one before it named. The
-shares are computed when a question is asked, so that nothing that is kept depends on a neighbour.
+An answer often stands in the turn after its question, and a turn often refers to what the one before it named. Shares
+are computed at query time, so that nothing stored depends on a neighbour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """One row a turn: who counts in its score, the turn itself first; NONE and no share where there is nobody.
+    """One row a turn: the turns that count in its score, itself first; NONE with share 0 where there are fewer.
 
     `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the turn may answer.
     `places` are all the positions that occur, ascending; `slots` says for each position of the corpus where among
@@ -45,7 +45,7 @@ class Neighbourhood:
 def neighbourhood(
     dialogue: Dialogue, speakers: NDArray[np.int32], positions: NDArray[np.int32], weights: Weights
 ) -> Neighbourhood:
-    """Return who counts in the score of these turns, and by how much."""
+    """Return the turns that count in the score of each of these, and by how much."""
     itself = positions.astype(np.int32)
     columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
     fading = _fading(weights)
@@ -59,7 +59,7 @@ def neighbourhood(
             share = np.where(there == NONE, 0.0, fading.shares[state])
             if not share.any():
                 break
-            there = np.where(share > 0, there, NONE)  # nobody beyond the reach is followed
+            there = np.where(share > 0, there, NONE)  # no turn beyond the reach is followed
             answered = np.zeros(len(itself)) if answers is None else np.where(share > 0, answers[state], 0.0)
             columns.append((there, share, answered))
             here, speaker = there, following
@@ -68,7 +68,7 @@ def neighbourhood(
 
 
 def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
-    """Return one row a turn: itself, and up to so many turns before and after it, whoever speaks; NONE for nobody."""
+    """Return one row a turn: itself and up to `hops` turns before and after it, whoever speaks; NONE for none."""
     columns = [positions.astype(np.int32)]
     for links in (dialogue.before.values, dialogue.after.values):
         here = columns[0]
@@ -80,7 +80,7 @@ def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArr
 
 def distinct(positions: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     """Return the positions that occur, ascending, in a corpus of a size; faster than sorting them."""
-    occurs = np.zeros(size + 1, np.bool_)  # one more: where NONE points
+    occurs = np.zeros(size + 1, np.bool_)  # one more element: NONE (-1) points to the last
     occurs[positions] = True
     return np.flatnonzero(occurs[:size]).astype(np.int32)
 
@@ -89,7 +89,7 @@ def _places(around: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], ND
     places = distinct(around, size)
     slots = np.zeros(size + 1, np.int32)
     slots[places] = np.arange(1, len(places) + 1)
-    return places, slots, slots[around].astype(np.intp) - 1  # NONE gets some row or other: it has no share
+    return places, slots, slots[around].astype(np.intp) - 1  # NONE gets an arbitrary row: its share is 0
 
 
 def distance(changes: int, repeats: int, weights: Weights) -> float:

@@ -1,4 +1,4 @@
-"""A turn as the index sees it: its terms, how much of it asks, whether it speaks of time."""
+"""A turn as the index stores it: its terms, the share of it that asks, whether it mentions time."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _QUESTION_MARKS = re.compile(r"[?\uff1f\u061f\u037e]")
 class Document:
     """What a turn is found by.
 
-    `terms` holds for each stem how often the turn tells it and how often it asks it (see `postings.packed`); speaker
-    and caption are told. `length` is the number of stems, `asks` the share of them that stand in a question,
-    `temporal` whether the text speaks of time.
+    `terms` holds for each stem how often it stands in a statement and how often in a question (see `postings.packed`);
+    speaker and caption count as statements. `length` is the number of stems, `asks` the share of them in questions,
+    `temporal` whether the text mentions time.
     """
 
     terms: dict[str, int]
@@ -33,15 +33,15 @@ class Document:
 
 
 def document(turn: Turn) -> Document:
-    """Return what a turn is found by; the work grows with its text and with nothing else."""
-    told, asked = Counter(terms(f"{turn.speaker} {turn.caption or ''}")), Counter[str]()
+    """Return what a turn is found by, in time linear in its text."""
+    stated, asked = Counter(terms(f"{turn.speaker} {turn.caption or ''}")), Counter[str]()
     if _QUESTION_MARKS.search(turn.text):
         for sentence in _SENTENCE.findall(turn.text):
-            (asked if _QUESTION_MARKS.search(sentence) else told).update(terms(sentence))
+            (asked if _QUESTION_MARKS.search(sentence) else stated).update(terms(sentence))
     else:
-        told.update(terms(turn.text))
-    counts = {term: packed(told[term], asked[term]) for term in told | asked}
-    length = told.total() + asked.total()
+        stated.update(terms(turn.text))
+    counts = {term: packed(stated[term], asked[term]) for term in stated | asked}
+    length = stated.total() + asked.total()
     asks = float(np.float32(asked.total() / length)) if length else 0.0
     return Document(counts, length, asks, mentions_time(turn.text))
 

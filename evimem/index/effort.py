@@ -1,4 +1,4 @@
-"""How wide an HNSW search must be: measured on the index itself, because no formula fits every embedder.
+"""How wide an HNSW search must be (`ef`): measured on the index itself, because no formula fits every embedder.
 
 At a fixed width the recall falls as an index grows, and how fast depends on how the vectors lie: at 50,000 vectors
 .95 takes a width of 32 for well-separated clusters, 130 for chat under the shipped embedding and 1,000 for noise.
@@ -18,16 +18,16 @@ from ..types.vectors import Vectors
 Rows = Callable[[NDArray[np.int64]], Vectors]
 K = 10
 PROBES = 100
-_WANTED = 0.965  # a hundred probes tell the recall to about .01, and .95 is to hold
-_WANTED_OF_ITS_OWN = 0.985  # what is in the index already is found more easily than what is not
+_WANTED = 0.965  # a hundred probes measure recall to about .01, and .95 must hold
+_WANTED_OF_OWN = 0.985  # vectors that are in the index are found more easily than new ones
 _STEP = 2 ** (1 / 3)
-_OUTGROWN = 1.5
-_SLICE = 16_384
-_EQUAL = 1e-5
+_OUTGROWN = 1.5  # times the size at which the width was measured
+_SLICE = 16_384  # vectors compared at once
+_EQUAL = 1e-5  # cosines that differ by less count as equal
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class SearchWidth:
     """A width (`ef`) that reached the wanted recall@10 in an index of `size` vectors."""
 
     ef: int = 128
@@ -43,25 +43,29 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Exam:
-    """Vectors to look for, the position of each that is in the index itself (else -1), and what is to be found."""
+class RecallTest:
+    """Probes to measure recall with.
+
+    `probes` has shape (n, dimension); `own` holds the position of each probe that is in the index itself, else -1;
+    `least` the cosine of its tenth nearest vector, not counting itself.
+    """
 
     probes: Vectors
     own: NDArray[np.int64]
-    least: NDArray[np.float32]  # the cosine of the tenth nearest, not counting itself
+    least: NDArray[np.float32]
 
     @property
     def wanted(self) -> float:
         """The mean recall to reach."""
-        return _WANTED if self.own[0] < 0 else _WANTED_OF_ITS_OWN
+        return _WANTED if self.own[0] < 0 else _WANTED_OF_OWN
 
     def recall(self, probe: int, scores: NDArray[np.float32]) -> float:
-        """Return the share of the ten that was found; what is as near as the tenth counts."""
+        """Return the share of the ten nearest that was found; a vector as near as the tenth counts."""
         return float((scores >= self.least[probe] - _EQUAL).sum()) / K
 
 
-def examine(probes: Vectors, positions: NDArray[np.int64], rows: Rows) -> Exam:
-    """Compare vectors that are about to be added, or where they are too few some of its own, with the whole index."""
+def recall_test(probes: Vectors, positions: NDArray[np.int64], rows: Rows) -> RecallTest:
+    """Compare vectors about to be added (or, where they are too few, some of the index) with the whole index."""
     own = np.full(len(probes), -1)
     if len(probes) < PROBES:
         own = np.random.default_rng(len(positions)).choice(positions, PROBES)
@@ -71,15 +75,15 @@ def examine(probes: Vectors, positions: NDArray[np.int64], rows: Rows) -> Exam:
         scores = probes @ rows(part).T
         scores[own[:, None] == part] = -2
         top = np.partition(np.hstack([top, scores]), -K, axis=1)[:, -K:]
-    return Exam(probes, own, top.min(axis=1))
+    return RecallTest(probes, own, top.min(axis=1))
 
 
-def widened(effort: Effort, size: int, wanted: float, recall: Callable[[int], float]) -> Effort:
+def widened(effort: SearchWidth, size: int, wanted: float, recall: Callable[[int], float]) -> SearchWidth:
     """Return the least width, from the present one up, that has the wanted recall, or half the index."""
     ef = effort.ef
     while ef * 2 < size and recall(ef) < wanted:
         ef = math.ceil(ef * _STEP)
-    return Effort(ef, size)
+    return SearchWidth(ef, size)
 
 
 def slices(positions: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

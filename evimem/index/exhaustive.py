@@ -78,9 +78,9 @@ def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
 def _lexical(prepared: PreparedQuery, corpus: Corpus, near: Sequence[Share], weights: Weights) -> dict[str, float]:
     length = 0.0
     for one in near:
-        told = int(corpus.length[one.position]) * (1 - float(corpus.asks[one.position]))
-        asking = int(corpus.length[one.position]) - told
-        length += one.share * told + (weights.asking * one.share + weights.answering * one.answers) * asking
+        stated = int(corpus.length[one.position]) * (1 - float(corpus.asks[one.position]))
+        asking = int(corpus.length[one.position]) - stated
+        length += one.share * stated + (weights.asking * one.share + weights.answering * one.answers) * asking
     average = corpus.words / corpus.turns if corpus.words else 1.0
     room = weights.k1 * (1 - weights.b + weights.b * length / (average * _sum(one.share for one in near)))
     sums = {"words": 0.0, "related": 0.0}
@@ -98,14 +98,14 @@ def _lexical(prepared: PreparedQuery, corpus: Corpus, near: Sequence[Share], wei
 def _frequency(members: Sequence[RelatedTerm], near: Sequence[Share], weights: Weights) -> float:
     total = 0.0
     for one in near:
-        told = asking = 0
+        stated = asking = 0
         for member in members:
             at = int(np.searchsorted(member.posting.positions, one.position))
             if at < len(member.posting) and member.posting.positions[at] == one.position:
                 count = int(member.posting.counts[at])
-                told += member.share * (count & 0xFF)
+                stated += member.share * (count & 0xFF)
                 asking += member.share * (count >> 8)
-        total += one.share * told + (weights.asking * one.share + weights.answering * one.answers) * asking
+        total += one.share * stated + (weights.asking * one.share + weights.answering * one.answers) * asking
     return total / UNIT
 
 

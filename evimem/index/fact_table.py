@@ -1,4 +1,4 @@
-"""Facts in SQLite."""
+"""Facts in SQLite, with what replaced them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..db.connection import Connection, bindable, unbound
 from ..errors import UNREADABLE
 from ..extract import topic_of
 from ..types.values import Fact, Granularity, TimeSpan
-from .supersede import Place, Replacing
+from .supersede import FactPlace, Supersession
 
 FACT_COLUMNS = (
     "fact.row, fact.id, turn.id, subject, predicate, object, event_start, event_end, granularity, phrase, "
@@ -20,11 +20,11 @@ FACT_COLUMNS = (
 
 
 class FactTable:
-    """The rows of the Index layer that a reader sees."""
+    """The facts of a memory."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db
-        self._replacing = Replacing(db, read_fact)
+        self._supersession = Supersession(db, read_fact)
 
     def insert(self, seq: int, said: int, facts: Iterable[Fact]) -> None:
         """Store the facts of a turn; a fact that is already stored keeps its row."""
@@ -51,7 +51,7 @@ class FactTable:
                 ),
             )
             if row is not None and name is not None:
-                self._replacing.arrive(Place(owner, name, said, seq, fact.span[0], row), fact)
+                self._supersession.arrive(FactPlace(owner, name, said, seq, fact.span[0], row), fact)
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
@@ -77,22 +77,22 @@ class FactTable:
         return sorted({seq for row in rows for (seq,) in self._db.rows("SELECT seq FROM fact WHERE row = ?", (row,))})
 
     def erase(self, seqs: Sequence[int]) -> int:
-        """Delete the facts of these turns, and let what they had replaced stand again; return how many went."""
+        """Delete the facts of these turns and unmark the facts they had replaced; return how many were deleted."""
         gone = [fact_id for seq in seqs for (fact_id,) in self._db.rows("SELECT id FROM fact WHERE seq = ?", (seq,))]
-        places = self._replacing.places(gone)
+        places = self._supersession.places(gone)
         self._db.executemany("DELETE FROM fact WHERE seq = ?", [(seq,) for seq in seqs])
-        self._replacing.leave(places)
+        self._supersession.leave(places)
         return len(gone)
 
     def reconcile(self, seq: int, said: int, facts: Sequence[Fact], extractor: str) -> bool:
-        """Make the facts that an extractor found in a turn be these; return whether that changed anything."""
+        """Replace the facts that an extractor found in a turn by these; return whether anything changed."""
         wanted = {fact.id: fact for fact in facts}
         kept = {fact.id: fact for fact in self.of_turns([seq])[seq] if fact.extractor == extractor}
         same = {fact_id for fact_id, fact in kept.items() if wanted.get(fact_id) == replace(fact, replaced_by=None)}
         leaving = sorted(kept.keys() - same)
-        places = self._replacing.places(leaving)
+        places = self._supersession.places(leaving)
         self._db.executemany("DELETE FROM fact WHERE id = ?", [(fact_id,) for fact_id in leaving])
-        self._replacing.leave(places)
+        self._supersession.leave(places)
         self.insert(seq, said, [fact for fact_id, fact in wanted.items() if fact_id not in same])
         return kept.keys() != wanted.keys() or len(same) != len(wanted)
 
@@ -106,12 +106,12 @@ class FactTable:
                 self._db.execute("DELETE FROM fact WHERE row = ?", (row,))
 
     def settle(self) -> None:
-        """Decide for every fact again what replaced it."""
-        self._replacing.settle()
+        """Recompute `replaced_by` of every fact."""
+        self._supersession.settle()
 
     def wrongly_replaced(self) -> int:
-        """Return how many facts are not marked as replaced by what replaced them."""
-        return self._replacing.wrong()
+        """Return how many facts have a wrong `replaced_by`."""
+        return self._supersession.wrong()
 
     def count(self) -> int:
         """Return how many facts there are."""

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..types.vectors import Neighbours, Vectors
 from .columns import Column
-from .nearest import NOBODY, admitted, as_positions, best, unit_rows
+from .nearest import EMPTY, as_positions, best, checked_batch, unit_rows
 
 
 class FlatIndex:
-    """Compares a vector with every other."""
+    """Compares a vector with every other, in float32."""
 
     def __init__(self, dimension: int) -> None:
         self.dimension = dimension
@@ -27,7 +27,7 @@ class FlatIndex:
 
     def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
         """Add one vector a position."""
-        batch = admitted(positions, vectors, self.dimension)
+        batch = checked_batch(positions, vectors, self.dimension)
         with self._lock:
             if np.isin(batch.positions, self._positions.values).any():
                 raise ValueError("a vector is added once; got a position that is held already")
@@ -38,7 +38,7 @@ class FlatIndex:
         """Return the k nearest that are not excluded."""
         query = unit_rows(vector, self.dimension)[0]
         if k < 1:
-            return NOBODY
+            return EMPTY
         with self._lock:
             positions, vectors = self._positions.values, self._vectors.values
         scores = vectors @ query

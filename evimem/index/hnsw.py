@@ -1,4 +1,4 @@
-"""Approximate nearest neighbours by HNSW: a cache of the vectors in the store, to be rebuilt from them at any time."""
+"""Approximate nearest neighbours by HNSW (Malkov and Yashunin 2018): a cache that can be rebuilt from the store."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from ..protocols import Graph
 from ..types.vectors import Neighbours, Vectors
-from .effort import PROBES, Effort, Exam, K, Rows, examine, slices, widened
+from .effort import PROBES, K, RecallTest, Rows, SearchWidth, recall_test, slices, widened
 from .lock import ReadWriteLock
-from .nearest import NOBODY, admitted, as_positions, best, unit_rows
+from .nearest import EMPTY, as_positions, best, checked_batch, unit_rows
 
 _M = 24
 _EF_CONSTRUCTION = 128
-_SLICE = 32  # vectors added before searches get their turn: some 20 ms
-_RERANKED = 4  # candidates a wanted neighbour, when exact vectors rank them
+_SLICE = 32  # vectors added under one write lock: some 20 ms, so that searches never wait long
+_RERANKED = 4  # candidates for each wanted neighbour where exact vectors rank them
 
 
 class HnswIndex:
-    """Finds most of the nearest neighbours in a fraction of the time: recall@10 of at least .95 at every size.
+    """Approximate search with recall@10 of at least .95 against exact search at every size.
 
     With `exact`, a function from positions to their vectors, the index keeps a byte a value and ranks what it finds
     by the exact ones; without it, it keeps float32. A vector is never removed: exclude its position, and build the
@@ -32,7 +32,7 @@ class HnswIndex:
 
     def __init__(self, dimension: int, exact: Rows | None = None, graph: Graph | None = None) -> None:
         self.dimension = dimension
-        self.effort = Effort()
+        self.effort = SearchWidth()
         self._exact = exact
         self._graph = graph or default_graph(dimension, compact=exact is not None)
         self._held = np.zeros(0, np.bool_)  # by position
@@ -54,7 +54,7 @@ class HnswIndex:
 
     def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
         """Add one vector a position, a few at a time, so that searches are served meanwhile."""
-        batch = admitted(positions, vectors, self.dimension)
+        batch = checked_batch(positions, vectors, self.dimension)
         with self._adding:
             self._make_room(batch.positions)
             for start in range(0, len(batch.positions), _SLICE):
@@ -78,7 +78,7 @@ class HnswIndex:
         with self._adding, self._lock.read():
             self._graph.save(file)
 
-    def load(self, file: BinaryIO, effort: Effort) -> None:
+    def load(self, file: BinaryIO, effort: SearchWidth) -> None:
         """Replace what it holds by what `save` wrote. Native code reads this: verify it first."""
         with self._adding, self._lock.write():
             self._graph.load(file)
@@ -88,12 +88,12 @@ class HnswIndex:
             self._size = len(positions)
             self.effort = effort
 
-    def _search(self, query: Vectors, k: int, excluded: NDArray[np.int64], effort: Effort) -> Neighbours:
+    def _search(self, query: Vectors, k: int, excluded: NDArray[np.int64], effort: SearchWidth) -> Neighbours:
         excluded = excluded[(excluded >= 0) & (excluded < len(self._held))]
         excluded = excluded[self._held[excluded]]
         k = min(k, self._size - len(excluded))
         if k < 1:
-            return NOBODY
+            return EMPTY
         wanted = k if self._exact is None else k * _RERANKED
         fetched = wanted + min(len(excluded), wanted)
         while (ef := max(effort.at(self._size, k), fetched)) * 2 < self._size:
@@ -112,8 +112,8 @@ class HnswIndex:
         return best(found.positions, self._exact(found.positions) @ query, k)
 
     def _scan(self, query: Vectors, k: int, excluded: NDArray[np.int64]) -> Neighbours:
-        """Compare with every vector: what remains when a graph would have to visit most of them."""
-        nearest = NOBODY
+        """Compare with every vector: the fallback where a graph would have to visit most of them."""
+        nearest = EMPTY
         for part in slices(np.setdiff1d(self.positions(), excluded, assume_unique=True)):
             scores = np.concatenate([nearest.scores, self._rows(part) @ query])
             nearest = best(np.concatenate([nearest.positions, part]), scores, k)
@@ -122,16 +122,16 @@ class HnswIndex:
     def _rows(self, positions: NDArray[np.int64]) -> Vectors:
         return self._graph.rows(positions) if self._exact is None else self._exact(positions)
 
-    def _measure(self, coming: Vectors) -> None:
-        """Runs inside `add`, so that nothing else writes meanwhile."""
-        exam = examine(coming, self.positions(), self._rows)
-        self.effort = widened(self.effort, self._size, exam.wanted, lambda ef: self._recall(exam, ef))
+    def _measure(self, added: Vectors) -> None:
+        """Measure the width again. Runs inside `add`, so that nothing else writes meanwhile."""
+        test = recall_test(added, self.positions(), self._rows)
+        self.effort = widened(self.effort, self._size, test.wanted, lambda ef: self._recall(test, ef))
 
-    def _recall(self, exam: Exam, ef: int) -> float:
-        effort = Effort(ef, self._size)
+    def _recall(self, test: RecallTest, ef: int) -> float:
+        effort = SearchWidth(ef, self._size)
         shares = [
-            exam.recall(number, self._search(probe, K, exam.own[number : number + 1], effort).scores)
-            for number, probe in enumerate(exam.probes)
+            test.recall(number, self._search(probe, K, test.own[number : number + 1], effort).scores)
+            for number, probe in enumerate(test.probes)
         ]
         return float(np.mean(shares))
 
@@ -146,7 +146,7 @@ class HnswIndex:
 
 
 def default_graph(dimension: int, *, compact: bool) -> Graph:
-    """Return the faster library that is installed; hnswlib needs a compiler, and stores float32 only."""
+    """Return a graph of the faster library that is installed: hnswlib needs a compiler and stores float32 only."""
     if not compact and find_spec("hnswlib"):
         from .hnswlib_graph import HnswlibGraph  # noqa: PLC0415 - an extra
 

@@ -1,4 +1,4 @@
-"""HNSW by hnswlib, the faster one where it is installed (the extra `hnswlib`: it comes as source only)."""
+"""HNSW by hnswlib, the faster library where it is installed (the extra `hnswlib`: it is distributed as source)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROOM = 1024
 
 
 class HnswlibGraph:
-    """Stores float32. It reads and writes by path only: copies lie beside the file while it does."""
+    """Stores float32. hnswlib reads and writes by path only, so a temporary copy lies in the same folder meanwhile."""
 
     def __init__(self, dimension: int, m: int, ef_construction: int) -> None:
         self._dimension = dimension
@@ -31,11 +31,11 @@ class HnswlibGraph:
 
     @property
     def room(self) -> int:
-        """How many vectors fit before everything is moved."""
+        """How many vectors fit before the index must be reallocated."""
         return int(self._index.get_max_elements())
 
     def reserve(self, size: int) -> None:
-        """Make room: hnswlib refuses what goes beyond it."""
+        """Grow ahead of time: hnswlib refuses vectors beyond its capacity."""
         if size > self.room:
             self._index.resize_index(max(size, self.room * 3 // 2))
 
@@ -43,7 +43,7 @@ class HnswlibGraph:
         self._index.add_items(vectors, positions, num_threads=1)
 
     def search(self, vector: Vectors, k: int, ef: int) -> Neighbours | None:
-        with self._searching:  # the width belongs to the index, not to the query
+        with self._searching:  # hnswlib keeps ef in the index, not in the query
             self._index.set_ef(ef)
             try:
                 positions, distances = self._index.knn_query(vector, k, num_threads=1)

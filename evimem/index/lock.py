@@ -1,4 +1,4 @@
-"""A lock for many readers or one writer, in which neither can keep the other waiting for long."""
+"""A lock for many readers or one writer that starves neither."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReadWriteLock:
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Hold off writers."""
+        """Hold the lock with other readers; writers wait."""
         with self._changed:
             self._readers_waiting += 1
             try:
@@ -39,7 +39,7 @@ class ReadWriteLock:
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """Hold off everyone."""
+        """Hold the lock alone."""
         with self._changed:
             self._writers_waiting += 1
             try:

@@ -1,4 +1,4 @@
-"""What every vector index shares: what it takes, and the order of what it gives."""
+"""What every vector index shares: checks of the vectors it is given, and the order of its results."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 from ..errors import DimensionMismatch, EmbedderError
 from ..types.vectors import Neighbours, Vectors
 
-NOBODY = Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
+EMPTY = Neighbours(np.empty(0, np.int64), np.empty(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Vectors that an index can take, each with its position."""
+    """Checked vectors, float32, shape (n, dimension), each with its position, int64, shape (n,)."""
 
     positions: NDArray[np.int64]
     vectors: Vectors
 
 
-def admitted(positions: Sequence[int] | NDArray[np.int64], vectors: Vectors, dimension: int) -> Batch:
-    """Check a batch before any library sees it: libraries take a NaN silently, and some then find it first."""
+def checked_batch(positions: Sequence[int] | NDArray[np.int64], vectors: Vectors, dimension: int) -> Batch:
+    """Check a batch before any library sees it: libraries accept a NaN silently, and some then rank it first.
+
+    Raise DimensionMismatch, EmbedderError for a vector without direction, ValueError for bad positions.
+    """
     rows = unit_rows(vectors, dimension)
     places = np.asarray(positions, dtype=np.int64).reshape(-1)
     if len(places) != len(rows):
@@ -34,7 +37,7 @@ def admitted(positions: Sequence[int] | NDArray[np.int64], vectors: Vectors, dim
 
 
 def unit_rows(vectors: Vectors, dimension: int) -> Vectors:
-    """Return vectors as float32 unit rows of our own; refuse what has no direction."""
+    """Return a float32 copy with rows of length 1. Raise EmbedderError for a row that is zero or not finite."""
     rows = np.array(vectors, dtype=np.float32, order="C", ndmin=2)
     if rows.shape[1] != dimension:
         raise DimensionMismatch(rows.shape[1], dimension)

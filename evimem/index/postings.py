@@ -17,9 +17,9 @@ MOST = 2**_BITS - 1
 _HALF = 255  # of either kind; BM25 saturates long before
 
 
-def packed(told: int, asked: int) -> int:
-    """Return a count of both kinds as one number: what is told in the low byte, what is asked in the high one."""
-    return min(told, _HALF) | min(asked, _HALF) << 8
+def packed(stated: int, asked: int) -> int:
+    """Return two counts as one number: in statements in the low byte, in questions in the high one."""
+    return min(stated, _HALF) | min(asked, _HALF) << 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,17 @@ class Posting:
         return Posting(self.positions[mask], self.counts[mask])
 
 
-NOWHERE = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
+NO_POSTING = Posting(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
 class Postings(Protocol):
-    """Reads the posting of a term from what is sealed; an unknown term has an empty one."""
+    """Reads the posting of a term from sealed segments; an unknown term has an empty one."""
 
     def read(self, term: str) -> Posting: ...
 
 
 class RecentPostings:
-    """Postings that were read lately, as many as fit; what they come from must not change."""
+    """A least-recently-used cache of sealed postings, bounded by entries; their source must not change."""
 
     def __init__(self, postings: Postings, entries: int = 16_000_000) -> None:
         self._postings = postings
@@ -87,7 +87,7 @@ class TailPostings:
     def read(self, term: str) -> Posting:
         found = self._entries.get(term)
         if found is None:
-            return NOWHERE
+            return NO_POSTING
         packed = np.array(found, np.int64)
         return Posting((packed >> _BITS).astype(np.int32), (packed & MOST).astype(np.uint16))
 

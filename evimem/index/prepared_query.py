@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..text.terms import stem, terms, words
 from .corpus import Corpus
-from .postings import NOWHERE, Posting
+from .postings import NO_POSTING, Posting
 from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
@@ -145,7 +145,7 @@ def _related(
             near[term] = max(near.get(term, 0.0), closeness)
     found = []
     for term, closeness in sorted(near.items()):
-        posting = NOWHERE if term in asked or closeness <= weights.floor else corpus.posting(term)
+        posting = NO_POSTING if term in asked or closeness <= weights.floor else corpus.posting(term)
         if not len(posting) or is_common(len(posting), corpus):
             continue
         share = weights.related * (closeness - weights.floor) / (1 - weights.floor)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
-from .candidates import EFFORT, Effort, candidates
+from .candidates import SEARCH_EFFORT, SearchEffort, candidates
 from .corpus import NEVER, Corpus, Interval
 from .dialogue_order import NONE
 from .prepared_query import IndexQuery, Ranked, prepare
@@ -20,7 +20,7 @@ def rank(
     k: int,
     weights: Weights = WEIGHTS,
     nearest: VectorIndex | None = None,
-    effort: Effort = EFFORT,
+    effort: SearchEffort = SEARCH_EFFORT,
 ) -> list[Ranked]:
     """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer.
 

@@ -52,10 +52,10 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
     near = neighbourhood(corpus.dialogue, corpus.speaker, positions, prepared.weights)
     words, others = lexical(prepared, near), priors(prepared, positions)
     if most is not None and len(positions) > most:
-        hopes = np.sum(
+        estimates = np.sum(
             [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
-        chosen = np.sort(largest(hopes, most))
+        chosen = np.sort(largest(estimates, most))
         positions, near = positions[chosen], near.take(chosen, len(corpus))
         words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
     meaning = prepared.weights.meaning * cosines(prepared, near)
@@ -84,9 +84,9 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, S
 
 
 def speaker_weight(speaker: int, corpus: Corpus, weights: Weights) -> float:
-    """Return what it counts that a turn is the named speaker's: more for the laconic one of an unequal pair.
+    """Return the weight of a turn by the named speaker: more for the one who says less in an unequal pair.
 
-    Beside an assistant's long replies, which repeat what a user said, the user's few words would come second.
+    An assistant's long replies repeat what a user said, and would outrank the user's few words.
     """
     return weights.speaker * min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
 
@@ -141,26 +141,26 @@ class _Counting:
         counts = np.zeros(len(self._near.places) + 1, np.int64)
         for member in members:
             slots = self._near.slots[member.posting.positions]
-            found = member.posting.counts.astype(np.int64)
-            counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))  # slot 0: of no interest
+            found = member.posting.counts.astype(np.int64)  # turns that are not scored share slot 0
+            counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
         counts = counts[1:]
         frequency: Scores = np.zeros(len(self._near.positions))
         for column, rows in enumerate(self._near.rows.T):
             here = counts[rows]
-            told, asking = self._near.shares[:, column], self._asking[:, column]
-            frequency = frequency + (told * (here & _STATED) + asking * (here >> _ASKED_BITS))
+            stated, asking = self._near.shares[:, column], self._asking[:, column]
+            frequency = frequency + (stated * (here & _STATED) + asking * (here >> _ASKED_BITS))
         return frequency / UNIT
 
 
 def _length_norm(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
-    """Return BM25's length term: k1 for a turn of average length with average neighbours."""
+    """Return BM25's length norm: k1 for a turn of average length with average neighbours."""
     corpus, weights = prepared.corpus, prepared.weights
     length, whole = np.zeros(len(near.positions)), np.zeros(len(near.positions))
     for column, places in enumerate(near.positions.T):
         share = near.shares[:, column]
-        told = corpus.length[places] * (1 - corpus.asks[places].astype(np.float64))
+        stated = corpus.length[places] * (1 - corpus.asks[places].astype(np.float64))
         asking = weights.asking * share + weights.answering * near.answers[:, column]
-        length = length + (share * told + asking * (corpus.length[places] - told))
+        length = length + (share * stated + asking * (corpus.length[places] - stated))
         whole = whole + share
     average = corpus.words / corpus.turns if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
@@ -190,7 +190,7 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 
 
 def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
-    """Return the largest cosine of the question with a turn or a neighbour: what smoothing stays close to, for less."""
+    """Return the largest cosine of the query with a turn or a neighbour: a cheap estimate of the smoothed one."""
     if prepared.direction is None:
         return np.zeros(len(near.positions))
     dots = projections(prepared.corpus, near.places, prepared.direction)
@@ -214,7 +214,7 @@ def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray
 
 
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
-    """Return the lengths of smoothed vectors; those of an earlier question are remembered."""
+    """Return the lengths of smoothed vectors; those computed for an earlier query are cached."""
     known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights)
     turns = near.positions[:, 0]
     missing = np.flatnonzero(np.isnan(known[turns]))

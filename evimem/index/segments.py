@@ -1,7 +1,7 @@
-"""Documents in SQLite: one by one while their segment is open, then in columns and postings.
+"""Documents in SQLite: one row each while their segment is open, then in columns and postings.
 
 Segment n holds the sequence numbers n * size + 1 .. (n + 1) * size and is sealed when the last of them has been
-given. So what is stored is a function of the turns and their numbers alone: a rebuild gives the same rows.
+assigned. So what is stored depends on the turns and their numbers alone: a rebuild gives the same rows.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ..db.connection import Connection
 from ..embedding.quantize import Packed
-from .corpus import Block, Corpus, Interval, Row
+from .corpus import Block, Corpus, IndexRow, Interval
 from .document import Document
-from .postings import MOST, NOWHERE, Posting
+from .postings import MOST, NO_POSTING, Posting
 
 SIZE = 16_384  # of new memories; each file keeps its own
 COLUMNS = np.dtype(
@@ -48,7 +48,7 @@ class Stored:
     scale: float | None
 
 
-def stored(row: Row) -> Stored:
+def stored(row: IndexRow) -> Stored:
     """Return what is stored for a row."""
     document = row.document
     flags = (True, document.temporal)
@@ -67,17 +67,17 @@ class Segments:
         self.dimension = dimension
         self.size = size
 
-    def insert(self, seq: int, row: Row) -> None:
+    def insert(self, seq: int, row: IndexRow) -> None:
         """Store the document of a new turn."""
         self._put(seq, stored(row))
 
     def seal(self, high_water: int) -> None:
-        """Turn every segment that is full into columns and postings."""
+        """Write every full segment as columns and postings."""
         for number in range(self._sealed(), high_water // self.size):
             self._seal(number)
 
     def set_vector(self, seq: int, packed: Packed) -> None:
-        """Store the vector that a turn was waiting for."""
+        """Store the vector of a turn that was stored without one."""
         number, index = divmod(seq - 1, self.size)
         vector, scale = packed[0].tobytes(), packed[1]
         if number < self._sealed():
@@ -87,7 +87,7 @@ class Segments:
             self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE seq = ?", (vector, scale, seq))
 
     def set_events(self, seq: int, events: Sequence[Interval]) -> None:
-        """Store when the facts of a turn happen."""
+        """Store the event times of a turn's facts."""
         number, index = divmod(seq - 1, self.size)
         if number < self._sealed():
             self._change_events(number, {index: [list(interval) for interval in events]})
@@ -96,7 +96,7 @@ class Segments:
             self._db.execute("UPDATE document SET events = ? WHERE seq = ?", (packed, seq))
 
     def erase(self, documents: Mapping[int, Document]) -> None:
-        """Take documents out of the rows, the columns and the postings."""
+        """Delete documents from the rows, the columns and the postings."""
         sealed: dict[int, dict[int, Document]] = defaultdict(dict)
         for seq, document in documents.items():
             number, index = divmod(seq - 1, self.size)
@@ -112,14 +112,14 @@ class Segments:
         self._db.executemany("DELETE FROM document WHERE seq = ?", [(seq,) for seq in seqs])
 
     def drop_vectors(self, dimension: int) -> None:
-        """Leave every document without a vector, for an embedder of another dimension."""
+        """Delete every vector, for an embedder of another dimension."""
         self.dimension = dimension
         self._db.execute("UPDATE document SET vector = NULL, scale = NULL")
         empty = (bytes(self.size * dimension), bytes(self.size * 4))
         self._db.execute("UPDATE segment SET vectors = ?, scales = ?", empty)
 
     def replace(self, number: int, rows: Mapping[int, Stored], high_water: int) -> None:
-        """Store a segment anew: these documents and no others."""
+        """Replace a segment's documents by these."""
         first = number * self.size
         self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
         self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
@@ -130,7 +130,7 @@ class Segments:
             self._seal(number)
 
     def vectors(self, number: int) -> dict[int, Packed]:
-        """Return the vectors of a segment by sequence number; those still waited for are missing."""
+        """Return the vectors of a segment by sequence number; pending ones are missing."""
         first = number * self.size
         found = self._db.rows("SELECT vectors, scales FROM segment WHERE number = ?", (number,))
         if not found:
@@ -151,7 +151,7 @@ class Segments:
             blocks.append(self._open_block(first, documents))
         given = self._db.value("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('speaker', 'session')") or 0
         if any(max(block.speaker.max(), block.session.max()) > given for block in blocks):
-            raise ValueError("a column names a speaker or session that there never was")  # or tables of any size follow
+            raise ValueError("a column names a speaker or session that never existed")  # arrays grow by it
         corpus = Corpus(self.dimension, SealedPostings(self._db, sealed))
         if blocks:
             corpus.load(_joined(blocks, self.size))
@@ -160,7 +160,7 @@ class Segments:
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
-        """Append what was stored since; return False where some of that is sealed, and all must be read anew."""
+        """Append documents stored since; return False where some are sealed, and the corpus must be read again."""
         if len(corpus) < self._sealed() * self.size:
             return False
         self._append(corpus)
@@ -272,7 +272,7 @@ class Segments:
 
 
 class SealedPostings:
-    """The postings of the first segments: what was sealed later, a corpus that is open holds in its tail."""
+    """The postings of the first `segments` segments; an open corpus holds those of later ones in its tail."""
 
     def __init__(self, db: Connection, segments: int) -> None:
         self._db = db
@@ -283,7 +283,7 @@ class SealedPostings:
         sql = "SELECT positions, counts FROM posting WHERE term = ? AND number < ? ORDER BY number"
         found = self._db.rows(sql, (term, self._segments))
         if not found:
-            return NOWHERE
+            return NO_POSTING
         positions = np.frombuffer(b"".join(row[0] for row in found), "<i4")
         return Posting(positions, np.frombuffer(b"".join(row[1] for row in found), "<u2"))
 
@@ -317,12 +317,12 @@ def _events(events: Mapping[int, list[list[int]]]) -> bytes:
     return orjson.dumps({str(index): events[index] for index in sorted(events)})
 
 
-def _row(row: Stored) -> Row:
+def _row(row: Stored) -> IndexRow:
     _, temporal, session, speaker, time, length, asks = _ROW.unpack(row.columns)
     document = Document(orjson.loads(row.terms), length, asks, temporal)
     vector: NDArray[np.int8] | None = None if row.vector is None else np.frombuffer(row.vector, np.int8)
     events = [(start, end) for start, end in orjson.loads(row.events)]
-    return Row(document, session, speaker, time, vector, row.scale or 0.0, events)
+    return IndexRow(document, session, speaker, time, vector, row.scale or 0.0, events)
 
 
 def _of_columns(

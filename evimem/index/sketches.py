@@ -1,8 +1,8 @@
-"""Two bits for every dimension of a vector: what finds the nearest of millions without reading the vectors.
+"""Two bits a dimension: sketches that preselect the nearest of millions of vectors without reading them.
 
-A dimension is low, middling or high beside the mean of the memory's first vectors, as the sentences of a conversation
-share most of what they point at. Sketches differ by a number of bits, their Hamming distance (Charikar 2002), which a
-processor counts 64 at a time; the few turns that differ least are then compared exactly.
+A dimension is low, medium or high relative to the mean of the memory's first vectors, because the sentences of one
+conversation share most of their direction. Sketches differ by a number of bits, their Hamming distance (Charikar
+2002), which a processor counts 64 at a time; the few turns that differ least are then compared exactly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-SAMPLE = 16_384  # positions whose vectors say what is middling
+SAMPLE = 16_384  # positions whose vectors set the bounds
 _STEP = 0.5  # standard deviations from the mean to what is low or high
 _SLICE = 8_192  # rows sketched at once
 _FAR = np.iinfo(np.uint16).max
@@ -28,7 +28,7 @@ class StoredVectors:
 
 
 class Sketches:
-    """The sketches of a corpus, made when they are first wanted.
+    """The sketches of a corpus, made when they are first needed.
 
     A word holds 64 bits of a sketch; the first words of all turns lie together, then the second ones.
     """
@@ -40,7 +40,7 @@ class Sketches:
         self._changed: list[int] = []
 
     def change(self, position: int) -> None:
-        """Take note that the vector of a turn has changed."""
+        """Mark the sketch of a position as stale."""
         self._changed.append(position)
 
     def nearest(
@@ -88,7 +88,7 @@ class Sketches:
 
 
 def _bounds(stored: StoredVectors) -> NDArray[np.float32]:
-    """Return above what a dimension is not low, and above what it is high."""
+    """Return two bounds a dimension, shape (2, dimension): above the first it is not low, above the second high."""
     known = np.flatnonzero(stored.scale[:SAMPLE])
     if not len(known):
         return np.zeros((2, stored.vectors.shape[1]), np.float32)

@@ -1,4 +1,4 @@
-"""HNSW by voyager, which installs everywhere without a compiler."""
+"""HNSW by voyager, which has wheels for every platform."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class VoyagerGraph:
 
     @property
     def room(self) -> int:
-        """How many vectors fit before everything is moved."""
+        """How many vectors fit before the index must be reallocated."""
         return int(self._index.max_elements)
 
     def reserve(self, size: int) -> None:
-        """Make room: voyager itself would move everything at each batch."""
+        """Grow ahead of time: voyager itself would reallocate at each batch."""
         if size > self.room:
             self._index.resize(max(size, self.room * 3 // 2))
 

@@ -13,7 +13,7 @@ from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from ..embedding.quantize import Packed, pack, unpack
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
 from ..extract import ENDING, replaces, topic_of
-from ..index.corpus import Corpus, Row
+from ..index.corpus import Corpus, IndexRow
 from ..index.document import document
 from ..index.exhaustive import rank_all
 from ..index.prepared_query import IndexQuery, microseconds
@@ -235,7 +235,7 @@ class MemoryStore:
         for one in kept:
             vector, scale = one.vector or (None, 0.0)
             place = (sessions[one.turn.session], speakers[one.turn.speaker], instant(one.turn.time))
-            corpus.append(Row(document(one.turn), *place, vector, scale, events(one.facts)))
+            corpus.append(IndexRow(document(one.turn), *place, vector, scale, events(one.facts)))
         return corpus
 
     def _question(self, query: Query, kept: Sequence[Kept]) -> IndexQuery | None:

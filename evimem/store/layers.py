@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..db.connection import Connection
 from ..edges import EdgeGraph
 from ..embedding.quantize import Packed
-from ..index.corpus import Interval, Row
+from ..index.corpus import IndexRow, Interval
 from ..index.document import document
 from ..index.fact_table import FactTable
 from ..index.prepared_query import microseconds
@@ -36,10 +36,10 @@ class Layers:
         """Return the layers of an open file with segments of a size."""
         return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), Jobs(db, clock))
 
-    def row(self, place: Place, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> Row:
+    def row(self, place: Place, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> IndexRow:
         """Return a stored turn as the index sees it."""
         vector, scale = packed or (None, 0.0)
-        return Row(document(turn), place.session, place.speaker, instant(turn.time), vector, scale, events(facts))
+        return IndexRow(document(turn), place.session, place.speaker, instant(turn.time), vector, scale, events(facts))
 
     def meta(self, key: str) -> str | None:
         """Return a setting of the file."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from evimem.index.corpus import Corpus, Row
+from evimem.index.corpus import Corpus, IndexRow
 from evimem.index.document import Document
 from evimem.index.postings import packed
 from evimem.index.prepared_query import IndexQuery
@@ -31,13 +31,13 @@ class Said:
     temporal: bool = False
 
 
-def row(said: Said) -> Row:
+def row(said: Said) -> IndexRow:
     counts = {word: packed(said.told.count(word), said.asked.count(word)) for word in sorted({*said.told, *said.asked})}
     length = len(said.told) + len(said.asked)
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)
     vector, scale = (None, 0.0) if said.seed is None else _vector(said.seed)
-    return Row(document, said.session, said.speaker, said.time, vector, scale, said.events)
+    return IndexRow(document, said.session, said.speaker, said.time, vector, scale, said.events)
 
 
 def corpus_of(turns: Iterable[Said]) -> Corpus:

@@ -12,7 +12,7 @@ import pytest
 from evimem.errors import StoreError
 from evimem.index import ann_file
 from evimem.index.ann_file import Origin, load, save
-from evimem.index.hnsw import Effort, HnswIndex
+from evimem.index.hnsw import HnswIndex, SearchWidth
 from evimem.index.voyager_graph import VoyagerGraph
 
 DIMENSION = 16
@@ -28,7 +28,7 @@ def vectors(count=COUNT):
 def built():
     index = HnswIndex(DIMENSION)
     index.add(np.arange(0, 2 * COUNT, 2), vectors())
-    index.effort = Effort(77, 120)
+    index.effort = SearchWidth(77, 120)
     return index
 
 
@@ -50,7 +50,7 @@ def native(monkeypatch):
 def test_what_was_saved_is_found_again_with_its_effort(path):
     index, expected = load(path, ORIGIN, 2 * COUNT).index, built()
     assert len(index) == COUNT
-    assert index.effort == Effort(77, 120)
+    assert index.effort == SearchWidth(77, 120)
     assert list(index.positions()) == list(range(0, 2 * COUNT, 2))
     for query in vectors(9):
         assert list(index.search(query, 10).positions) == list(expected.search(query, 10).positions)

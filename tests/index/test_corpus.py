@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evimem.errors import DimensionMismatch
 from evimem.index.corpus import Block, Corpus
 from evimem.index.dialogue_order import NONE
-from evimem.index.postings import NOWHERE, Posting, RecentPostings
+from evimem.index.postings import NO_POSTING, Posting, RecentPostings
 from evimem.index.prepared_query import IndexQuery
 from evimem.index.ranking import rank
 
@@ -26,7 +26,7 @@ class Sealed:
 
     def read(self, term: str) -> Posting:
         self.reads.append(term)
-        return self._postings.get(term, NOWHERE)
+        return self._postings.get(term, NO_POSTING)
 
 
 def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:

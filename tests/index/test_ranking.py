@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.index.candidates import Effort
+from evimem.index.candidates import SearchEffort
 from evimem.index.corpus import Corpus
 from evimem.index.exhaustive import rank_all
 from evimem.index.prepared_query import IndexQuery, Ranked, prepare
@@ -20,7 +20,7 @@ from evimem.types.vectors import Neighbours
 
 from .corpora import Said, corpora, corpus_of, direction, questions, row
 
-CANDIDATES = Effort(whole=0)
+CANDIDATES = SearchEffort(whole=0)
 
 
 def unfiltered(question: IndexQuery) -> IndexQuery:
@@ -62,7 +62,7 @@ def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
 def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question: IndexQuery) -> None:
     corpus = corpus_of(turns)
     whole = {one.position: one for one in rank(question, corpus, len(turns))}
-    few = Effort(whole=0, seeds=2, nearest=1, kept=2, final=2)
+    few = SearchEffort(whole=0, seeds=2, nearest=1, kept=2, final=2)
     assert all(whole[one.position] == one for one in rank(question, corpus, 1, effort=few))
 
 
@@ -235,7 +235,7 @@ class Fixed:
 
 def test_what_only_the_vector_index_finds_is_a_candidate_with_what_stands_around_it() -> None:
     corpus = corpus_of(Said((), seed=0, session=at // 10, speaker=at % 2, time=at) for at in range(300))
-    found = rank(IndexQuery("", direction(1)), corpus, 9, nearest=Fixed(204), effort=Effort(whole=0, final=9))
+    found = rank(IndexQuery("", direction(1)), corpus, 9, nearest=Fixed(204), effort=SearchEffort(whole=0, final=9))
     assert {one.position for one in found} <= set(range(200, 210))
 
 
@@ -247,7 +247,7 @@ def test_a_position_that_the_corpus_does_not_have_yet_is_passed_over() -> None:
 def test_a_filter_that_hides_much_is_not_left_to_the_index() -> None:
     corpus = corpus_of(Said((), seed=0, session=at, speaker=at % 10) for at in range(1000))
     index = Fixed(*range(1000))
-    for effort in (Effort(whole=0, nearest=2), Effort(whole=0, nearest=2, compared=0, sketched=4)):
+    for effort in (SearchEffort(whole=0, nearest=2), SearchEffort(whole=0, nearest=2, compared=0, sketched=4)):
         found = rank(IndexQuery("", direction(1), speaker=3), corpus, 3, nearest=index, effort=effort)
         assert {one.position % 10 for one in found} == {3}
     assert index.wanted == 0
@@ -258,7 +258,7 @@ def test_a_filter_that_hides_much_is_not_left_to_the_index() -> None:
 def test_a_date_alone_makes_a_candidate() -> None:
     day = 86_400_000_000
     corpus = corpus_of(Said((), seed=None, session=at, time=at * day) for at in range(1000))
-    found = rank(IndexQuery("", times=((700 * day, 701 * day),)), corpus, 3, effort=Effort(whole=0))
+    found = rank(IndexQuery("", times=((700 * day, 701 * day),)), corpus, 3, effort=SearchEffort(whole=0))
     assert found[0].position == 700
 
 

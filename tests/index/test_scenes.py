@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.retrieval import FLOW, KERNEL, Conversation, scenes, scored
 from benchmarks.scenes import KINDS, scene
-from evimem.index.candidates import EFFORT, Effort
+from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.weights import WEIGHTS, Weights
 
 REACHED = {"turns": 0.83, "bursts": 0.80, "assistant": 0.98}  # recall@10; a drop of a few hundredths is a change
@@ -22,7 +22,7 @@ def written() -> dict[str, list[Conversation]]:
 
 
 @lru_cache
-def recall_10(kind: str, weights: Weights = WEIGHTS, effort: Effort = EFFORT) -> float:
+def recall_10(kind: str, weights: Weights = WEIGHTS, effort: SearchEffort = SEARCH_EFFORT) -> float:
     return fmean(score.recall_10 for one in written()[kind] for score in scored(one, weights, effort))
 
 
@@ -42,8 +42,10 @@ def test_a_message_of_a_burst_is_less_than_a_turn() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_candidates_find_what_scoring_everything_finds(kind: str) -> None:
-    assert recall_10(kind, effort=Effort(whole=0)) == pytest.approx(recall_10(kind), abs=0.01)
-    assert recall_10(kind, effort=Effort(whole=0, compared=0, sketched=400)) == pytest.approx(recall_10(kind), abs=0.01)
+    assert recall_10(kind, effort=SearchEffort(whole=0)) == pytest.approx(recall_10(kind), abs=0.01)
+    assert recall_10(kind, effort=SearchEffort(whole=0, compared=0, sketched=400)) == pytest.approx(
+        recall_10(kind), abs=0.01
+    )
 
 
 def test_a_scene_is_the_same_for_the_same_seed() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evimem.embedding.quantize import pack
 from evimem.index import sketches
-from evimem.index.corpus import Block, Corpus, Row
+from evimem.index.corpus import Block, Corpus, IndexRow
 from evimem.index.document import Document
 
 from .corpora import Said, corpus_of
@@ -104,7 +104,7 @@ def check_bit_by_bit(changed: list[int], first: int) -> None:
     found(bit_by_bit)
     for row in vectors[first:]:
         vector, scale = pack(row)
-        bit_by_bit.append(Row(Document({}, 0, 0.0, temporal=False), 0, 0, len(bit_by_bit), vector, scale))
+        bit_by_bit.append(IndexRow(Document({}, 0, 0.0, temporal=False), 0, 0, len(bit_by_bit), vector, scale))
     for position in changed:
         bit_by_bit.set_vector(position, *pack(others[position]))
         found(bit_by_bit)

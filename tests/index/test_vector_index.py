@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch, EmbedderError
-from evimem.index.effort import PROBES, Effort, examine, widened
+from evimem.index.effort import PROBES, SearchWidth, recall_test, widened
 from evimem.index.flat import FlatIndex
 from evimem.index.hnsw import HnswIndex
 from evimem.index.lock import ReadWriteLock
@@ -204,13 +204,13 @@ def test_recall_holds_for_noise_too_because_the_effort_is_measured():
     queries = noise(60, dimension=192)
     assert recall(index, oracle, queries) >= 0.95
     assert 4000 <= index.effort.size <= 6000
-    index.effort = Effort(Effort().ef, 6000)
+    index.effort = SearchWidth(SearchWidth().ef, 6000)
     assert recall(index, oracle, queries) < 0.95
 
 
 def test_effort_is_measured_on_its_own_vectors_when_they_come_one_by_one():
     index, oracle = HnswIndex(DIMENSION, graph=VoyagerGraph(DIMENSION, 4, 20)), flat()
-    index.effort = Effort(12, 1000)
+    index.effort = SearchWidth(12, 1000)
     for place in range(1600):
         index.add([place], everything()[place : place + 1])
         oracle.add([place], everything()[place : place + 1])
@@ -221,7 +221,7 @@ def test_effort_is_measured_on_its_own_vectors_when_they_come_one_by_one():
 
 @pytest.mark.parametrize("coming", [everything()[2000:2100], everything()[2000:2020]])
 def test_probes_are_what_comes_or_some_of_its_own_and_the_tenth_is_counted_without_themselves(coming):
-    exam = examine(coming, np.arange(0, 2000, 2), lambda positions: everything()[positions])
+    exam = recall_test(coming, np.arange(0, 2000, 2), lambda positions: everything()[positions])
     assert len(exam.probes) == PROBES
     assert (exam.own >= 0).all() == (len(coming) < PROBES)
     for probe, own, least in zip(exam.probes, exam.own, exam.least, strict=True):
@@ -230,9 +230,9 @@ def test_probes_are_what_comes_or_some_of_its_own_and_the_tenth_is_counted_witho
 
 
 def test_width_grows_until_the_recall_is_reached_and_no_further_than_half_the_index():
-    assert widened(Effort(100, 1), 9000, 0.9, lambda ef: ef / 200) == Effort(201, 9000)
-    assert widened(Effort(100, 1), 9000, 0.9, lambda ef: 0.95) == Effort(100, 9000)
-    assert 4500 <= widened(Effort(100, 1), 9000, 0.9, lambda ef: 0.1).ef < 4500 * 1.3
+    assert widened(SearchWidth(100, 1), 9000, 0.9, lambda ef: ef / 200) == SearchWidth(201, 9000)
+    assert widened(SearchWidth(100, 1), 9000, 0.9, lambda ef: 0.95) == SearchWidth(100, 9000)
+    assert 4500 <= widened(SearchWidth(100, 1), 9000, 0.9, lambda ef: 0.1).ef < 4500 * 1.3
 
 
 def test_what_a_graph_does_not_reach_is_found_by_comparing_with_all():
@@ -261,7 +261,7 @@ def test_a_library_that_reaches_too_few_says_so_and_makes_room_in_strides(make):
 
 
 def test_effort_grows_with_size_and_k_and_stays_where_it_is_below():
-    effort = Effort(100, 1000)
+    effort = SearchWidth(100, 1000)
     assert [effort.at(500, 5), effort.at(1000, 10), effort.at(4000, 10), effort.at(1000, 40)] == [100, 100, 200, 200]
 
 
@@ -274,7 +274,7 @@ def test_neighbours_that_exact_vectors_rank_have_exact_scores():
 
 def test_ranking_again_makes_up_for_a_byte_a_value():
     index, oracle = filled(compact, 6000), filled(flat, 6000)
-    index.effort = Effort(800, 6000)
+    index.effort = SearchWidth(800, 6000)
     assert recall(index, oracle, noise(40)) >= 0.99
 
 

@@ -40,7 +40,7 @@ from evimem.extract import RuleExtractor, updates
 from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
 from evimem.index.segments import Segments
-from evimem.index.supersede import Replacing
+from evimem.index.supersede import Supersession
 from evimem.ingest import deferred
 from evimem.llm import extract_facts, prompt_fields
 from evimem.llm.evidence_prompt import Page
@@ -299,7 +299,7 @@ DERIVED = "test_derived.py::test_after_forgetting_every_row_is_what_it_would_be_
 
 @noticed_by(DERIVED, says="replaced_by")
 def what_the_forgotten_replaced_stays_replaced() -> None:
-    Replacing.leave = lambda self, left: None  # type: ignore[method-assign]
+    Supersession.leave = lambda self, left: None  # type: ignore[method-assign]
 
 
 @noticed_by(DERIVED, says="index")
@@ -422,11 +422,11 @@ def numbers_are_given_twice() -> None:
 
 @noticed_by(MACHINE, says="has a fact that is not what was stored")
 def what_is_replaced_is_overwritten() -> None:
-    def overwrite(self: Replacing, row: int, winner: str | None) -> None:
+    def overwrite(self: Supersession, row: int, winner: str | None) -> None:
         sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
         self._db.execute(sql, (winner, row))
 
-    Replacing._set = overwrite  # type: ignore[method-assign]
+    Supersession._set = overwrite  # type: ignore[method-assign]
 
 
 @noticed_by(DERIVED, says="edge")
