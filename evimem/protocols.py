@@ -1,4 +1,4 @@
-"""What evimem asks of the outside world, and what its stores promise to its loops."""
+"""The seams: what evimem needs from embedders, models and extractors, and what stores promise to loops."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class VectorIndex(Protocol):
 
 
 class Graph(Protocol):
-    """What `HnswIndex` asks of a library: one writer at a time, and no reader meanwhile, see to it.
+    """What `HnswIndex` needs from a library. The caller ensures one writer at a time and no reader meanwhile.
 
     `kind` names the library, its version and how it stores vectors: a saved graph is read by its own kind only.
     """
@@ -112,7 +112,7 @@ class Store(Protocol):
     """The three layers behind one door: no row ids, no SQL, no shared buffers; safe to call from any thread."""
 
     def known(self, turns: Sequence[Turn]) -> tuple[bool, ...]:
-        """Say which of these turns are stored with the same content."""
+        """Return which of these turns are stored with the same content."""
         ...
 
     def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:

@@ -1,4 +1,4 @@
-"""The file format of a static embedding: int8 rows with a scale each, as safetensors, and a vocabulary beside it.
+"""The file format of a static embedding: int8 rows with one scale each, as safetensors, and a vocabulary file.
 
 Row i of the embedding is `vectors[i] * scale[i]`, for the piece on line i (from 0) of vocabulary.txt.
 """
@@ -47,7 +47,7 @@ def quantize(matrix: NDArray[Any]) -> Quantized:
 
 
 def write_artifact(path: Path, quantized: Quantized, vocabulary: Sequence[str]) -> None:
-    """Write the vectors to `path` and the vocabulary beside it."""
+    """Write the vectors to `path` and vocabulary.txt into the same folder."""
     if len(vocabulary) != len(quantized.vectors):
         raise ValueError(f"expected a piece a row, got {len(vocabulary)} pieces for {len(quantized.vectors)} rows")
     broken = [piece for piece in vocabulary if len(piece.splitlines()) != 1]
@@ -60,7 +60,7 @@ def write_artifact(path: Path, quantized: Quantized, vocabulary: Sequence[str]) 
 
 
 def read_artifact(path: Path) -> Quantized:
-    """Read the vectors that `write_artifact` wrote; nothing of the file is believed before it has been checked."""
+    """Read the vectors that `write_artifact` wrote, after checking the whole file. Raise EmbedderError."""
     try:
         data = path.read_bytes()
         tensors = _unpacked(data)
@@ -70,7 +70,7 @@ def read_artifact(path: Path) -> Quantized:
 
 
 def digest_artifact(path: Path) -> str:
-    """Return 8 hex digits that tell the vectors and vocabulary at `path` from others."""
+    """Return 8 hex digits that identify the vectors and vocabulary at `path`."""
     digest = hashlib.blake2b(digest_size=4)
     try:
         for part in (path, path.with_name(VOCABULARY)):
@@ -83,7 +83,7 @@ def digest_artifact(path: Path) -> str:
 def _unreadable(path: Path, error: Exception) -> EmbedderError:
     return EmbedderError(
         f"no static embedding could be read from {str(path)!r}: {error}; expected a .safetensors file with int8 "
-        f"'vectors' and float32 'scale', and {VOCABULARY!r} beside it, as scripts/distill_embedding.py writes them",
+        f"'vectors' and float32 'scale', and {VOCABULARY!r} in its folder, as scripts/distill_embedding.py writes them",
         retryable=False,
     )
 

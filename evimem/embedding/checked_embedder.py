@@ -1,4 +1,4 @@
-"""What every embedder's output must be, checked in one place before it reaches an index."""
+"""The output of every embedder, checked in one place before it reaches an index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import DimensionMismatch, EmbedderError, EvimemError
 from ..protocols import AsyncEmbedder, Embedder
 from ..types.vectors import Vectors
 
-_UNIT = 1e-5
+_UNIT = 1e-5  # rows whose length differs from 1 by less are left as they are
 
 
 def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
@@ -37,7 +37,7 @@ def checked_rows(embedder: Embedder | AsyncEmbedder, rows: Any, count: int) -> V
     if count == 0:
         return np.zeros((0, embedder.dimension), dtype=np.float32)
     try:
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is refused as that
+        with np.errstate(over="ignore"):  # values beyond float32 become infinite and are refused below
             matrix: Vectors = np.asarray(np.asarray(rows), dtype=np.float32, order="C")
     except (TypeError, ValueError) as error:
         raise _refused(embedder, "rows that are not numbers of one length", count) from error

@@ -1,4 +1,4 @@
-"""Unit vectors as stored: int8 with one scale a row, a quarter of float32 for a cosine that agrees to four digits."""
+"""Unit vectors as stored: int8 with one scale a row, a quarter of float32; cosines agree to four digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Packed = tuple[NDArray[np.int8], float]
 
 
 def pack(vector: Vectors) -> Packed:
-    """Return a vector as int8 and their scale: float32 ~ int8 * scale."""
+    """Return a vector, shape (dimension,), as int8 values and a scale: float32 ~ int8 * scale."""
     scale = float(np.abs(vector).max()) / 127
     if scale == 0:
         return np.zeros(len(vector), np.int8), 0.0
@@ -19,7 +19,7 @@ def pack(vector: Vectors) -> Packed:
 
 
 def is_packed(packed: Packed) -> bool:
-    """Say whether stored values are as `pack` leaves them: the largest takes the whole range, or all are 0."""
+    """Return whether stored values are as `pack` leaves them: the largest is 127, or all are 0."""
     values, scale = packed
     if scale == 0:
         return not values.any()

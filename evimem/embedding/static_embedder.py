@@ -47,7 +47,7 @@ def count_tokens(text: str) -> int:
 
 
 class _Table:
-    """Token vectors in memory, kept as the bytes that they are: 7.7 MB instead of 30, and nothing to convert."""
+    """Token vectors in memory, kept as int8: 7.7 MB instead of 30, and nothing to convert on loading."""
 
     def __init__(self, quantized: Quantized, wordpiece: WordPiece, path: Path) -> None:
         if len(wordpiece) != len(quantized.vectors):
@@ -59,7 +59,7 @@ class _Table:
         self.dimension = quantized.vectors.shape[1]
         self._vectors = quantized.vectors
         self._scale = quantized.scale[:, None].copy()
-        self._scale[wordpiece.unknown] = 0  # an unknown word says nothing
+        self._scale[wordpiece.unknown] = 0  # an unknown word has no direction
         self._wordpiece = wordpiece
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -90,7 +90,7 @@ def cost(events: Iterable[Event]) -> Usage:
 
 
 def _sum(costs: list[float | None]) -> float | None:
-    """Add up what requests cost; None where one of them has no price, for a part of a bill is no bill."""
+    """Add up the costs of requests; None where one of them has no price."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None
 
@@ -143,7 +143,7 @@ def _made(
 
 
 def _witnesses(session: Session) -> tuple[Citation, ...]:
-    """Cite what supports the requirements, for an answer that named no place that was shown."""
+    """Cite the turns that support the requirements, for an answer whose own citations were never shown."""
     ids = dict.fromkeys(w for found in session.tracker.supported.values() for w in found)
     return tuple(Citation(turn_id, None, "") for turn_id in ids)
 

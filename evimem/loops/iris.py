@@ -1,4 +1,4 @@
-"""IRIS: retrieve, judge, and let what is missing choose the next query, until the evidence suffices or gives out."""
+"""IRIS (EviMem section 3.2): retrieve, judge, and query for what is missing, until the evidence suffices or ends."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow
 
 
 def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[None]:
-    """Search for what is missing: the worst gap chooses the path, the judge or the gap the words."""
+    """Search for what is missing: the worst gap chooses the path; the judge, or else the gap, the words."""
     gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
     if gap.kind == "entity" and session.has("index"):
         yield from session.look_up(gap.about, iteration)

@@ -1,4 +1,4 @@
-"""Which evidence a judge sees: newest first, within a token budget, with shares kept for edges and bare turns."""
+"""Which evidence a judge sees: newest first, within a token budget, with reserved shares (E6)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from ..embedding import count_tokens
 from ..judging.evidence import Evidence
 
-EDGE_SHARE = 0.15
-RAW_SHARE = 0.15
-EARLIER_SHARE = 0.35
-FRAME_TOKENS = 16
-MOST_COUNTED = 8_000  # characters: what a longer turn costs is reckoned from them, so that no turn is slow to count
+EDGE_SHARE = 0.15  # of the token budget, reserved for turns that edges brought
+RAW_SHARE = 0.15  # for turns without facts
+EARLIER_SHARE = 0.35  # for the best turns of earlier iterations
+FRAME_TOKENS = 16  # of the label, date and speaker around a turn
+MOST_COUNTED = 8_000  # characters that are tokenized; the cost of a longer turn is extrapolated from them
 
 
 def tokens(evidence: Evidence) -> int:
-    """Return what a turn costs in the view: its words, its caption, its facts, and the frame around them."""
+    """Return how many tokens a turn takes in a view: its words, its caption, its facts, and the frame around them."""
     turn = evidence.turn
     text = " ".join([turn.speaker, turn.text, turn.caption or "", *(fact.text for fact in evidence.facts)])
     counted = count_tokens(text[:MOST_COUNTED])
@@ -32,8 +32,8 @@ def select(
 ) -> tuple[Evidence, ...]:
     """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
 
-    A share of the budget is kept for what edges brought, for turns without facts and for the best of what was seen
-    before, so that none is crowded out by the many; a share that one leaves free goes to the others.
+    Reserved shares keep turns from edges, turns without facts and the best earlier turns from being crowded out; what a
+    share leaves unused goes to the others. `budget` and `cost` are in tokens.
     """
     costs = {item.turn.id: cost(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))
