@@ -152,34 +152,33 @@ class Store(Protocol):
         ...
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
-        """Return turns that are owed work ("vector", "link", "extract") and may be tried now, oldest first.
+        """Return up to `limit` queued jobs of a kind that may be tried now, oldest first, failed ones last.
 
-        What has failed comes when there is nothing else; put off for longer than `MOST_SECONDS`, as where the clock was
-        set back since or a server asked for years, it may be tried now.
-        With a reason, return those that wait for it instead (see `hold`).
+        A job that was put off for longer than `MOST_SECONDS` may be tried now: the clock was set back, or a server
+        asked for years. With a reason, return the jobs that wait for it instead (see `hold`).
         """
         ...
 
     def settle(self, kind: JobKind, entries: Sequence[Entry]) -> None:
-        """Keep the vectors ("vector"), linked facts ("link") or further facts ("extract") of stored turns."""
+        """Store the results of jobs: vectors ("vector"), linked facts ("link") or further facts ("extract")."""
         ...
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
-        """Offer no work on these turns for so many seconds, for a reason; it is no failure."""
+        """Offer no job on these turns for so many seconds, for a reason; it is no failure."""
         ...
 
     def postpone(self, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
-        """Record a failure; try again after so many seconds, or keep the job as failed (None)."""
+        """Record a failed job; try again after so many seconds, or keep it as failed (None)."""
         ...
 
     def setting(self, name: str) -> str | None:
-        """Return what was kept under a name, None where nothing is."""
+        """Return the text kept under a name, None where there is none."""
         ...
 
     def keep_setting(self, name: str, value: str | None) -> None:
-        """Keep a text that says nothing of any turn; None takes it away. Erasing every turn does so too."""
+        """Keep a text that derives from no turn; None deletes it. Erasing every turn deletes all of them."""
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
-        """Erase turns and every derived row that they reached; unknown ids raise UnknownTurn."""
+        """Erase turns and every derived row that they reached; for an unknown id raise UnknownTurn and erase nothing."""
         ...
