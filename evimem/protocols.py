@@ -180,5 +180,5 @@ class Store(Protocol):
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
-        """Erase turns and every derived row that they reached; for an unknown id raise UnknownTurn and erase nothing."""
+        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased."""
         ...
