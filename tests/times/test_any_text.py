@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.times import find_times, locate_times, mentions_time, onset, render
-from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGHLY, SEASONS, UNITS, WEEKDAYS
-from evimem.times.rules.holidays import FEASTS
+from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS
+from evimem.times.rules.holidays import HOLIDAYS
 
-WORDS = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGHLY, *SEASONS, *UNITS, *WEEKDAYS, *FEASTS})
+WORDS = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *HOLIDAYS})
 GLUE = """
     last next this the a in on at since for from to until between and of before after ago back later early mid late end
     yesterday today tomorrow tonight morning night noon 4 pm 16:30 2016 '09 15th 9 31 2023-06-09 6/9/2023 9999 1500 12
