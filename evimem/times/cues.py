@@ -12,7 +12,6 @@ from .folding import LIMIT, fold
 from .lexicon import (
     DAYS_FROM_TODAY,
     DECADES,
-    FULL_WEEKDAYS,
     MONTHS,
     NAMED_HOURS,
     SEASONS,
@@ -29,7 +28,6 @@ WORDS: dict[str, set[str]] = {
     "unit": {*UNITS, *_CUES["unit"]} - {"day"},  # "day" alone stands in too many texts that name no time
     "ago": {*_CUES["ago"]},
     "weekday": {*WEEKDAYS, *(f"{name}s" for name in WEEKDAYS)},
-    "weekdays": {f"{name}s" for name in FULL_WEEKDAYS},
     "month": {*MONTHS},
     "season": {*SEASONS, *(f"{name}s" for name in SEASONS)},
     "holiday": {re.split("[^a-z]", name)[0] for name in HOLIDAYS},
@@ -54,15 +52,16 @@ def mentions_time(text: str) -> bool:
     Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
     characters are read.
     """
-    return bool(cues(fold(text[:LIMIT])))
+    return bool(cues(fold(text[:LIMIT]))[0])
 
 
-def cues(folded: str) -> frozenset[str]:
-    """Return the groups of rules worth trying on a folded text, and "any" with them; no group when there is no cue."""
-    words = _LETTERS.findall(folded)
-    groups = (
-        set() if _KNOWN.isdisjoint(words) else {group for word in _KNOWN.intersection(words) for group in _GROUPS[word]}
-    )
+def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the groups of rules worth trying on a folded text, and its words.
+
+    With any other group there is the group "any"; a text without a cue has no group.
+    """
+    words = frozenset(_LETTERS.findall(folded))
+    groups = {group for word in _KNOWN & words for group in _GROUPS[word]}
     if _DIGIT.search(folded):
         groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}
-    return frozenset(groups | {"any"}) if groups else frozenset()
+    return frozenset(groups | {"any"}) if groups else frozenset(), words

@@ -66,11 +66,11 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if weekday not in CONVENTIONS:
         raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
-    present = cues(folded)
-    if not present:
+    groups, words = cues(folded)
+    if not groups:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
-    candidates = (candidate for rule in RULES if rule.cue in present for candidate in _candidates(rule, folded))
+    candidates = (candidate for rule in RULES if rule.applies(groups, words) for candidate in _candidates(rule, folded))
     expressions = joined(_longest(candidates, ctx), ctx)
     return [_located(each, text, said_at) for each in _resolved(expressions)]
 

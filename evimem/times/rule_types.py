@@ -42,15 +42,20 @@ Read = Callable[[re.Match[str], Context], "Meaning | TimeInterval | None"]
 class Rule:
     """A pattern, and how to read its matches; None from `read` means that the match is no time.
 
-    `cue` names the group of trigger words (see `cues`) without which the pattern cannot match. A group `x` in the
-    pattern marks the expression where the match includes words around it. `most` bounds how many matches are read in
-    one text.
+    `cue` names the group of trigger words (see `cues`) without which the pattern cannot match; where `words` are given,
+    it cannot match without one of them either. A group `x` in the pattern marks the expression where the match includes
+    words around it. `most` bounds how many matches are read in one text.
     """
 
     cue: str
     pattern: Pattern
     read: Read
     most: int | None = None
+    words: frozenset[str] = frozenset()
+
+    def applies(self, groups: frozenset[str], words: frozenset[str]) -> bool:
+        """Return whether a text with these groups of cues and these words can match."""
+        return self.cue in groups and not (self.words and self.words.isdisjoint(words))
 
 
 def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -62,5 +67,10 @@ def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | Non
 
 
 def rules(*table: tuple[str, str, Read]) -> tuple[Rule, ...]:
-    """Return the rules of a table of cues, pattern sources and read functions."""
-    return tuple(Rule(cue, Pattern(source), read) for cue, source, read in table)
+    """Return the rules of a table of cues, pattern sources and read functions.
+
+    A cue is the name of a group; the words after it are the rule's `words`: "unit past last".
+    """
+    return tuple(
+        Rule(cue.split()[0], Pattern(source), read, words=frozenset(cue.split()[1:])) for cue, source, read in table
+    )

@@ -6,7 +6,7 @@ import pytest
 from evimem.times import find_times, mentions_time
 
 SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12, 31, 23, 59))
-# A first name, and a present tense that looks ahead: nothing in the words tells.
+# A first name, and a present tense about the future: the words alone do not show which.
 MISSED = {"April will be better.", "She visits the first week of August."}
 
 
@@ -22,12 +22,12 @@ def test_nearly_all_expressions_have_their_exact_interval(table: Callable, name:
     assert wrong <= MISSED
 
 
-def test_words_of_time_that_mean_none_are_not_resolved(table: Callable):
+def test_words_of_time_without_a_time_are_not_resolved(table: Callable):
     rows = table("not_times.txt")
     resolved = [row.text for row in rows for said in SAID for time in find_times(row.text, said) if time.start]
     assert len(rows) >= 150
     assert resolved == []
 
 
-def test_the_first_look_lets_every_expression_through(table: Callable):
+def test_every_expression_has_a_cue(table: Callable):
     assert all(mentions_time(row.text) for row in table("expressions.txt") if row.meanings)

@@ -71,22 +71,22 @@ _UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['narrative'])})"
 _THROUGH = one_of(BEFORE["rolling"])
 
 RULES = rules(
-    ("unit", rf"(?P<x>\b(?:the |these )?(?:past|last) {_MANY})(?! of\b)", rolling),
+    ("unit past last", rf"(?P<x>\b(?:the |these )?(?:past|last) {_MANY})(?! of\b)", rolling),
     ("unit", rf"\b{_THROUGH} (?P<x>(?:the|this) (?:past|last) {_ONE})", rolling),
     ("unit", rf"(?P<x>\bthe past {_ONE})", rolling),
-    ("unit", rf"(?P<x>\b(?:the |these )?(?:next|coming) {_MANY})(?! of\b)", coming),
+    ("unit next coming", rf"(?P<x>\b(?:the |these )?(?:next|coming) {_MANY})(?! of\b)", coming),
     ("unit", rf"\b{_THROUGH} (?P<x>the (?:next|coming) {_ONE})", coming),
     (
-        "unit",
+        "unit for",
         rf"{_PERFECT}(?P<x>for {APPROXIMATELY}(?:the (?:past|last) )?{UNIT_COUNT}(?: now| already| and counting)?\b)",
         lasting,
     ),
-    ("unit", rf"{_NEGATED}(?P<x>in {APPROXIMATELY}{UNIT_COUNT})", lasting),
-    ("unit", rf"(?P<x>(?:\bfor {APPROXIMATELY})?{UNIT_COUNT} (?:already|and counting)\b)", lasting),
-    ("unit", rf"(?P<x>\bfor {APPROXIMATELY}{UNIT_COUNT} now\b)", lasting),
-    ("unit", rf"\bbeen [^.!?\n]{{0,40}}?(?P<x>{UNIT_COUNT} (?:now|already)\b)", lasting),
-    ("ago", rf"{UNIT_COUNT} (?:later|after that|afterwards)\b", partial(later, sign=1)),
-    ("ago", rf"{UNIT_COUNT} (?:earlier|before that|beforehand)\b", partial(later, sign=-1)),
+    ("unit in", rf"{_NEGATED}(?P<x>in {APPROXIMATELY}{UNIT_COUNT})", lasting),
+    ("unit already counting", rf"(?P<x>(?:\bfor {APPROXIMATELY})?{UNIT_COUNT} (?:already|and counting)\b)", lasting),
+    ("unit now", rf"(?P<x>\bfor {APPROXIMATELY}{UNIT_COUNT} now\b)", lasting),
+    ("unit been", rf"\bbeen [^.!?\n]{{0,40}}?(?P<x>{UNIT_COUNT} (?:now|already)\b)", lasting),
+    ("ago later after afterwards", rf"{UNIT_COUNT} (?:later|after that|afterwards)\b", partial(later, sign=1)),
+    ("ago earlier before beforehand", rf"{UNIT_COUNT} (?:earlier|before that|beforehand)\b", partial(later, sign=-1)),
     ("any", rf"\bthe (?:next|following|previous) {_UNIT}\b", following),
     (
         "any",

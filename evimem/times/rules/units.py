@@ -143,18 +143,18 @@ RULES = rules(
     ),
     ("unit", r"\b(?P<part>earlier|later) (?:on )?(?:in )?this (?P<unit>week|month|year)\b", part_of_this),
     ("unit", r"\b(?P<which>this|for the|over the|at the|on the) weekend\b(?! of\b)", this_weekend),
-    ("ago", rf"{UNIT_COUNT} (?P<back>ago|back)\b", ago),
+    ("ago ago back", rf"{UNIT_COUNT} (?P<back>ago|back)\b", ago),
     (
-        "ago",
+        "ago ago",
         rf"{UNIT_COUNT} ago (?:on |this |last )?"
         rf"(?P<to>today|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)})\b",
         ago_to_the_day,
     ),
     (
-        "ago",
+        "ago since",
         rf"\b(?:it's|it is|been)(?: already| only| just)? {APPROXIMATELY}(?P<x>{UNIT_COUNT}) since\b",
         dated_since,
     ),
-    ("ago", rf"{UNIT_COUNT} (?:from (?:now|today)|hence)\b", from_now),
-    ("unit", rf"\bin {APPROXIMATELY}(?!a min)(?P<x>{UNIT_COUNT})(?: time)?(?! of\b)", ahead),
+    ("ago now today hence", rf"{UNIT_COUNT} (?:from (?:now|today)|hence)\b", from_now),
+    ("unit in", rf"\bin {APPROXIMATELY}(?!a min)(?P<x>{UNIT_COUNT})(?: time)?(?! of\b)", ahead),
 )

@@ -96,5 +96,5 @@ RULES = rules(
     ("weekday", rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
     ("weekday", rf"\bthis {_DAY}", this_one),
     ("weekday", rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})", bare),
-    ("weekdays", rf"(?P<count>{COUNT}) {_PLURAL} ago\b", some_ago),
+    ("weekday ago", rf"(?P<count>{COUNT}) {_PLURAL} ago\b", some_ago),
 )
