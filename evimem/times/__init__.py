@@ -1,19 +1,20 @@
-"""Times: the intervals that a text mentions, and how to say an interval in words.
+"""Times: the intervals that a text mentions, and an interval in words.
 
-Where English leaves a choice, this is the one made, always counted from the day of saying:
+Where English is ambiguous, these conventions hold, always counted from the day of saying:
 
 * "last Friday" is the most recent past Friday, or by choice that of the ISO week before; "next Friday" is that of the
-  next ISO week; plain "Friday" is the most recent or the next one as the tense of its sentence tells, without a tense
-  the next.
-* "last week" is the seven days before today, by the other choice the ISO week before; every other week is an ISO week.
+  next ISO week; plain "Friday" is the most recent or the next one, depending on the tense of its sentence; without a
+  tense it is the next.
+* "last week" is the seven days before today, or by choice the ISO week before; every other week is an ISO week.
 * A month or season without a year is the nearest past one unless its sentence looks ahead; a day is the nearest.
-* The precision is the one spoken: "two months ago" is a month, "yesterday at 4 pm" a minute, "a few days ago" the span
-  of two to five days ago. "Recently", "a while ago", "the other day" have no interval.
-* "Since 2016" and "for three years now" last until now; `onset` is the unit that they began in. A bare duration ("for
+* The precision is that of the words: "two months ago" is a month, "yesterday at 4 pm" a minute, "a few days ago" the
+  span of two to five days ago. "Recently", "a while ago", "the other day" have no interval.
+* "Since 2016" and "for three years now" last until now; `onset` is the unit in which they began. A bare duration ("for
   two hours") is no time.
-* In figures the month stands first unless it cannot: 6/9/2023 is 9 June, 25/12/2022 Christmas. Dots put the day first.
-* Seasons are northern and meteorological, feasts those of the United States where countries differ, and nights end at
-  midnight. The words are English; full dates are read in some other languages too.
+* In numeric dates the month is first where it can be: 6/9/2023 is June 9, 25/12/2022 Christmas. With dots the day is
+  first: 9.6.2023.
+* Seasons are northern and meteorological, holidays those of the United States where countries differ, and nights end
+  at midnight. The words are English (`lang/en`); full dates are read in some other languages too.
 """
 
 from .cues import mentions_time

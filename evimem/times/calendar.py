@@ -1,7 +1,7 @@
-"""The calendar as half-open intervals: a day, a weekend, a week, a month, a season, a feast, and steps between them.
+"""Calendar units as half-open intervals (days, weekends, weeks, months, seasons, years), and steps between them.
 
-Everything here is naive wall-clock time; the caller puts the time zone of the turn back on. Steps that leave the
-years 1 to 9999 raise OverflowError or ValueError, which the one caller that reads expressions turns into silence.
+All moments are naive wall-clock times; `find_times` adds the time zone of the turn. Steps that leave the years 1 to
+9999 raise OverflowError or ValueError; `possible` turns both into "no time".
 """
 
 from __future__ import annotations
@@ -18,58 +18,58 @@ SATURDAY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A half-open stretch of wall-clock time. `granularity` names the unit it is; an irregular one is a span."""
+class TimeInterval:
+    """A half-open interval of wall-clock time. `granularity` names its unit; an irregular interval is a "span"."""
 
     start: datetime
     end: datetime
     granularity: Granularity
 
 
-def span(start: datetime, end: datetime) -> Interval | None:
-    """Return the irregular interval between two moments, or None when it would be empty."""
-    return Interval(start, end, "span") if start < end else None
+def span(start: datetime, end: datetime) -> TimeInterval | None:
+    """Return the interval between two moments as a span, or None when it would be empty."""
+    return TimeInterval(start, end, "span") if start < end else None
 
 
-def minute(moment: datetime) -> Interval:
+def minute(moment: datetime) -> TimeInterval:
     start = moment.replace(second=0, microsecond=0)
-    return Interval(start, start + timedelta(minutes=1), "minute")
+    return TimeInterval(start, start + timedelta(minutes=1), "minute")
 
 
-def hour(moment: datetime) -> Interval:
+def hour(moment: datetime) -> TimeInterval:
     start = moment.replace(minute=0, second=0, microsecond=0)
-    return Interval(start, start + timedelta(hours=1), "hour")
+    return TimeInterval(start, start + timedelta(hours=1), "hour")
 
 
 def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def day(moment: datetime) -> Interval:
+def day(moment: datetime) -> TimeInterval:
     start = midnight(moment)
-    return Interval(start, start + DAY, "day")
+    return TimeInterval(start, start + DAY, "day")
 
 
-def week(moment: datetime) -> Interval:
-    """Return the ISO week, Monday to Monday, that holds a moment."""
+def week(moment: datetime) -> TimeInterval:
+    """Return the ISO week, Monday to Monday, that contains a moment."""
     monday = midnight(moment) - moment.weekday() * DAY
-    return Interval(monday, monday + WEEK, "week")
+    return TimeInterval(monday, monday + WEEK, "week")
 
 
-def days_of_week(start: datetime) -> Interval:
-    """Return the seven days from a day on, whichever weekday it is."""
-    return Interval(start, start + WEEK, "week")
+def days_of_week(start: datetime) -> TimeInterval:
+    """Return the seven days that begin on a day, whichever weekday it is."""
+    return TimeInterval(start, start + WEEK, "week")
 
 
-def weekend(moment: datetime) -> Interval:
-    """Return the Saturday and Sunday of the ISO week that holds a moment."""
+def weekend(moment: datetime) -> TimeInterval:
+    """Return the Saturday and Sunday of the ISO week that contains a moment."""
     saturday = week(moment).start + SATURDAY * DAY
-    return Interval(saturday, saturday + 2 * DAY, "weekend")
+    return TimeInterval(saturday, saturday + 2 * DAY, "weekend")
 
 
-def month(year: int, number: int) -> Interval:
-    """Return a month; numbers outside 1 to 12 reach into the years before and after."""
-    return Interval(first_of_month(year, number), first_of_month(year, number + 1), "month")
+def month(year: int, number: int) -> TimeInterval:
+    """Return a month of a year; numbers outside of 1 to 12 are months of the years before and after."""
+    return TimeInterval(first_of_month(year, number), first_of_month(year, number + 1), "month")
 
 
 def first_of_month(year: int, number: int) -> datetime:
@@ -77,22 +77,22 @@ def first_of_month(year: int, number: int) -> datetime:
     return datetime(year + years, index + 1, 1)
 
 
-def quarter(year: int, number: int) -> Interval | None:
+def quarter(year: int, number: int) -> TimeInterval | None:
     return span(first_of_month(year, 3 * number - 2), first_of_month(year, 3 * number + 1))
 
 
-def season(year: int, first: int) -> Interval:
-    """Return the meteorological season (northern) whose first month is given; winter begins in December."""
-    return Interval(first_of_month(year, first), first_of_month(year, first + 3), "season")
+def season(year: int, first: int) -> TimeInterval:
+    """Return the three months from a first month on: 3 is the northern, meteorological spring, 12 the winter."""
+    return TimeInterval(first_of_month(year, first), first_of_month(year, first + 3), "season")
 
 
-def year(number: int) -> Interval:
-    return Interval(datetime(number, 1, 1), datetime(number + 1, 1, 1), "year")
+def year(number: int) -> TimeInterval:
+    return TimeInterval(datetime(number, 1, 1), datetime(number + 1, 1, 1), "year")
 
 
-def decade(number: int) -> Interval:
+def decade(number: int) -> TimeInterval:
     first = number - number % 10
-    return Interval(datetime(first, 1, 1), datetime(first + 10, 1, 1), "decade")
+    return TimeInterval(datetime(first, 1, 1), datetime(first + 10, 1, 1), "decade")
 
 
 def weekday_before(moment: datetime, weekday: int) -> datetime:
@@ -113,7 +113,10 @@ def nth_weekday(year: int, number: int, weekday: int, n: int) -> datetime:
 
 
 def easter(year: int) -> datetime:
-    """Return the Sunday of Easter in the Gregorian calendar (Meeus' algorithm, whose letters these are)."""
+    """Return Easter Sunday in the Gregorian calendar.
+
+    Source: the anonymous Gregorian algorithm in Meeus, Astronomical Algorithms, chapter 8; the letters are its own.
+    """
     a, b, c = year % 19, year // 100, year % 100
     d, e = divmod(b, 4)
     g = (8 * b + 13) // 25
@@ -126,13 +129,13 @@ def easter(year: int) -> datetime:
 
 
 def shift_months(moment: datetime, count: int) -> datetime:
-    """Return the same day some months on, or the last day of a month that is too short for it."""
+    """Return the same day a number of months later, or the last day of a month that is too short for it."""
     first = first_of_month(moment.year, moment.month + count)
     last = (first_of_month(first.year, first.month + 1) - DAY).day
     return moment.replace(year=first.year, month=first.month, day=min(moment.day, last))
 
 
-_UNITS: dict[str, Callable[[datetime], Interval]] = {
+_UNITS: dict[str, Callable[[datetime], TimeInterval]] = {
     "minute": minute,
     "hour": hour,
     "day": day,
@@ -156,16 +159,16 @@ _STEPS: dict[str, Callable[[datetime, int], datetime]] = {
 }
 
 
-def _known(interval: Interval | None) -> Interval:
+def _known(interval: TimeInterval | None) -> TimeInterval:
     assert interval is not None  # a quarter is never empty
     return interval
 
 
-def unit(name: str, moment: datetime) -> Interval:
-    """Return the unit of the calendar that holds a moment, of 8 March by month the whole of March."""
+def unit(name: str, moment: datetime) -> TimeInterval:
+    """Return the calendar unit that contains a moment: "month" of 8 March is the whole of March."""
     return _UNITS[name](moment)
 
 
 def step(name: str, moment: datetime, count: int) -> datetime:
-    """Return the moment a number of units later, or earlier when the count is negative."""
+    """Return the moment a number of calendar units later, or earlier when the count is negative."""
     return _STEPS[name](moment, count)

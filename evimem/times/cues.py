@@ -1,26 +1,39 @@
-"""The words without which a text mentions no time: the cheap first look that most turns end with.
+"""The words without which a text mentions no time: a cheap check that settles most turns.
 
-Each word names the groups of rules that it makes worth trying; figures are looked at only in a text that has one.
+Each word names the groups of rules that are worth trying; figures are looked for only in a text that has a digit.
 """
 
 from __future__ import annotations
 
 import re
 
-from .lexicon import LIMIT, MONTHS, SEASONS, UNITS, WEEKDAYS, fold
-from .rules.holidays import FEASTS
+from ..lang import ENGLISH
+from .folding import LIMIT, fold
+from .lexicon import (
+    DAYS_FROM_TODAY,
+    DECADES,
+    MONTHS,
+    NAMED_HOURS,
+    SEASONS,
+    TONIGHT,
+    UNITS,
+    WEEKDAYS,
+)
+from .rules.holidays import HOLIDAYS
+from .times_of_day import PARTS
 
+_CUES = ENGLISH.lists("times.cues")
 WORDS: dict[str, set[str]] = {
-    "day": set("today yesterday tomorrow tomorow tmrw tmr yday tonight tonite morning afternoon evening".split()),
-    "unit": {*UNITS, "evening"} - {"day"},
-    "ago": set("ago back later earlier hence since now today after afterwards before beforehand".split()),
+    "day": {*DAYS_FROM_TODAY, *TONIGHT, *PARTS},
+    "unit": {*UNITS, *_CUES["unit"]} - {"day"},  # "day" alone stands in too many texts that name no time
+    "ago": {*_CUES["ago"]},
     "weekday": {*WEEKDAYS, *(f"{name}s" for name in WEEKDAYS)},
     "month": {*MONTHS},
     "season": {*SEASONS, *(f"{name}s" for name in SEASONS)},
-    "feast": {re.split("[^a-z]", name)[0] for name in FEASTS},
-    "decade": set("twenties thirties forties fifties sixties seventies eighties nineties".split()),
-    "clock": set("noon midnight midday clock past quarter morning afternoon evening night".split()),
-    "vague": set("recently lately late ago back other someday nowadays point soon future".split()),
+    "holiday": {re.split("[^a-z]", name)[0] for name in HOLIDAYS},
+    "decade": {*DECADES},
+    "clock": {*NAMED_HOURS, *PARTS, *_CUES["clock"]},
+    "vague": {*_CUES["vague"]},
 }
 FIGURES = {
     "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|q[1-4]|'\d"),
@@ -30,20 +43,25 @@ FIGURES = {
 _GROUPS = {word: [group for group, words in WORDS.items() if word in words] for word in set().union(*WORDS.values())}
 _KNOWN = frozenset(_GROUPS)
 _LETTERS = re.compile("[a-z]+")
-_FIGURE = re.compile(r"\d")
+_DIGIT = re.compile(r"\d")
 
 
 def mentions_time(text: str) -> bool:
-    """Say whether a text holds a word or figure that a time could be made of; else `find_times` finds nothing."""
-    return bool(cues(fold(text[:LIMIT])))
+    """Return whether a text has a word or figure that a time expression needs.
+
+    Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
+    characters are read.
+    """
+    return bool(cues(fold(text[:LIMIT]))[0])
 
 
-def cues(folded: str) -> frozenset[str]:
-    """Return the groups of rules that a folded text gives cause to try, "any" among them unless there is none."""
-    words = _LETTERS.findall(folded)
-    groups = (
-        set() if _KNOWN.isdisjoint(words) else {group for word in _KNOWN.intersection(words) for group in _GROUPS[word]}
-    )
-    if _FIGURE.search(folded):
+def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the groups of rules worth trying on a folded text, and its words.
+
+    With any other group there is the group "any"; a text without a cue has no group.
+    """
+    words = frozenset(_LETTERS.findall(folded))
+    groups = {group for word in _KNOWN & words for group in _GROUPS[word]}
+    if _DIGIT.search(folded):
         groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}
-    return frozenset(groups | {"any"}) if groups else frozenset()
+    return frozenset(groups | {"any"}) if groups else frozenset(), words

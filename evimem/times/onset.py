@@ -7,28 +7,37 @@ from dataclasses import replace
 from ..types.values import TimeSpan
 from .context import Weekday
 from .find_times import find_times
-from .lexicon import COUNT, UNIT, compiled, fold
+from .folding import fold
+from .fragments import COUNT, UNIT, Pattern
 
-_SINCE = compiled(r"(?:ever )?since ")
+_SINCE = Pattern(r"(?:ever )?since ")
 _NOW = "(?:now|already|and counting)"
-_FOR = compiled(
+_FOR = Pattern(
     rf"(?=for |in |.* {_NOW}$)(?:(?:for|in) .*?)?"
-    rf"(?P<many>{COUNT}(?: and a half)?(?: |-)?(?:\w+ )?{UNIT}\b(?: and a half)?)(?: {_NOW})?"
+    rf"(?P<duration>{COUNT}(?: and a half)?(?: |-)?(?:\w+ )?{UNIT}\b(?: and a half)?)(?: {_NOW})?"
 )
 
 
 def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
-    """Return the unit of the calendar that an open span began in, None for a span that is not open.
+    """Return the calendar unit in which an open span began: the year 2016 of "since 2016".
 
-    An interval cannot say how precisely its start is known; the words it was read from can, so they are read again.
+    The start of an interval does not show how precisely it is known; the words of the span do, so they are read again.
+
+    Args:
+        span: A span that `find_times` returned.
+        weekday: The convention that the span was read with; see `find_times`.
+
+    Returns:
+        The unit, with the span's words as its text. None for a span that is not open ("a few days ago"), and for one
+        that was read with the other convention.
     """
     if span.granularity != "span" or span.start is None or span.end is None:
         return None
     folded = fold(span.text)
-    if since := _SINCE.match(folded):
+    if since := _SINCE.regex.match(folded):
         words = span.text[since.end() :]
-    elif lasting := _FOR.fullmatch(folded):
-        words = f"{span.text[slice(*lasting.span('many'))]} ago"
+    elif lasting := _FOR.regex.fullmatch(folded):
+        words = f"{span.text[slice(*lasting.span('duration'))]} ago"
     else:
         return None
     for begun in find_times(f"in {words}", span.end, weekday):

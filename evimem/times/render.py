@@ -1,6 +1,6 @@
-"""An interval in words: 8 March 2024, the week before 9 June 2023, May 2023, summer 2022, since 2016.
+"""An interval in English words: 8 March 2024, the week before 9 June 2023, May 2023, summer 2022, since 2016.
 
-Words are English and the same on every machine: no locale is read.
+The words are the same on every machine: no locale is read.
 """
 
 from __future__ import annotations
@@ -10,28 +10,31 @@ from datetime import datetime, timedelta
 
 from ..types.values import Granularity, TimeSpan
 from . import calendar
-from .lexicon import FULL_MONTHS
+from .lexicon import FULL_MONTHS, ORDINALS, SEASONS
 from .onset import onset
 from .times_of_day import PARTS
 
 MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
-SEASON_NAMES = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
-QUARTERS = {1: "first", 4: "second", 7: "third", 10: "fourth"}
+SEASON_NAMES = {first_month: name for name, first_month in SEASONS.items()}
+QUARTERS = dict(zip((1, 4, 7, 10), tuple(ORDINALS)[:4], strict=True))  # by their first month
 THIRDS = {(1, 11): "early ", (11, 21): "mid-", (21, 1): "late "}
 DAY = timedelta(days=1)
 
 
 def render(span: TimeSpan, said_at: datetime | None = None, finest: Granularity = "minute") -> str:
-    """Return an interval in words; a vague one gives back the words it was read from.
+    """Return an interval in English words, as precisely as it is known.
 
-    With the time it was said at, the week or weekend beside that day is told from it ("the weekend before 9 June
-    2023"), which says no more than the speaker did. `finest` "day" leaves out times of day.
+    Args:
+        span: The interval. A vague one, without start and end, is returned in the words it was read from.
+        said_at: When it was said. With it, an adjacent week or weekend is named relative to that day ("the weekend
+            before 9 June 2023"), which claims no more than the speaker did; without it, by its own date.
+        finest: The finest granularity in the words; "day" leaves out times of day.
     """
     if span.start is None or span.end is None:
         return span.text
     start, end = span.start.replace(tzinfo=None), span.end.replace(tzinfo=None)
     begun = onset(span)
-    if begun is not None and begun != span:  # "since the beginning of April" begins in that very stretch
+    if begun is not None and begun != span:  # "since the beginning of April" is its own onset
         return f"since {render(begun, said_at, finest)}"
     if end - start < DAY:
         return date(start) if finest == "day" else f"{date(start)}, {_hours(start, end)}"
@@ -87,7 +90,7 @@ def _weekend(start: datetime, end: datetime, today: datetime | None) -> str:
 
 
 def _range(start: datetime, end: datetime) -> str:
-    """Name a third of a month or whole months where the ends are theirs, else both ends as days."""
+    """Name a third of a month or whole months where the ends fit, else both ends as days."""
     last = end - timedelta(microseconds=1)
     days = calendar.midnight(start) == start and calendar.midnight(end) == end
     if days and (start.year, start.month) == (last.year, last.month) and (start.day, end.day) in THIRDS:

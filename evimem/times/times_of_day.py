@@ -1,16 +1,17 @@
-"""Times of day, which wait for the day they belong to."""
+"""Times of day that are combined with a day later: clock times and parts of the day."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from .calendar import Interval, hour, midnight, minute, span
+from ..lang import ENGLISH
+from .calendar import TimeInterval, hour, midnight, minute, span
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day in minutes from midnight.
+    """A time of day in minutes from midnight; `exact` means to the minute, else to the hour.
 
     `sure` is False where am and pm are both possible ("at 7"): such a clock is read only within a part of the day.
     """
@@ -19,12 +20,13 @@ class Clock:
     exact: bool = True
     sure: bool = True
 
-    def on(self, day: datetime) -> Interval:
+    def on(self, day: datetime) -> TimeInterval:
+        """Return this time on a day, as a minute or an hour."""
         moment = midnight(day) + timedelta(minutes=self.minutes)
         return minute(moment) if self.exact else hour(moment)
 
-    def within(self, part: Interval) -> Interval | None:
-        """Return the clock time inside a part of the day, in the morning or the afternoon as the part wants."""
+    def within(self, part: TimeInterval) -> TimeInterval | None:
+        """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it."""
         for minutes in (self.minutes, self.minutes + 12 * 60):
             moment = midnight(part.start) + timedelta(minutes=minutes)
             if part.start <= moment < part.end:
@@ -32,11 +34,12 @@ class Clock:
         return None
 
 
-# A night is counted to the day it begins on and ends at midnight, so that every part lies within its day.
-PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 24), "night": (18, 24)}
+PARTS: dict[str, tuple[int, int]] = {
+    name: (first, last) for name, (first, last) in ENGLISH.table("times.parts_of_day").items()
+}
 
 
-def part_of_day(day: datetime, part: str) -> Interval | None:
+def part_of_day(day: datetime, part: str) -> TimeInterval | None:
     """Return the morning, afternoon, evening or night of a day."""
     first, last = PARTS[part]
     start = midnight(day)

@@ -1,18 +1,23 @@
-"""Choosing the year of what comes every year: a date, a month, a season or a feast that names none."""
+"""The year of what recurs every year: a date, a month, a season or a holiday without a year."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
 
-from .calendar import Interval
+from .calendar import TimeInterval
+from .fragments import PREVIOUS, UPCOMING
+from .lexicon import PREVIOUS_WORDS, UPCOMING_WORDS
 
-Yearly = Callable[[int], Interval | None]
+Yearly = Callable[[int], TimeInterval | None]
+
+# "last", "this past", "next", "this": which occurrence a word before a month, season or holiday names.
+RELATIVE = rf"(?P<relative>(?:this )?{PREVIOUS}|(?:this )?{UPCOMING}|next|this)"
 
 
-def _around(yearly: Yearly, year: int) -> list[Interval]:
-    """Return the occurrences around a year; 29 February, which skips years, is looked for further away."""
-    for reach in (1, 8):
+def _occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
+    """Return the occurrences around a year; 29 February, which skips years, is searched further away."""
+    for reach in (1, 8):  # 8 years: between two leap years around 1900 or 2100
         found = []
         for number in range(year - reach, year + reach + 1):
             try:
@@ -26,18 +31,18 @@ def _around(yearly: Yearly, year: int) -> list[Interval]:
     return []
 
 
-def nearest(yearly: Yearly, today: datetime, direction: int) -> Interval | None:
-    """Return the latest occurrence that has begun, or looking ahead the earliest that is not over.
+def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+    """Return the latest occurrence that has begun, or looking ahead (direction 1) the earliest that is not over.
 
-    Without a direction a month or a season is a past one, and a day the nearer of both.
+    With direction 0 a month or a season is a past one, and a day the nearer of both.
     """
-    return chosen(_around(yearly, today.year), today, direction)
+    return nearest_of(_occurrences(yearly, today.year), today, direction)
 
 
-def chosen(around: list[Interval], today: datetime, direction: int) -> Interval | None:
+def nearest_of(occurrences: list[TimeInterval], today: datetime, direction: int) -> TimeInterval | None:
     """Return the nearest of occurrences in order of time, as `nearest` does."""
-    past = [interval for interval in around if interval.start <= today]
-    future = [interval for interval in around if interval.end > today]
+    past = [interval for interval in occurrences if interval.start <= today]
+    future = [interval for interval in occurrences if interval.end > today]
     if not past or not future:
         return None
     if direction == 0 and past[-1].granularity == "day":
@@ -45,31 +50,28 @@ def chosen(around: list[Interval], today: datetime, direction: int) -> Interval 
     return future[0] if direction > 0 else past[-1]
 
 
-def last(yearly: Yearly, today: datetime, back: int = 1) -> Interval | None:
-    """Return the latest occurrence that is over, or the one so many before."""
-    over = [interval for interval in _around(yearly, today.year) if interval.end <= today]
+def last(yearly: Yearly, today: datetime, back: int = 1) -> TimeInterval | None:
+    """Return the latest occurrence that is over, or with `back` 2 the one before it."""
+    over = [interval for interval in _occurrences(yearly, today.year) if interval.end <= today]
     return yearly(over[-1].start.year - back + 1) if over else None
 
 
-def upcoming(yearly: Yearly, today: datetime) -> Interval | None:
+def upcoming(yearly: Yearly, today: datetime) -> TimeInterval | None:
     """Return the first occurrence that has yet to begin."""
-    return next((interval for interval in _around(yearly, today.year) if interval.start > today), None)
+    return next((interval for interval in _occurrences(yearly, today.year) if interval.start > today), None)
 
 
-def current(yearly: Yearly, today: datetime, direction: int) -> Interval | None:
-    """Return the occurrence that is on, else the nearest where a direction is known, else this year's."""
-    for interval in _around(yearly, today.year):
+def current(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+    """Return the occurrence that contains today, else the nearest in a known direction, else that of this year."""
+    for interval in _occurrences(yearly, today.year):
         if interval.start <= today < interval.end:
             return interval
     return nearest(yearly, today, direction) if direction else yearly(today.year)
 
 
-def turned(turn: str, yearly: Yearly, today: datetime, direction: int) -> Interval | None:
-    """Return what "last", "this" or "next" makes of it."""
-    word = turn.rsplit(maxsplit=1)[-1]
-    if word in ("last", "past", "previous"):
+def relative(words: str, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+    """Return the occurrence that a match of RELATIVE names."""
+    word = words.rsplit(maxsplit=1)[-1]
+    if word in PREVIOUS_WORDS:
         return last(yearly, today)
-    return upcoming(yearly, today) if word in ("next", "coming", "upcoming") else current(yearly, today, direction)
-
-
-TURN = r"(?P<turn>(?:this )?(?:last|past|previous)|(?:this )?(?:coming|upcoming)|next|this)"
+    return upcoming(yearly, today) if word in ("next", *UPCOMING_WORDS) else current(yearly, today, direction)

@@ -1,4 +1,4 @@
-"""The tables of expressions beside this file, as rows of text, time of saying and the intervals meant."""
+"""The tables of expressions in this folder, as rows of text, time of saying and expected intervals."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SAID = datetime(2021, 8, 20)
         ("The summer of 2020", datetime(2020, 6, 1), 92),
     ],
 )
-def test_the_forms_of_gold_answers_are_intervals(answer: str, start: datetime, days: int):
+def test_gold_answers_are_read_as_intervals(answer: str, start: datetime, days: int):
     assert gold(answer, SAID) == (start, start + timedelta(days))
 
 
@@ -34,7 +34,7 @@ def test_an_answer_that_names_no_time_has_no_interval():
     assert gold("A few years ago", SAID) is None
 
 
-def test_a_day_within_the_gold_month_is_right_but_not_strictly():
+def test_a_day_within_the_gold_month_is_within_it_but_hardly_overlaps():
     day = TimeSpan(datetime(2021, 8, 4), datetime(2021, 8, 5), "day", "")
     within, shared = shares(day, (datetime(2021, 8, 1), datetime(2021, 9, 1)))
     assert within == 1

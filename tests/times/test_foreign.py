@@ -17,7 +17,7 @@ def test_dates_of_other_languages_are_days(text: str):
     assert (found.start, found.granularity) == (datetime(2023, 6, 9), "day")
 
 
-def test_a_word_between_numbers_is_no_month():
+def test_a_word_between_numbers_that_is_no_month_gives_no_date():
     assert find_times("We sold 4 pairs 2023 times and 3 shirts 2021 times.", SAID) == []
 
 
@@ -32,16 +32,16 @@ def test_english_text_does_not_import_dateparser():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_dateparser_is_asked_a_bounded_number_of_times(monkeypatch: pytest.MonkeyPatch):
-    asked = []
-    monkeypatch.setattr(dateparser, "parse", lambda text, **options: asked.append((text, options["settings"])))
+def test_dateparser_is_called_a_bounded_number_of_times_per_text(monkeypatch: pytest.MonkeyPatch):
+    calls = []
+    monkeypatch.setattr(dateparser, "parse", lambda text, **options: calls.append((text, options["settings"])))
     find_times("12 foo 2023. " * 500, SAID)
-    assert len(asked) == PARSES
-    assert all(len(text) <= LONGEST and settings["RELATIVE_BASE"] == SAID for text, settings in asked)
+    assert len(calls) == PARSES
+    assert all(len(text) <= LONGEST and settings["RELATIVE_BASE"] == SAID for text, settings in calls)
 
 
-def test_no_clock_but_that_of_the_turn_counts(monkeypatch: pytest.MonkeyPatch):
-    class Elsewhen(datetime):
+def test_the_wall_clock_is_never_read(monkeypatch: pytest.MonkeyPatch):
+    class OtherClock(datetime):
         @classmethod
         def now(cls, tz=None):
             return cls(1999, 1, 31, tzinfo=tz)
@@ -53,5 +53,5 @@ def test_no_clock_but_that_of_the_turn_counts(monkeypatch: pytest.MonkeyPatch):
     assert len(expected) == 8
     for name, module in list(sys.modules.items()):
         if name.startswith(("dateparser", "evimem.times")) and getattr(module, "datetime", None) is datetime:
-            monkeypatch.setattr(module, "datetime", Elsewhen)
-    assert find_times(text, Elsewhen(2024, 3, 12)) == expected
+            monkeypatch.setattr(module, "datetime", OtherClock)
+    assert find_times(text, OtherClock(2024, 3, 12)) == expected

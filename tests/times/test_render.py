@@ -44,11 +44,11 @@ THURSDAY = datetime(2023, 6, 15, 9, 30)
         ("We met a while ago.", "a while ago"),
     ],
 )
-def test_an_interval_is_said_as_precisely_as_it_is_known(text: str, words: str):
+def test_an_interval_is_rendered_as_precisely_as_it_is_known(text: str, words: str):
     assert render(find_times(text, THURSDAY)[0], THURSDAY) == words
 
 
-def test_without_the_time_of_saying_a_weekend_is_told_by_its_saturday():
+def test_without_said_at_a_weekend_is_named_by_its_saturday():
     assert render(find_times("We met last weekend.", THURSDAY)[0]) == "the weekend of 10 June 2023"
 
 
@@ -66,7 +66,7 @@ def test_the_time_of_day_can_be_left_out():
         ("Married a year and a half already!", datetime(2021, 12, 1), "month"),
     ],
 )
-def test_an_open_span_began_in_the_unit_it_names(text: str, start: datetime, granularity: str):
+def test_the_onset_of_an_open_span_is_the_unit_that_it_names(text: str, start: datetime, granularity: str):
     begun = onset(find_times(text, THURSDAY)[0])
     assert begun is not None
     assert (begun.start, begun.granularity) == (start, granularity)
@@ -77,13 +77,13 @@ def test_a_span_that_is_not_open_has_no_onset(text: str):
     assert onset(find_times(text, THURSDAY)[0]) is None
 
 
-def test_an_onset_read_by_another_convention_is_none():
+def test_a_span_has_no_onset_under_another_convention():
     (since,) = find_times("It has rained since last Monday.", datetime(2023, 6, 14), weekday="previous_week")
     assert onset(since) is None
     assert onset(since, weekday="previous_week").start == datetime(2023, 6, 5)
 
 
-def test_an_open_span_that_begins_in_a_part_of_a_month_is_told():
+def test_an_open_span_that_begins_in_a_part_of_a_month_is_rendered():
     said_at = datetime(2022, 1, 19, 20)
     (span,) = find_times("Nothing since the beginning of April.", said_at)
     assert "April" in render(span, said_at)

@@ -1,4 +1,4 @@
-"""What stands beside an expression and changes it: "the week before 9 June", "early June", "since 2016"."""
+"""Joins of an expression with the words around it: "the week before 9 June", "early June", "since 2016"."""
 
 from __future__ import annotations
 
@@ -7,84 +7,90 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from ...lang import ENGLISH
 from .. import calendar
-from ..calendar import DAY, WEEK, Interval
+from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
 from ..counting import counted
-from ..lexicon import ORDINALS, UNIT_COUNT, WEEKDAY, WEEKDAYS, compiled, counted_units, one_of
-from ..rule_types import Reading
-from ..times_of_day import part_of_day
-from .found import Found
+from ..fragments import UNIT_COUNT, WEEKDAY, Pattern, counted_units, one_of
+from ..lexicon import BETWEEN, POSITIONS, UNIT_GROUPS, WEEKDAYS
+from ..rule_types import Meaning
+from ..times_of_day import PARTS, part_of_day
+from .expression import Expression
 
 Match = re.Match[str]
-Extend = Callable[[Found, Match, Context], "Reading | None"]
+Extend = Callable[[Expression, Match, Context], "Meaning | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Suffix:
-    """A pattern that begins where an expression ends, and what the two mean together."""
+    """A pattern of what follows an expression; `extend` returns what both mean together, None when they do not join."""
 
-    pattern: re.Pattern[str]
+    pattern: Pattern
     extend: Extend
 
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """A pattern that ends where an expression begins; `last` are the words it can end with, "the" left aside."""
+    """A pattern of what precedes an expression; `last` are the words it can end with, apart from "the"."""
 
     last: frozenset[str]
-    pattern: re.Pattern[str]
+    pattern: Pattern
     extend: Extend
 
 
-def part_after(found: Found, match: Match, ctx: Context) -> Reading | None:
-    """Read "Friday night", "9 June in the evening"; "Friday Night" is somebody's title."""
-    if found.interval is None or not found.is_a("day"):
+def part_after(expression: Expression, match: Match, ctx: Context) -> Meaning | None:
+    """Read "Friday night", "9 June in the evening"; "Friday Night" is a title."""
+    if expression.interval is None or not expression.is_a("day"):
         return None
-    if found.reading.kind == "weekday" and ctx.capital(match.start("part")):
-        return replace(found.reading, weak=True)
-    return Reading(part_of_day(found.interval.start, match["part"]), "part")
+    if expression.meaning.kind == "weekday" and ctx.capital(match.start("part")):
+        return replace(expression.meaning, weak=True)
+    return Meaning(part_of_day(expression.interval.start, match["part"]), "part")
 
 
-def week_on(found: Found, match: Match, ctx: Context) -> Reading | None:
+def week_on(expression: Expression, match: Match, ctx: Context) -> Meaning | None:
     """Read "Tuesday week": a week after the coming Tuesday."""
-    if found.reading.kind != "weekday" or found.interval is None or not ctx.complete(match.end()):
+    if expression.meaning.kind != "weekday" or expression.interval is None or not ctx.complete(match.end()):
         return None
-    return Reading(calendar.day(found.interval.start + WEEK))
+    return Meaning(calendar.day(expression.interval.start + WEEK))
 
 
-def part_before(found: Found, match: Match, _: Context) -> Reading | None:
+def part_before(expression: Expression, match: Match, _: Context) -> Meaning | None:
     """Read "the morning of 9 July"."""
-    if found.interval is None or not found.is_a("day"):
+    if expression.interval is None or not expression.is_a("day"):
         return None
-    return Reading(part_of_day(found.interval.start, match["part"]), "part")
+    return Meaning(part_of_day(expression.interval.start, match["part"]), "part")
 
 
-def _each_year(found: Found, change: Callable[[Interval], Interval | None]) -> Reading | None:
-    """Change an expression in its own year and, where it names none, in any other."""
-    if found.interval is None:
+def _each_year(expression: Expression, change: Callable[[TimeInterval], TimeInterval | None]) -> Meaning | None:
+    """Apply a change to an expression, and where it names no year to the expression in any other year."""
+    if expression.interval is None:
         return None
-    yearly = found.reading.yearly
+    yearly = expression.meaning.yearly
 
-    def changed(year: int) -> Interval | None:
+    def changed(year: int) -> TimeInterval | None:
         whole = yearly(year) if yearly else None
         return change(whole) if whole else None
 
-    return Reading(change(found.interval), yearly=changed if yearly else None)
+    return Meaning(change(expression.interval), yearly=changed if yearly else None)
 
 
-_THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
+_THIRDS: dict[str, int] = dict(ENGLISH.table("times.thirds"))
 
 
-def third(found: Found, match: Match, _: Context) -> Reading | None:
-    if found.reading.kind != "date" or not found.is_a("month", "year", "season", "decade", "week"):
+def third(expression: Expression, match: Match, _: Context) -> Meaning | None:
+    """Read "early June", "the end of 2022"."""
+    if expression.meaning.kind != "date" or not expression.is_a("month", "year", "season", "decade", "week"):
         return None
     index = _THIRDS[match["third"]]
-    return _each_year(found, lambda whole: third_of(whole, index))
+    return _each_year(expression, lambda whole: third_of(whole, index))
 
 
-def third_of(whole: Interval, index: int) -> Interval | None:
-    """Return ten days of a month, four months of a year, a month of a season, about three years of a decade."""
+def third_of(whole: TimeInterval, index: int) -> TimeInterval | None:
+    """Return a third: ten days of a month, four months of a year, a month of a season, 3 or 4 years of a decade.
+
+    `index` is 0, 1 or 2.
+    """
     start = whole.start
     if whole.granularity == "season":
         return calendar.month(start.year, start.month + index)
@@ -97,20 +103,19 @@ def third_of(whole: Interval, index: int) -> Interval | None:
     return calendar.span(edges[index], edges[index + 1])
 
 
-_NTH = {word: number for word, number in ORDINALS.items() if number <= 5} | {"last": -1, "final": -1}
-_NTH |= {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5}
-
-
-def nth_of(found: Found, match: Match, _: Context) -> Reading | None:
+def nth_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
     """Read "the first weekend of August", "the last week of May", "the second half of 2024"."""
-    if not found.is_a("month", "year", "season"):
+    if not expression.is_a("month", "year", "season"):
         return None
-    n, words = _NTH[match["nth"]], match["of"]
-    return _each_year(found, lambda whole: nth_in(whole, n, words))
+    n, words = POSITIONS[match["nth"]], match["of"]
+    return _each_year(expression, lambda whole: nth_in(whole, n, words))
 
 
-def nth_in(whole: Interval, n: int, words: str) -> Interval | None:
-    """Return the n-th week, weekend, weekday, half... of an interval; n = -1 is the last. Weeks count from its ends."""
+def nth_in(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
+    """Return the n-th week, weekend, weekday, half or other unit of an interval; n = -1 is the last.
+
+    The first week is the first seven days, the last week the last seven.
+    """
     if words == "weekend" or words in WEEKDAYS:
         return _nth_day(whole, n, words)
     if words == "week":
@@ -122,7 +127,7 @@ def nth_in(whole: Interval, n: int, words: str) -> Interval | None:
     return calendar.unit(words, start)
 
 
-def _nth_day(whole: Interval, n: int, words: str) -> Interval | None:
+def _nth_day(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
     weekday = calendar.SATURDAY if words == "weekend" else WEEKDAYS[words]
     if n < 0:
         start = calendar.weekday_before(whole.end, weekday)
@@ -133,16 +138,20 @@ def _nth_day(whole: Interval, n: int, words: str) -> Interval | None:
     return calendar.weekend(start) if words == "weekend" else calendar.day(start)
 
 
-def unit_beside(found: Found, match: Match, _: Context) -> Reading | None:
-    base = found.interval
+def unit_next_to(expression: Expression, match: Match, _: Context) -> Meaning | None:
+    """Read "the week before 9 June"."""
+    base = expression.interval
     if base is None or base.granularity in ("minute", "hour"):
         return None
-    interval = beside(base, match["unit"], match["side"])
-    return Reading(interval) if interval else None
+    interval = adjacent(base, match["unit"], match["side"])
+    return Meaning(interval) if interval else None
 
 
-def beside(base: Interval, name: str, side: str) -> Interval | None:
-    """Read "the week before 9 June" as the seven days before it, "the Friday before" as the last one before."""
+def adjacent(base: TimeInterval, name: str, side: str) -> TimeInterval | None:
+    """Return the unit or weekday before or after an interval, or (side "of") the week or weekend that contains it.
+
+    The week before a day is the seven days before it; other units are those of the calendar.
+    """
     before = side == "before"
     if side == "of":
         return (
@@ -162,54 +171,54 @@ def beside(base: Interval, name: str, side: str) -> Interval | None:
     return calendar.unit(name, calendar.step(name, base.start, -1 if before else 1))
 
 
-def count_beside(found: Found, match: Match, _: Context) -> Reading | None:
+def count_from(expression: Expression, match: Match, _: Context) -> Meaning | None:
     """Read "two weekends before 17 July", "three days after Christmas", "a week from Friday"."""
-    base, sign = found.interval, -1 if match["side"] in ("before", "prior to") else 1
+    base, sign = expression.interval, -1 if match["side"] in ("before", "prior to") else 1
     if base is None or base.granularity in ("minute", "hour"):
         return None
     name, number = counted_units(match)
     if name == "weekend":
-        first = beside(base, name, "before" if sign < 0 else "after")
-        return Reading(first and calendar.weekend(first.start + sign * (int(number.low) - 1) * WEEK))
-    if name == "week" and found.is_a("day") and number.low == number.high:
-        return Reading(calendar.day(base.start + sign * int(number.low) * WEEK))
-    return Reading(counted(name, number, base.start, sign))
+        first = adjacent(base, name, "before" if sign < 0 else "after")
+        return Meaning(first and calendar.weekend(first.start + sign * (int(number.low) - 1) * WEEK))
+    if name == "week" and expression.is_a("day") and number.low == number.high:
+        return Meaning(calendar.day(base.start + sign * int(number.low) * WEEK))
+    return Meaning(counted(name, number, base.start, sign))
 
 
-def open_since(found: Found, _: Match, ctx: Context) -> Reading | None:
-    """Read "since 2016": from then until now, so of two years or weekdays it could be, the past one."""
-    base = found.interval
+def open_since(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
+    """Read "since 2016": from then until now; a year or weekday that is ambiguous is the past one."""
+    base = expression.interval
     if base is not None and base.start >= ctx.now:
-        if found.reading.yearly is not None:
-            base = found.reading.yearly(base.start.year - 1)
-        elif found.reading.kind == "weekday":
+        if expression.meaning.yearly is not None:
+            base = expression.meaning.yearly(base.start.year - 1)
+        elif expression.meaning.kind == "weekday":
             base = calendar.day(base.start - WEEK)
     since = calendar.span(base.start, ctx.now) if base else None
-    return Reading(since) if since else None
+    return Meaning(since) if since else None
 
 
-_WITHIN = rf"day|weekend|week|month|quarter|half|{WEEKDAY}"
-_COUNTED_FROM = "before|after|prior to|from|following|on"
-_PART = r"(?P<part>morning|afternoon|evening|night)"
-_BESIDE = rf"(?P<unit>day|night|week|weekend|month|year|{WEEKDAY})"
+_PART = rf"(?P<part>{one_of(PARTS)})"
+_UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['narrative'])}|{WEEKDAY})"
+_COUNTED_UNIT = rf"(?P<of>{one_of(UNIT_GROUPS['counted'])}|{WEEKDAY})"
+_COUNTED_FROM = one_of(BETWEEN["counted_from"])
 _THIRD = r"(?:(?:very )?(?P<third>early|mid|late|(?:beginning|start|middle|end)(?= of | in ))(?: part of| in| of)?)"
 SUFFIXES = (
-    Suffix(compiled(rf",? (?:in the |at )?{_PART}\b"), part_after),
-    Suffix(compiled(r" week\b"), week_on),
+    Suffix(Pattern(rf",? (?:in the |at )?{_PART}\b"), part_after),
+    Suffix(Pattern(r" week\b"), week_on),
 )
 
 
 def _prefix(last: str, pattern: str, extend: Extend) -> Prefix:
-    return Prefix(frozenset(last.split()), compiled(rf"{pattern}$"), extend)
+    return Prefix(frozenset(last.split()), Pattern(rf"{pattern}$"), extend)
 
 
 PREFIXES = (
     _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
     _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
-    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(_NTH)}) (?P<of>{_WITHIN}) (?:of|in) ", nth_of),
+    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|in) ", nth_of),
     _prefix(
-        "before after of following", rf"\b(?:the )?{_BESIDE} (?P<side>before|after|of|following) (?:the )?", unit_beside
+        "before after of following", rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) (?:the )?", unit_next_to
     ),
-    _prefix("before after to from following on", rf"{UNIT_COUNT} (?P<side>{_COUNTED_FROM}) ", count_beside),
+    _prefix("before after to from following on", rf"{UNIT_COUNT} (?P<side>{_COUNTED_FROM}) ", count_from),
 )
 SINCE = _prefix("since about around", r"\b(?:ever )?since (?:about |around )?(?:the )?", open_since)

@@ -1,4 +1,4 @@
-"""The rules of single expressions, one module for each kind; of two that match the same words the earlier one wins."""
+"""The rules of single expressions, a module for each kind; of two that match the same words the earlier one wins."""
 
 from ..rule_types import Rule
 from . import (

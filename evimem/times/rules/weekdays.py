@@ -1,7 +1,7 @@
 """Weekdays: last Friday, next Tuesday, on Sunday, two Saturdays ago.
 
-"Last Friday" is the most recent past Friday, or with the other convention the Friday of the ISO week before. "Next
-Friday" is the Friday of the next ISO week, which is what "next" adds to "this Friday" and to plain "Friday".
+"Last Friday" is the most recent past Friday, or by the other convention the Friday of the ISO week before. "Next
+Friday" is the Friday of the next ISO week: that is the difference to "this Friday" and plain "Friday".
 """
 
 from __future__ import annotations
@@ -13,57 +13,62 @@ from datetime import datetime
 from .. import calendar
 from ..calendar import DAY, WEEK
 from ..context import Context
-from ..lexicon import COUNT, FULL_WEEKDAYS, WEEKDAY, WEEKDAYS, quantity
-from ..rule_types import Reading, rules
+from ..fragments import COUNT, PREVIOUS, UPCOMING, WEEKDAY, one_of
+from ..lexicon import BEFORE, FULL_WEEKDAYS, WEEKDAYS, quantity
+from ..rule_types import Meaning, rules
 
 Match = re.Match[str]
 
 
-def _weekday(start: datetime) -> Reading:
-    return Reading(calendar.day(start), "weekday")
+def _weekday(start: datetime) -> Meaning:
+    return Meaning(calendar.day(start), "weekday")
 
 
 def _in_week(moment: datetime, match: Match) -> datetime:
     return calendar.week(moment).start + WEEKDAYS[match["weekday"]] * DAY
 
 
-def most_recent(match: Match, ctx: Context) -> Reading:
+def most_recent(match: Match, ctx: Context) -> Meaning:
     return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[match["weekday"]]))
 
 
-def upcoming(match: Match, ctx: Context) -> Reading:
+def upcoming(match: Match, ctx: Context) -> Meaning:
     return _weekday(calendar.weekday_after(ctx.today, WEEKDAYS[match["weekday"]]))
 
 
-def last(match: Match, ctx: Context) -> Reading:
+def last(match: Match, ctx: Context) -> Meaning:
+    """Read "last Friday" by the convention of the caller."""
     if ctx.weekday == "previous_week":
         return _weekday(_in_week(ctx.today - WEEK, match))
     return most_recent(match, ctx)
 
 
-def last_but_one(match: Match, ctx: Context) -> Reading:
+def last_but_one(match: Match, ctx: Context) -> Meaning:
+    """Read "the Friday before last"."""
     recent = last(match, ctx).interval
     return _weekday((recent.start if recent else ctx.today) - WEEK)
 
 
-def next_one(match: Match, ctx: Context) -> Reading:
+def next_one(match: Match, ctx: Context) -> Meaning:
+    """Read "next Friday"."""
     return _weekday(_in_week(ctx.today + WEEK, match))
 
 
-def next_but_one(match: Match, ctx: Context) -> Reading:
+def next_but_one(match: Match, ctx: Context) -> Meaning:
+    """Read "the Friday after next"."""
     return _weekday(_in_week(ctx.today + 2 * WEEK, match))
 
 
-def this_one(match: Match, ctx: Context) -> Reading:
-    """Return that day of this week, or the one to come when it is over and the sentence does not look back."""
+def this_one(match: Match, ctx: Context) -> Meaning:
+    """Read "this Friday": that of this ISO week, or the next one when it is over and the tense does not look back."""
     start = _in_week(ctx.today, match)
     if start < ctx.today and ctx.direction(*match.span()) >= 0:
         return upcoming(match, ctx)
     return _weekday(start)
 
 
-def bare(match: Match, ctx: Context) -> Reading | None:
-    """Return the most recent one where the sentence looks back, else the next; weak where it may be part of a name."""
+def bare(match: Match, ctx: Context) -> Meaning | None:
+    """Read "Friday": the most recent where the tense looks back, else the next; weak where it may be part of a name."""
     if match["weekday"] not in FULL_WEEKDAYS and not (match["lead"] and ctx.capital(match.start("x"))):
         return None
     back = ctx.direction(*match.span("x")) < 0
@@ -71,26 +76,25 @@ def bare(match: Match, ctx: Context) -> Reading | None:
     return replace(reading, weak=match["one_of_many"] is not None or not ctx.complete(match.end()))
 
 
-def some_ago(match: Match, ctx: Context) -> Reading:
+def some_ago(match: Match, ctx: Context) -> Meaning:
+    """Read "two Saturdays ago"."""
     weeks = int(quantity(match["count"]).low) - 1
     return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[match["weekday"].rstrip("s")]) - weeks * WEEK)
 
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
-_FULL = rf"(?P<weekday>(?:{'|'.join(FULL_WEEKDAYS)})s)"
-_LEAD = r"(?:(?P<lead>on|by|until|till|since|before|after|for|from) )?"
-_EACH = r"a|an|the|every|every (?:other|second|third|single)|each|any|one|some|most|my|your|our|another"
-_NAMED = "black|good|fat|taco"
-_MANY = rf"(?P<one_of_many>(?:{_EACH}|{_NAMED}) )?"
+_PLURAL = rf"(?P<weekday>{one_of(FULL_WEEKDAYS)}s)"
+_LEAD = rf"(?:(?P<lead>{one_of(BEFORE['weekday'])}) )?"
+_MANY = rf"(?P<one_of_many>{one_of(BEFORE['one_of_many'])} )?"
 
 RULES = rules(
-    ("weekday", rf"\b(?:last|previous|past) {_DAY}", last),
+    ("weekday", rf"\b{PREVIOUS} {_DAY}", last),
     ("weekday", rf"\b(?:(?:this|the) (?:past|last)|this previous) {_DAY}", most_recent),
     ("weekday", rf"\b(?:the |last )?{_DAY} before last\b", last_but_one),
     ("weekday", rf"\bnext {_DAY}", next_one),
     ("weekday", rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
-    ("weekday", rf"\b(?:this |the )?(?:coming|upcoming) {_DAY}", upcoming),
+    ("weekday", rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
     ("weekday", rf"\bthis {_DAY}", this_one),
     ("weekday", rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})", bare),
-    ("weekday", rf"(?P<count>{COUNT}) {_FULL} ago\b", some_ago),
+    ("weekday ago", rf"(?P<count>{COUNT}) {_PLURAL} ago\b", some_ago),
 )

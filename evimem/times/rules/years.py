@@ -5,65 +5,62 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from ...lang import ENGLISH
 from .. import calendar
-from ..calendar import Interval
+from ..calendar import TimeInterval
 from ..context import Context
-from ..lexicon import compiled
+from ..fragments import Pattern, one_of
+from ..lexicon import BEFORE, DECADES, NOT_BEFORE
 from ..rule_types import rules
 
 Match = re.Match[str]
 
 
-def bare(match: Match, ctx: Context) -> Interval | None:
-    """Read a year where a word before it says so and no noun follows that it would count."""
-    if _COUNTS.match(ctx.folded, match.end("x")):
+def bare(match: Match, ctx: Context) -> TimeInterval | None:
+    """Read "in 2016", unless a noun follows that the number counts ("in 2016 steps")."""
+    if _COUNTED.regex.match(ctx.folded, match.end("x")):
         return None
     return calendar.year(int(match["x"]))
 
 
-def range_of(match: Match, _: Context) -> Interval | None:
+def range_of(match: Match, _: Context) -> TimeInterval | None:
+    """Read "from 2014 to 2018", both years included."""
     return calendar.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
 
 
-def decade(match: Match, ctx: Context) -> Interval | None:
-    """Read "the 90s", "the 1990s", "the nineties": of the short forms the latest decade that has begun."""
+def decade(match: Match, ctx: Context) -> TimeInterval | None:
+    """Read "the 90s", "the 1990s", "the nineties"; a short form is the latest decade that has begun."""
     word = match["decade"]
-    number = _DECADES[word] if word in _DECADES else int(word)
+    number = DECADES[word] if word in DECADES else int(word)
     if number >= 100:
         return (
             calendar.span(datetime(number, 1, 1), datetime(number + 100, 1, 1))
             if _is_century(number)
             else calendar.decade(number)
         )
-    if _DEGREES.search(ctx.folded, *ctx.sentence(*match.span())):
+    if _DEGREES.regex.search(ctx.folded, *ctx.sentence(*match.span())):
         return None
     century = ctx.today.year - ctx.today.year % 100
     return calendar.decade(century + number - (100 if century + number > ctx.today.year else 0))
 
 
 def _is_century(number: int) -> bool:
-    """Say whether "the 1800s" and "the 1900s" are meant; "the 2000s" have been a decade so far."""
+    """Return whether a number is a century: "the 1800s" and "the 1900s" are, "the 2000s" are a decade."""
     return number % 100 == 0 and number < 2000
 
 
-_TENS = "twenties thirties forties fifties sixties seventies eighties nineties".split()
-_DECADES = {word: number for number, word in zip(range(20, 100, 10), _TENS, strict=True)}
 _YEAR = r"(?:1[5-9]|20)\d\d"
-_DEGREES = compiled(r"\b(?:degrees|temperatures?|temps?|weather|hot|warm|fahrenheit|humid|highs?|lows?|points)\b|[°%]")
-_COUNTS = compiled(
-    r"(?:(?: |-)?(?:%|percent|people|words|steps|dollars|euros|pounds|bucks|miles|meters|metres|kilometers|km|kg|grams"
-    r"|calories|points|hours|days|minutes|seconds|years|times|pages|square|feet|followers|subscribers|views|copies|units"
-    r"|pieces|votes|pm|am|mah|mm|cm|lbs|k|guests|members|students|employees|customers|users)\b|[.,:/]\d|-\d)"
-)
+_DEGREES = Pattern(rf"\b{one_of(ENGLISH.words('times.degree_words'))}\b|[°%]")
+_COUNTED = Pattern(rf"(?:(?: |-)?(?:%|{one_of(NOT_BEFORE['year'])})\b|[.,:/]\d|-\d)")
 
 _X = rf"(?P<x>{_YEAR})(?![\w%])"
-_LED = r"(?:in|since|during|year|by|until|till|around|circa|from|before|after|late|early|mid|through)[ -]"
-_PART = r"(?:summer|winter|spring|autumn|fall|end|beginning|start|middle|part|half|quarter|back) (?:of|in) "
+_LEAD = rf"{one_of(BEFORE['year'])}[ -]"
+_PART = rf"{one_of(BEFORE['part_of_year'])} (?:of|in) "
 _TO = r"(?: ?- ?| (?:to|until|till|through) )"
-_DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{'|'.join(_TENS)})"
+_DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{one_of(DECADES)})"
 
 RULES = rules(
-    ("number", rf"\b{_LED}{_X}", bare),
+    ("number", rf"\b{_LEAD}{_X}", bare),
     ("number", rf"\b{_PART}{_X}", bare),
     ("number", rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
     ("number", rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b", bare),

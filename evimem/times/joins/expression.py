@@ -1,24 +1,25 @@
-"""An expression found in a text, on its way from a rule through the joins to a time."""
+"""An expression found in a text, between its rule and the final time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..calendar import Interval
-from ..rule_types import Reading
+from ..calendar import TimeInterval
+from ..rule_types import Meaning
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Expression:
     """The half-open range of characters of an expression, and what it means."""
 
     start: int
     end: int
-    reading: Reading
+    meaning: Meaning
 
     @property
-    def interval(self) -> Interval | None:
-        return self.reading.interval
+    def interval(self) -> TimeInterval | None:
+        return self.meaning.interval
 
     def is_a(self, *granularities: str) -> bool:
+        """Return whether the expression has an interval of one of the granularities."""
         return self.interval is not None and self.interval.granularity in granularities

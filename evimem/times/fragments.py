@@ -1,0 +1,108 @@
+"""Patterns of the time grammar, compiled when first used, and the fragments that several patterns share.
+
+Patterns are written for folded text (see `fold`). One space in a pattern stands for one to three blanks in the text:
+bounded, so that no run of blanks can be expensive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..lang import ENGLISH
+from .lexicon import (
+    ARTICLE_NUMBERS,
+    FULL_MONTHS,
+    MONTHS,
+    ONES,
+    ORDINALS,
+    PREVIOUS_WORDS,
+    ROUGH_QUANTITIES,
+    SEASONS,
+    SIMPLE_NUMBERS,
+    TENS,
+    UNITS,
+    UPCOMING_WORDS,
+    WEEKDAYS,
+    Quantity,
+    quantity,
+)
+
+_SPACE = re.compile(r"\[[^\]]*\]|\(\?<[!=][^)]*\)| ")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A pattern of the grammar. It is compiled at its first use: most processes need only a few of the patterns.
+
+    A space in `source` matches one to three blanks, except inside a set or a lookbehind, where it stays one space.
+    """
+
+    source: str
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        blanks = r"(?:[ \n]{1,3})"
+        return re.compile(_SPACE.sub(lambda match: blanks if match.group() == " " else match.group(), self.source))
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return a group that matches any of the words, the longest first."""
+    return "(?:" + "|".join(sorted(words, key=lambda word: (-len(word), word))) + ")"
+
+
+MONTH = one_of(MONTHS)
+FULL_MONTH = one_of(FULL_MONTHS)
+WEEKDAY = one_of(WEEKDAYS)
+SEASON = one_of(SEASONS)
+UNIT = one_of(UNITS)
+PREVIOUS = one_of(PREVIOUS_WORDS)
+UPCOMING = one_of(UPCOMING_WORDS)
+
+_NOT_INSIDE = r"(?<![\w.,:/$-])"
+# Tens and ones as two groups: the 144 compounds as alternatives take 15 ms to compile in each of 15 patterns.
+_NUMBER = rf"(?:{one_of(TENS)}(?:(?: |-){one_of(ONES)})?|{one_of(word for word in SIMPLE_NUMBERS if word not in TENS)})"
+_FIGURE = r"\d{1,4}(?:[.,]5)?"
+COUNT = (
+    rf"{_NOT_INSIDE}(?:{one_of(ROUGH_QUANTITIES)}|{one_of(ARTICLE_NUMBERS)}"
+    rf"|(?:{_FIGURE}|{_NUMBER})(?:(?: or | to |-)(?:{_FIGURE}|{_NUMBER}))?)(?![\w:/])"
+)
+_ADJECTIVE = rf"(?:{one_of(ENGLISH.words('times.unit_adjectives'))} )?"
+UNIT_COUNT = (
+    rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{_ADJECTIVE}(?P<unit>{UNIT})\b(?:'s?)?"
+    r"(?P<half_too> and a half)?"
+)
+YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
+DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
+APPROXIMATELY = rf"(?:(?:just |only |a little |a bit |well )?{one_of(ENGLISH.words('times.approximations'))} )?"
+
+# The end of the text, punctuation, or a word that can follow a complete time expression.
+FOLLOWED = Pattern(
+    r"(?:'s)?(?:\s*$|\s*[^\w\s'$-]|[ ]+-"
+    rf"|[ \n]{{1,3}}(?:{one_of(ENGLISH.words('times.followers'))}(?![\w'])|[^\w\s$]))"
+)
+
+
+def counted_units(match: re.Match[str]) -> tuple[str, Quantity]:
+    """Return the unit that a match of UNIT_COUNT names, and how many of them."""
+    unit = UNITS[match["unit"]]
+    number = quantity(match["count"], and_a_half=bool(match["half"] or match["half_too"]))
+    if match["count"].split()[-1] in ("of", "couple") and unit.name not in ("minute", "hour", "day", "night"):
+        number = Quantity(2, 2)  # "a couple of weeks": the unit is coarse enough for the word to mean two
+    return unit.name, Quantity(number.low * unit.count, number.high * unit.count)
+
+
+def year_number(words: str) -> int:
+    """Return the year that a match of YEAR names; two digits are read within 1970 to 2069."""
+    if words.startswith("'"):
+        short = int(words[1:])
+        return short + (1900 if short >= 70 else 2000)
+    return int(words)
+
+
+def day_number(words: str) -> int:
+    """Return the day of the month that a match of DAY_NUMBER names."""
+    words = " ".join(words.split())
+    return ORDINALS[words] if words in ORDINALS else int(words.rstrip("stndrh"))
