@@ -26,7 +26,7 @@ from evimem.index.ranking import rank
 from evimem.index.resolved_query import Question, microseconds
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.loaders.locomo_format import read_locomo
-from evimem.query.hints import hints
+from evimem.query.analysis import hints
 from evimem.store.layers import events
 
 from .scenes import KINDS, scene

@@ -17,13 +17,26 @@ Manner = Literal["direct", "precise", "inferred", "hedged"]
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """What a question says about where to look; priors, never filters.
+
+    `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or a
+    duration.
+    """
+
+    names: tuple[str, ...] = ()
+    times: tuple[TimeSpan, ...] = ()
+    when: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What a question asks, read from its words and the names of the memory, without a model.
 
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
     it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
     names, and `terms` their stems; `temporal` is whether the answer is, or is constrained by, a time; `past` whether
-    an older state is asked for.
+    an older state is asked for; `hints` are those of the question itself, for the first search.
     """
 
     question: str
@@ -36,6 +49,7 @@ class Analysis:
     temporal: bool
     past: bool
     requirements: tuple[Requirement, ...]
+    hints: Hints = Hints()
 
 
 @dataclass(frozen=True, slots=True)

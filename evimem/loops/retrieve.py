@@ -10,7 +10,7 @@ from typing import Any
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.clamps import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
-from ..query.hints import hints
+from ..query.analysis import hints
 from ..text.names import is_about, names
 from ..types.stored import Roster
 from ..types.values import Hit, Query, Turn

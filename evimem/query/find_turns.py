@@ -9,7 +9,7 @@ from datetime import datetime
 from ..errors import InvalidQuery
 from ..flow import Flow, embed, recall, roster
 from ..types.values import Hit, Query
-from .hints import check_asked, hints
+from .analysis import check_asked, hints
 
 
 @dataclass(frozen=True, slots=True)
