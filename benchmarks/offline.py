@@ -28,9 +28,8 @@ from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
-from evimem.offline.constants import SHIPPED, Constants, Linear
+from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone
 from evimem.offline.match_sentences import match, strength
-from evimem.offline.monotone import fit_monotone
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.store.sqlite import SqliteStore
 from evimem.types.budget import Budget

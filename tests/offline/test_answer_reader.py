@@ -9,7 +9,8 @@ from datetime import datetime
 import pytest
 
 from evimem.judging.evidence import Draft, View
-from evimem.offline.answer_reader import read
+
+from .direct import read
 
 See = Callable[..., View]
 FRIENDS = [

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from evimem.judging.evidence import View
-from evimem.offline.attributes import lookup
 from evimem.offline.attributes.asked_attribute import attribute_of
-from evimem.offline.sufficiency import judge
 from evimem.types.values import Tier
+
+from .direct import judge, lookup
 
 See = Callable[..., View]
 HOME = [

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from evimem.judging.evidence import View
-from evimem.offline.contrast_sets import contrasted
-from evimem.offline.false_premise import Altered, altered, in_words
 from evimem.offline.match_sentences import match
-from evimem.offline.sufficiency import judge
+from evimem.offline.signals import Altered, altered, contrasted, in_words
 from evimem.text.terms import stem
+
+from .direct import judge
 
 See = Callable[..., View]
 LETTER = [

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from evimem.judging.evidence import View
 from evimem.offline.constants import SHIPPED
-from evimem.offline.sufficiency import judge
 from evimem.types.values import Tier
+
+from .direct import judge
 
 See = Callable[..., View]
 FRIENDS = [

@@ -1,5 +1,5 @@
-"""The first reader: one attribute of somebody, looked up in what the evidence states of each, or named as untold."""
+"""Attributes of people and things: "what is my sister's dog called", read from what the evidence states of each."""
 
-from .lookup import Item, Slot, lookup
+from .lookup import NOT_ASKED, QUESTIONS, Item, Lookup, lookup
 
-__all__ = ["Item", "Slot", "lookup"]
+__all__ = ["NOT_ASKED", "QUESTIONS", "Item", "Lookup", "lookup"]

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...extract.tagging import Tagged, lowered, tagged
+from ...lang import ENGLISH
 from .phrases import POSSESSIVE, Phrase, phrases
+from .tag_sets import BETWEEN_PHRASES
 
 _BE = r"(?:\s+(?:is|are|was|were|am)|['\u2019]s|['\u2019]re)"
 _DO = r"(?:do|does|did|can|could|would|will)(?:\s?n['\u2019]?t|\s+not)?|can['\u2019]?t"
 _WHO = r"(?P<of>.+?)"
-_POSS = r"(?P<poss>my|our|your|his|her|their)"
+_POSS = rf"(?P<poss>{'|'.join(word for word in POSSESSIVE if word != 'its')})"
 _END = r"(?P<tail>\s+(?:now|today|currently|these days|nowadays|before|at first|previously|originally))?\s*\?*\s*$"
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("name", rf"^(?:what|how){_BE}\s+{_WHO}\s+(?:called|named)"),
@@ -70,15 +72,15 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("attribute", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<noun>[a-z-]+(?:\s+[a-z-]+)?)"),
     ("place", rf"^where{_BE}\s+{_WHO}"),
 )
-_PATTERNS = tuple((kind, re.compile(shape + _END, re.IGNORECASE)) for kind, shape in _SHAPES)
+PATTERNS = tuple((kind, re.compile(shape + _END, re.IGNORECASE)) for kind, shape in _SHAPES)
+_NAME_PREPOSITIONS = frozenset(ENGLISH.words("attributes.name_prepositions"))
 _MOST_PHRASES = 2  # "the door of my shed"
-_LONGEST = 200  # characters of a question that is read so
-_TITLES = ("mr", "mrs", "ms", "dr", "prof", "mr.", "mrs.", "ms.", "dr.", "prof.")
+_LONGEST = 200  # characters of a question that these patterns are tried on
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What is asked of whom: the kind of attribute, the phrase for whose it is, the noun or verb that narrows it."""
+    """What a question asks for: the kind of attribute, the phrase for its owner, the noun or verb that narrows it."""
 
     kind: str
     of: Phrase
@@ -93,7 +95,7 @@ def attribute_of(question: str) -> Attribute | None:
     text = question.strip()
     if len(text) > _LONGEST:
         return None
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in PATTERNS:
         found = pattern.match(text)
         if found is None:
             continue
@@ -117,7 +119,7 @@ def attribute_of(question: str) -> Attribute | None:
 
 
 def _runs_on(sentence: Tagged, phrase: Phrase) -> bool:
-    """Whether words follow a name within a phrase, which then holds more than one: "Gina design"."""
+    """Return whether words follow a name within a phrase, which is then more than one phrase: "Gina design"."""
     return bool(phrase.name and phrase.words) and sentence.ranges[phrase.last - 1][1] > phrase.name_at[1]
 
 
@@ -129,22 +131,22 @@ def _phrase(text: str, at: int, to: int) -> Phrase | None:
         return None
     found = list(phrases(sentence, inside[0], inside[-1] + 1))
     held = {place for phrase in found for place in range(phrase.first, phrase.last)}
-    if any(sentence.tags[place] not in "PQD" for place in inside if place not in held):
-        return None  # a verb: more than whose it is
+    if any(sentence.tags[place] not in BETWEEN_PHRASES for place in inside if place not in held):
+        return None  # a verb: the text is more than a phrase for the owner
     if not 0 < len(found) <= _MOST_PHRASES or any(_runs_on(sentence, phrase) for phrase in found):
         return None
     return found[0] if len(found) == 1 else _joined(found[0], found[1], sentence.words[found[0].last : found[1].first])
 
 
 def _joined(head: Phrase, other: Phrase, between: Sequence[str]) -> Phrase | None:
-    """Return a phrase with another that belongs to it: its owner after "of", else what tells it from others."""
+    """Return a phrase with one that depends on it: its owner after "of", else what distinguishes it."""
     if not head.words or not between:
         return None
     if list(between) == ["of"]:
         if head.words == ("one",):
             return other
         return Phrase(other, "", head.words, head.name)
-    if between[0] in ("at", "in", "from", "with", "on"):
+    if between[0] in _NAME_PREPOSITIONS:
         more = (*other.words, *(word.casefold() for word in other.name.split()))
         return Phrase(head.owner, head.pronoun, (*more, *head.words), head.name)
     return None

@@ -10,6 +10,7 @@ from ...extract.grammar import find_clauses
 from ...extract.predicates import predicate_class, sense
 from ...extract.tagging import Tagged
 from ...extract.verbs import lemma
+from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
 from ...types.values import Fact, Turn
 from .attribute_values import bears, values_of
@@ -18,23 +19,32 @@ from .entities import People, Said, Thing
 from .name_patterns import Mean, before_name, beside, christened, named
 from .phrases import Phrase, names_of, phrases
 from .statement import Clause, spoken
+from .tag_sets import DETERMINER, PREPOSITIONS
 from .tagged_turn import Reading, extent
 from .word_classes import is_person, is_trade
 
-_HOMES = frozenset("house flat apartment cottage home room bungalow studio condo place".split())
-_JOBS = frozenset("job position role career internship gig work post".split())
-_TAKES = frozenset("have get take start land accept find offer keep".split())
-_HAS = frozenset("have get keep adopt hire find take".split())
-_NOT_THEIRS = frozenset("with of to in at from on".split())
-_NOT_HOME = frozenset("sell visit see leave".split())
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(ENGLISH.words(f"attributes.{name}"))
+
+
+_PREPOSITIONS = tuple(PREPOSITIONS)
+_HOMES = _words("homes")
+_JOBS = _words("jobs")
+_TAKES = _words("job_verbs")
+_HAS = _words("owning_verbs")
+_NOT_THEIRS = _words("not_owned_after")
+_NOT_HOME = _words("not_home_verbs")
+_PRO_NOUNS = _words("pro_nouns")
+_CALLED = _words("called")
 
 
 def read_turn(people: People, turn: Reading, facts: Sequence[Fact], to: str | None) -> None:
     """Add what a turn states to what is known; only what is a fact is stated."""
-    told = sorted((fact for fact in facts if fact.kind != "image"), key=lambda fact: fact.span)
+    stated = sorted((fact for fact in facts if fact.kind != "image"), key=lambda fact: fact.span)
     for sentence in turn.sentences:
         start, end = extent(sentence)
-        inside = [fact for fact in told if start <= fact.span[0] < end]
+        inside = [fact for fact in stated if start <= fact.span[0] < end]
         if inside:
             _read(people, turn.turn, sentence, inside, to)
 
@@ -77,7 +87,7 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
 def _is_trade_next(sentence: Tagged, first: int) -> bool:
     """Whether what follows a verb is somebody's trade: "a plumber"."""
     found = next(phrases(sentence, first, len(sentence.tags)), None)
-    return found is not None and found.first == first and sentence.tags[first] == "D" and is_trade(found.head)
+    return found is not None and found.first == first and sentence.tags[first] == DETERMINER and is_trade(found.head)
 
 
 def _clause(
@@ -93,7 +103,7 @@ def _clause(
 def _is_called(sentence: Tagged, group: Group) -> bool:
     """Whether a group of verbs only adds to a noun: "a man called Bruno"."""
     verb = sentence.words[group.verb : group.end]
-    return group.role == "main" and list(verb) in (["called"], ["named"]) and group.subject < group.verb - 1
+    return group.role == "main" and len(verb) == 1 and verb[0] in _CALLED and group.subject < group.verb - 1
 
 
 def _says(fact: Fact, verbs: str) -> bool:
@@ -123,7 +133,7 @@ def _state(people: People, clause: Clause, mean: Mean) -> None:
     """Record what a clause states, and what it tells of, for the pronouns after it."""
     subject = clause.subject
     if subject is not None:
-        people.told_of(subject)
+        people.mention(subject)
         subject.words.update(stem(word) for word in words(spoken(clause)))
     complement = subject is not None and clause.complement is not None
     things = [None if complement and not place else mean(phrase) for place, phrase in enumerate(clause.rest)]
@@ -149,7 +159,7 @@ def _owned(clause: Clause, things: Sequence[Thing | None]) -> None:
     for phrase, thing in zip(clause.rest, things, strict=True):
         if thing is None or thing.owner is not None or thing is subject or phrase.pronoun:
             continue
-        if phrase.head not in ("one", "ones") and clause.lead(phrase) not in _NOT_THEIRS:
+        if phrase.head not in _PRO_NOUNS and clause.lead(phrase) not in _NOT_THEIRS:
             thing.owner = subject
             noun = thing.heads[0] if thing.heads else ""
             subject.said.append(clause.said(f"has {noun}", phrase.first, before_name(clause.sentence, phrase)))
@@ -164,7 +174,7 @@ def _described(clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:
         named(clause.turn, clause.sentence, phrase, thing)
         only = is_only_coloured(phrase)  # "a Toyota in the end, a silver one"
         coloured(clause.turn, clause.sentence, phrase, main if only and main is not None else thing)
-        if not only and (main is None or tags[phrase.first - 1 : phrase.first] not in ("P", "Q")):
+        if not only and (main is None or tags[phrase.first - 1 : phrase.first] not in _PREPOSITIONS):
             main = thing
         _placed(clause, phrase, thing)
         if before is not None and phrase.new and clause.lead(phrase) == "with":
@@ -176,7 +186,7 @@ def _placed(clause: Clause, phrase: Phrase, thing: Thing) -> None:
     """Record where something is, "a cottage in Strandhill"; a home is where one lives, a job where one works."""
     words_, tags = clause.sentence.words, clause.sentence.tags
     after = next((p for p in clause.rest if p.first == phrase.last + 1), None)
-    if after is None or tags[phrase.last] not in "PQ" or words_[phrase.last] not in ("in", "at", "near"):
+    if after is None or tags[phrase.last] not in PREPOSITIONS or words_[phrase.last] not in ("in", "at", "near"):
         return
     if not after.name and words_[phrase.last] != "at":
         return
@@ -195,16 +205,16 @@ def _remember(people: People, clause: Clause, known: Sequence[tuple[Phrase, Thin
     """Put what is new last, then the subject, then the rest: what comes last is meant first."""
     tags = clause.sentence.tags
     known = [(phrase, thing) for phrase, thing in known if thing in people.things]  # a name may have been merged
-    bare = [(p, thing) for p, thing in known if not (p.first and tags[p.first - 1] in "PQ")]
+    bare = [(p, thing) for p, thing in known if not (p.first and tags[p.first - 1] in PREPOSITIONS)]
     for phrase, thing in known:
         place = phrase.name and not phrase.words and not thing.pronoun  # "in York" is not meant by "it"
         if (phrase, thing) not in bare and not place:
-            people.told_of(thing)
+            people.mention(thing)
     for phrase, thing in reversed(bare):
         if not phrase.new:
-            people.told_of(thing)
+            people.mention(thing)
     if clause.subject is not None:
-        people.told_of(clause.subject)
+        people.mention(clause.subject)
     for phrase, thing in reversed(bare):
         if phrase.new or (phrase.name and clause.sense.verb in ("be", "have")):
-            people.told_of(thing)
+            people.mention(thing)
