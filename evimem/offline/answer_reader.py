@@ -13,7 +13,7 @@ from ..types.answer import Citation
 from ..types.values import Fact
 from . import dates_and_numbers as quantities
 from .answer_span import SENTENCES, answers, head
-from .attributes import NOT_ASKED, QUESTIONS, Lookup, lookup
+from .attributes import ADVICE, ATTRIBUTES, NOT_ASKED, Lookup, attribute_of, lookup
 from .constants import Constants
 from .dates_and_numbers import Dated, dated
 from .match_sentences import Match, Matches, match, strength
@@ -61,12 +61,14 @@ def read(view: View, constants: Constants, extractor: Extractor) -> Draft:
 def attribute_in(view: View, extractor: Extractor) -> Lookup:
     """Return what the evidence states of the attribute that the question asks for, `NOT_ASKED` where it asks for none.
 
-    This alone decides whether the rules of `attributes` are run.
+    This alone decides whether the rules of `attributes` are run: most questions match none of their patterns.
     """
     question = view.analysis.question.strip()
-    if not any(pattern.match(question) for pattern in QUESTIONS):
+    asks_for_advice = any(pattern.match(question) for pattern in ADVICE)
+    if not asks_for_advice and not any(pattern.match(question) for _, pattern in ATTRIBUTES):
         return NOT_ASKED
-    return lookup(view, extractor)
+    attribute = attribute_of(question)
+    return NOT_ASKED if attribute is None and not asks_for_advice else lookup(view, attribute, extractor)
 
 
 def candidates(matches: Matches) -> list[Match]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ...extract.tagging import Tagged, lowered, tagged
 from ...lang import ENGLISH
-from .phrases import POSSESSIVE, Phrase, phrases
-from .tag_sets import BETWEEN_PHRASES
+from .phrases import JOINS, POSSESSIVE, Phrase, phrases
+from .tag_sets import BETWEEN_PHRASES, OWNER
 
 _BE = r"(?:\s+(?:is|are|was|were|am)|['\u2019]s|['\u2019]re)"
 _DO = r"(?:do|does|did|can|could|would|will)(?:\s?n['\u2019]?t|\s+not)?|can['\u2019]?t"
@@ -129,6 +129,8 @@ def _phrase(text: str, at: int, to: int) -> Phrase | None:
     inside = [place for place, (start, end) in enumerate(sentence.ranges) if at <= start and end <= to]
     if not inside:
         return None
+    if any(sentence.tags[place] not in OWNER and sentence.words[place] not in JOINS for place in inside):
+        return None  # a word that belongs to no phrase: most often a verb
     found = list(phrases(sentence, inside[0], inside[-1] + 1))
     held = {place for phrase in found for place in range(phrase.first, phrase.last)}
     if any(sentence.tags[place] not in BETWEEN_PHRASES for place in inside if place not in held):

@@ -75,11 +75,8 @@ class Stated:
         return tuple(distinct.values())[: _SEVERAL if several else 1]
 
 
-def stated(view: View, extractor: Extractor) -> Stated | None:
-    """Return what the evidence states of the attribute asked for, None for a question that asks for none."""
-    attribute = attribute_of(view.analysis.question)
-    if attribute is None:
-        return None
+def stated(view: View, attribute: Attribute, extractor: Extractor) -> Stated:
+    """Return what the evidence states of an attribute."""
     ordered = in_order(view)
     places = {turn.id: place for place, turn in enumerate(ordered)}
     people = _people(view, ordered, extractor)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...protocols import Extractor
-from .advice import ASKED, advice
-from .asked_attribute import PATTERNS
+from .advice import advice
+from .asked_attribute import Attribute
 from .attribute_answer import stated
 
-# The questions that may ask for an attribute or a recommendation; any other needs no lookup.
-QUESTIONS = (*ASKED, *(pattern for _, pattern in PATTERNS))
 _STATED_AS = ENGLISH.table("attributes.stated_as")
 _CHANGING = frozenset(ENGLISH.words("attributes.changing"))
 
@@ -42,26 +40,26 @@ class Lookup:
 NOT_ASKED = Lookup()
 
 
-def lookup(view: View, extractor: Extractor) -> Lookup:
-    """Return what the evidence states of the attribute asked for; the result of a check is kept for its answer."""
+def lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lookup:
+    """Return the recommendation or attribute asked for; the result of a check is kept for the answer."""
     key = ("attribute", view.iteration, tuple(item.turn.id for item in view.shown))
     if key not in view.memo:
-        view.memo[key] = _lookup(view, extractor)
+        view.memo[key] = _lookup(view, attribute, extractor)
     found: Lookup = view.memo[key]
     return found
 
 
-def _lookup(view: View, extractor: Extractor) -> Lookup:
+def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lookup:
     advised = advice(view)
     if advised is not None:
         if advised.turn is None:
             return Lookup(-1.0, gap="nothing of the kind was recommended")
         return Lookup(1.0, (Item(advised.text, advised.turn.id, advised.span),))
-    found = stated(view, extractor)
-    if found is None:
+    if attribute is None:
         return NOT_ASKED
-    kind = found.attribute.kind
-    query = f"{found.attribute.spoken} {_STATED_AS[kind]}" if kind in _STATED_AS else ""
+    found = stated(view, attribute, extractor)
+    kind = attribute.kind
+    query = f"{attribute.spoken} {_STATED_AS[kind]}" if kind in _STATED_AS else ""
     if found.outcome < 0:
         return Lookup(found.outcome, gap=found.gap, query=query)
     if not found.outcome:

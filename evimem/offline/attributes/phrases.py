@@ -31,7 +31,7 @@ from .tag_sets import (
 POSSESSIVE = ENGLISH.table("word_classes.pronouns.possessive")
 _SPOKEN = ENGLISH.table("word_classes.pronouns.object")
 _PERSONS = frozenset(ENGLISH.words("word_classes.pronouns.persons"))
-_JOINS = frozenset(ENGLISH.words("attributes.phrase_joins"))
+JOINS = frozenset(ENGLISH.words("attributes.phrase_joins"))
 _BEFORE_NAMES = frozenset(ENGLISH.words("attributes.before_names"))
 LOOSE = frozenset(ENGLISH.words("attributes.no_difference"))
 """Words that distinguish no two things: "my new boss" may be mentioned as "my boss"."""
@@ -145,7 +145,7 @@ def _extent(sentence: Tagged, place: int, last: int) -> int:
     end = place + 1
     while end < last:
         tag = tags[end]
-        joins = sentence.words[end] in _JOINS and tags[end - 1] == NAME and tags[end + 1 : end + 2] == NAME
+        joins = sentence.words[end] in JOINS and tags[end - 1] == NAME and tags[end + 1 : end + 2] == NAME
         if (not joins and tag not in NOUN_PHRASE) or sentence.words[end] in _NO_NAMES:
             break
         if tag in DETERMINERS and tags[end - 1] not in BEFORE_DETERMINER and sentence.words[end] not in _PRO_NOUNS:
@@ -182,7 +182,7 @@ def _part(sentence: Tagged, first: int, last: int, names: Collection[str], owner
         word, tag = sentence.words[place], sentence.tags[place]
         if tag == POSSESSIVE_WORD:
             owner = Phrase(pronoun=POSSESSIVE.get(word, ""), first=place, last=place + 1)
-        elif is_name(sentence, place, names) or (word in _JOINS and named):
+        elif is_name(sentence, place, names) or (word in JOINS and named):
             named.append(place)
         elif tag == DETERMINER and not sentence.text[sentence.ranges[place][0]].isdigit():
             new = new or word in _INTRODUCING

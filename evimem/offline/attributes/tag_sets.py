@@ -27,6 +27,7 @@ NOUN_PHRASE_START = "DSJNMUwkpgR"
 NOUN_PHRASE = NOUN_PHRASE_START + "z'"
 BEFORE_DETERMINER = "DSJR'"  # after which a determiner continues a phrase: "my two"
 BETWEEN_PHRASES = "PQD"  # what may stand between the phrases that name one owner: "the door of my shed"
+OWNER = BETWEEN_PHRASES + PRONOUNS + QUOTE + NOUN_PHRASE  # all that a phrase for an owner may have
 ADVISED = "DSJNMUwg"  # a phrase that adds to what was recommended: "the book on Egypt"
 NOUNS = "NMUwz"  # what the object of a verb ends in
 TRADES = "NwM"  # what a trade may be tagged as
