@@ -1,7 +1,7 @@
 """Answering, abstaining and confidence without a model: `offline.py locomo.json`, each conversation left out in turn.
 
 Constants are fitted on the other conversations (and on our own examples), then the held-out one is asked from the
-start with them. `--constants` also prints what all together choose: what evimem/offline/confidence.py ships.
+start with them. `--constants` also prints what all together choose: what evimem/offline/constants.py ships.
 Questions of the other conversations, with the names exchanged, stand for what a memory never heard of.
 """
 

@@ -1,4 +1,4 @@
-"""Questions for one attribute of somebody or something: "what is my sister's dog called", "how old is Kit"."""
+"""Questions for one attribute of a person or thing: "what is my sister's dog called", "how old is Kit"."""
 
 from __future__ import annotations
 
@@ -16,63 +16,24 @@ _DO = r"(?:do|does|did|can|could|would|will)(?:\s?n['\u2019]?t|\s+not)?|can['\u2
 _WHO = r"(?P<of>.+?)"
 _POSS = rf"(?P<poss>{'|'.join(word for word in POSSESSIVE if word != 'its')})"
 _END = r"(?P<tail>\s+(?:now|today|currently|these days|nowadays|before|at first|previously|originally))?\s*\?*\s*$"
-_SHAPES: tuple[tuple[str, str], ...] = (
-    ("name", rf"^(?:what|how){_BE}\s+{_WHO}\s+(?:called|named)"),
-    ("name", rf"^what{_BE}\s+the\s+(?P<which>first |full |last )?names?\s+of\s+{_WHO}"),
-    (
-        "name",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<which>first |full |last )?names?",
-    ),
-    ("surname", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:surname|last name|family name)"),
-    ("age", rf"^how\s+old{_BE}\s+{_WHO}"),
-    ("age", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+age"),
-    ("colour", rf"^(?:what|which)\s+colou?rs?{_BE}\s+{_WHO}"),
-    ("colour", rf"^what{_BE}\s+the\s+colou?rs?\s+of\s+{_WHO}"),
-    ("kind", rf"^(?:what|which)\s+(?:breed|species|kind|type|sort)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
-    ("brand", rf"^(?:what|which)\s+(?:brand|make|model)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
-    ("brand", rf"^(?:what|which)\s+(?:brand|make|model)\s+of\s+(?P<noun>[\w-]+)\s+(?:{_DO})\s+{_WHO}\s+(?P<verb>\w+)"),
-    ("weight", rf"^how\s+much\s+(?:do|does|did)\s+{_WHO}\s+weigh"),
-    (
-        "price",
-        rf"^how\s+much\s+(?:(?:do|does|did)\s+{_WHO}\s+cost|(?:is|are|was|were)\s+(?P<of2>.+?))(?:\s+(?:me|us))?",
-    ),
-    ("size", rf"^how\s+(?:tall|big|large|long|wide|high|heavy|deep){_BE}\s+{_WHO}"),
-    ("birth", rf"^when\s+(?:was|were)\s+{_WHO}\s+born"),
-    ("birth", rf"^when{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+birthday"),
-    ("live", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?(?:live|reside)"),
-    ("work", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?work"),
-    ("work", rf"^(?:who|what\s+company|which\s+company)\s+(?:do|does|did)\s+{_WHO}\s+work\s+for"),
-    ("from", rf"^where{_BE}\s+{_WHO}\s+from"),
-    (
-        "job",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job|profession|occupation|trade)(?:\s+at\s+.+?)?",
-    ),
-    (
-        "title",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job\s+title|position|role)(?:\s+at\s+.+?)?",
-    ),
-    ("job", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+do(?:\s+for\s+(?:a\s+living|work)|\s+professionally)?"),
-    ("allergy", rf"^what{_BE}\s+{_WHO}\s+allergic\s+to"),
-    (
-        "favourite",
-        rf"^(?:what|who|which){_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+favou?rite\s+(?P<noun>[\w -]+?)",
-    ),
-    (
-        "dislike",
-        rf"^what\s+(?:(?:do|does|did)\s+{_WHO}\s+(?:hate|dislike|not\s+like)|(?:do|does|did|ca|could)n['\u2019]?t\s+(?P<of2>.+?)\s+(?:like|stand|bear))",
-    ),
-    ("like", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?:like|love|enjoy)(?:\s+to\s+\w+)?"),
-    ("exists", rf"^(?:do|does)\s+{_WHO}\s+have\s+(?:an?|any)\s+(?P<noun>[\w -]+?)"),
-    (
-        "have",
-        rf"^(?:what|which)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>have|own|drive|ride|play|use|wear|keep|speak)",
-    ),
-    ("do", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>[a-z]+)"),
-    ("who", rf"^who{_BE}\s+{_WHO}"),
-    ("attribute", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<noun>[a-z-]+(?:\s+[a-z-]+)?)"),
-    ("place", rf"^where{_BE}\s+{_WHO}"),
+_MARKS = {
+    "{be}": _BE,
+    "{do}": _DO,
+    "{owner}": rf"(?:{_WHO}['\u2019]s?|{_POSS})",
+    "{who}": _WHO,
+    "{'}": r"['\u2019]",
+}
+
+
+def _compiled(shape: str) -> re.Pattern[str]:
+    for mark, pattern in _MARKS.items():
+        shape = shape.replace(mark, pattern)
+    return re.compile(shape + _END, re.IGNORECASE)
+
+
+PATTERNS = tuple(
+    (kind, _compiled(shape)) for kind, shapes in ENGLISH.lists("attributes.question_shapes").items() for shape in shapes
 )
-PATTERNS = tuple((kind, re.compile(shape + _END, re.IGNORECASE)) for kind, shape in _SHAPES)
 _NAME_PREPOSITIONS = frozenset(ENGLISH.words("attributes.name_prepositions"))
 _MOST_PHRASES = 2  # "the door of my shed"
 _LONGEST = 200  # characters of a question that these patterns are tried on

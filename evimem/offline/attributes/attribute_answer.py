@@ -30,6 +30,8 @@ CHECKED = frozenset(ENGLISH.words("attributes.checked"))
 _NAMES = ENGLISH.table("attributes.gap_names")
 _TITLES = frozenset(ENGLISH.words("people.honorifics"))
 _VAGUE = frozenset(ENGLISH.words("attributes.vague_people"))
+_FAVOURITE = frozenset(ENGLISH.words("attributes.favourite"))
+_FAVOURITE_STEMS = frozenset(map(stem, _FAVOURITE))
 _SEVERAL = 3  # values given for an attribute that has more than one
 _MOST_NAMES = 6
 
@@ -40,7 +42,7 @@ class Stated:
 
     attribute: Attribute
     said: tuple[Said, ...]
-    hinted: bool = False  # whether something that could be a value of it occurs, unattributed
+    hinted: bool = False  # something that could be a value of it occurs, unattributed
     given_up: str = ""  # what was done once and no longer, where nothing else is stated
 
     @property
@@ -223,7 +225,7 @@ def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
 
 
 def _described(phrase: Phrase, thing: Thing) -> bool:
-    """Whether the other words of a phrase are said of a thing: "my front door" is not any door."""
+    """Return whether the other words of a phrase are said of a thing: "my front door" is not any door."""
     return all(word in LOOSE or stem(word) in thing.words for word in phrase.words[:-1])
 
 
@@ -246,7 +248,7 @@ def _surname(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]
 
 
 def _who(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
-    """Return the name of "my coach", or what "Bas" is to whom."""
+    """Return the name of "my coach", or whose what "Bas" is: "my brother"."""
     asks_name = bool(attribute.of.words) and not attribute.of.name
     found = _of_kind(thing, "name" if asks_name else "who")
     said = [one for one in found if not set(words(one.text)) <= _VAGUE]
@@ -265,7 +267,7 @@ def _trade(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
 
 
 def _is_whole(name: str, which: str) -> bool:
-    """Whether a name has the part that is asked for: "Mr. Adeyemi" has no first name."""
+    """Return whether a name has the part that is asked for: "Mr. Adeyemi" has no first name."""
     said = name.casefold().replace(".", "").split()
     titled = said[0] in _TITLES
     return not titled if which == "first" else titled or len(said) > 1
@@ -277,17 +279,17 @@ def _favourites(people: People, attribute: Attribute, thing: Thing) -> Iterator[
     for other in people.things:
         for one in other.said:
             said = words(one.text)
-            if one.kind == "who" and noun in said and {"favourite", "favorite"} & set(said):
+            if one.kind == "who" and noun in said and _FAVOURITE & set(said):
                 for name in other.names:
                     at = one.turn.text.find(name)
                     if at >= 0:
                         yield Said("favourite", name, one.turn, (at, at + len(name)))
-        if other.owner is thing and other.words & {stem("favourite"), stem("favorite")} and other.is_a(noun):
+        if other.owner is thing and other.words & _FAVOURITE_STEMS and other.is_a(noun):
             yield from (one for one in other.said if one.kind in ("name", "brand", "kind"))
 
 
 def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[Said]:
-    """Yield what somebody has of a kind ("what car do I drive"), or does ("what does she eat")."""
+    """Yield what a person has of a kind ("what car do I drive"), or does ("what does she eat")."""
     attribute = replace(attribute, noun=singular(attribute.noun))
     done = {f"do {lemma(attribute.verb)}"} if attribute.verb else set()
     given_up = {w for one in thing.said if one.kind == f"not {lemma(attribute.verb)}" for w in words(one.text)}

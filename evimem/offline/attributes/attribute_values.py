@@ -30,6 +30,10 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(ENGLISH.words(f"attributes.{name}"))
 
 
+_BEFORE_WHEREABOUTS = _words("before_whereabouts")
+_AFTER_AGE = _words("after_age")
+_BREAKS_LIKING = _words("breaks_liking")
+_ALLERGIES = _words("allergies")
 _AT_WORK = _words("before_workplace")
 _NO_WORKPLACE = _words("no_workplace")
 _BEFORE_HOME = _words("before_home")
@@ -56,7 +60,7 @@ def values_of(clause: Clause) -> list[Said]:
 
 
 def _copula(clause: Clause) -> Iterator[Said]:
-    """Read what somebody is: how old, what colour, by trade, from where."""
+    """Read what the subject is: its age, colour, trade, origin."""
     tags, said = clause.sentence.tags, clause.sentence.words
     first = clause.first
     while first < clause.last and tags[first] in QUALIFIERS and not _NUMBER.match(said[first]):
@@ -79,7 +83,7 @@ def _whereabouts(clause: Clause, first: int) -> Iterator[Said]:
     """Read "is in Derby", "is from Naples", "has been at De Wit & Partners"."""
     lead = clause.sentence.words[first]
     where = next((p for p in clause.rest if p.first == first + 1 and not p.pronoun), None)
-    if where is None or lead not in ("in", "from", "at", "back"):
+    if where is None or lead not in _BEFORE_WHEREABOUTS:
         return
     if lead == "at":
         yield clause.said("work", where.first, where.last)
@@ -100,7 +104,7 @@ def _age(clause: Clause, first: int) -> Iterator[Said]:
     if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in _SMALL):
         return
     after = said[place + 1] if place + 1 < clause.last else "."
-    ends = place + 1 >= clause.last or tags[place + 1] in AGE_ENDS or after in ("now", "today")
+    ends = place + 1 >= clause.last or tags[place + 1] in AGE_ENDS or after in _AFTER_AGE
     if _YEARS.match(after):
         old = place + 2 < clause.last and said[place + 2] == "old"
         yield clause.said("age", place, place + (3 if old else 2))
@@ -162,7 +166,7 @@ def _job(clause: Clause) -> Iterator[Said]:
 
 
 def _start(clause: Clause) -> Iterator[Said]:
-    """Read where somebody starts: "I start in the ward at York District"; a school is no place of work."""
+    """Read where the subject starts: "I start in the ward at York District"; a school is no place of work."""
     if not clause.sense.negative:
         yield from _workplace(clause, clause.first)
 
@@ -172,7 +176,7 @@ def _is_ended(clause: Clause) -> bool:
 
 
 def bears(clause: Clause) -> bool:
-    """Return whether a clause says what somebody cannot bear or stand."""
+    """Return whether a clause says what its subject cannot bear or stand."""
     return _BEARS.search(clause.fact.predicate) is not None
 
 
@@ -182,7 +186,7 @@ def _likes(clause: Clause) -> Iterator[Said]:
         return
     last = clause.first
     while last < min(clause.last, clause.first + _LONGEST_LIKING) and clause.sentence.tags[last] not in LIKING_ENDS:
-        if clause.sentence.words[last] in ("but", "though", "because", "so"):
+        if clause.sentence.words[last] in _BREAKS_LIKING:
             break
         last += 1
     while last > clause.first and clause.sentence.tags[last - 1] in LIKING_TRAILS:
@@ -201,13 +205,13 @@ def _allergic(clause: Clause) -> Iterator[Said]:
     for phrase in clause.rest:
         if clause.sentence.ranges[phrase.first][0] == at and not phrase.pronoun and not clause.sense.negative:
             yield clause.said("allergy", phrase.first, phrase.last)
-        if phrase.head in ("allergy", "intolerance") and len(phrase.words) > 1 and not clause.sense.negative:
+        if phrase.head in _ALLERGIES and len(phrase.words) > 1 and not clause.sense.negative:
             first = phrase.first + (clause.sentence.tags[phrase.first] in DETERMINERS)
             yield clause.said("allergy", first, phrase.last - 1)
 
 
 def _does(clause: Clause) -> Iterator[Said]:
-    """Read what somebody does for a living from a verb that has a trade: "teaches chemistry"."""
+    """Read a living from a verb that has a trade: "teaches chemistry"."""
     said = clause.sense
     if said.past or said.negative or clause.fact.kind not in ("state", "report") or said.verb in ("be", "have"):
         return

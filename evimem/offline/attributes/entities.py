@@ -21,7 +21,7 @@ _LATELY = 8  # how many may be meant by a pronoun
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is stated of somebody or something: the characters that say it, and whether it was over when it was said."""
+    """One statement about a person or thing: its characters, and whether it was past when it was said."""
 
     kind: str
     text: str
@@ -32,7 +32,7 @@ class Said:
 
 @dataclass(eq=False, slots=True)
 class Thing:
-    """Somebody or something. `heads` are the nouns it goes by, `words` the stems of all that is said of it.
+    """A person or thing. `heads` are the nouns it goes by, `words` the stems of all that is said of it.
 
     `stems` are those of the heads; `called` are the names and each word of them, in lower case.
     """
@@ -125,7 +125,7 @@ class People:
         self._learn(found, phrase, owner)
         return found
 
-    def christen(self, thing: Thing, name: str) -> None:
+    def give_name(self, thing: Thing, name: str) -> None:
         """Give a thing a name; what was known by that name alone is the same one."""
         for other in self.things:
             if other is not thing and not other.heads and other.owner is None and name in other.names:

@@ -24,9 +24,14 @@ from .tag_sets import TRADES
 from .tagged_turn import Reading, extent, reading
 from .word_classes import akin, is_colour, is_trade, same_noun, singular
 
+
+def _any(name: str) -> str:
+    return "|".join(ENGLISH.words(f"attributes.{name}"))
+
+
 _PLACE_BEFORE = frozenset(ENGLISH.words("attributes.before_indirect_place"))
-_LIKED = rf"\b(?:{'|'.join(ENGLISH.words('attributes.liking'))}|(?:bear|stand)\b)\w*"
-_LIKING = re.compile(_LIKED + r"|\bbest\b|\btop\s+pick", re.IGNORECASE)
+_LIKED = rf"\b(?:{_any('liking')}|(?:bear|stand)\b)\w*"
+_LIKING = re.compile(rf"{_LIKED}|\bbest\b|\btop\s+pick", re.IGNORECASE)
 _AROUND = frozenset(ENGLISH.words("attributes.around"))
 _IN_SESSION = frozenset(ENGLISH.words("attributes.in_session"))
 _STATUSES = frozenset(ENGLISH.words("attributes.statuses"))
@@ -71,12 +76,12 @@ def is_hinted(view: View, attribute: Attribute, people: People, owners: Sequence
 
 
 def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
-    """Whether a turn says a phrase's noun or name; one's own turns speak of oneself."""
+    """Return whether a turn says a phrase's noun or name; one's own turns speak of oneself."""
     phrase = attribute.of
     if phrase.pronoun or (phrase.name and not phrase.words and phrase.name in view.speakers):
         return turn.speaker in view.analysis.asked
     if attribute.kind == "size":  # "It is 200 square metres" is not of the tree that is mentioned next
-        return _size_beside(phrase, reading(view, turn))
+        return _size_near(phrase, reading(view, turn))
     near = view.context.get(turn.id, (turn,)) if attribute.kind in _AROUND else (turn,)
     if attribute.kind in _IN_SESSION:
         near = tuple(item.turn for item in view.shown if item.turn.session == turn.session)
@@ -90,8 +95,8 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     return any(mentions(text, one) or any(same_noun(one, word) for word in words(text)) for one in asked)
 
 
-def _size_beside(phrase: Phrase, turn: Reading) -> bool:
-    """Whether a size stands in a sentence that says a phrase's noun or name, or in the one after it."""
+def _size_near(phrase: Phrase, turn: Reading) -> bool:
+    """Return whether a size stands in a sentence that says a phrase's noun or name, or in the one after it."""
     for place, sentence in enumerate(turn.sentences):
         text = turn.turn.text[slice(*extent(sentence))]
         says = mentions(text, phrase.name) if phrase.name else any(same_noun(phrase.head, w) for w in sentence.words)
@@ -138,7 +143,7 @@ def _pattern(form: str) -> Finder:
 
 
 def _trades(turn: Reading, _attribute: Attribute) -> Iterator[str]:
-    """Yield nouns of trades that somebody is, was or works as."""
+    """Yield nouns of trades after a form of "be" or "as"."""
     for sentence in turn.sentences:
         for place, word in enumerate(sentence.words):
             if (
@@ -185,15 +190,15 @@ _FINDERS: dict[str, Finder] = {
     "job": _trades,
     "title": _trades,
     "live": _led(_PLACE_BEFORE),
-    "work": _pattern(r"\b(?:jobs?|work\w*|shifts?|boss|colleagues?|employ\w*|firm|compan(?:y|ies))\b"),
+    "work": _pattern(rf"\b(?:{_any('work_words')})\b"),
     "from": _led(_PLACE_BEFORE),
-    "allergy": _pattern(r"\ballerg(?:y|ies|ic)\b"),
+    "allergy": _pattern(rf"\b(?:{_any('allergy_words')})\b"),
     "like": _pattern(_LIKED),
     "dislike": _pattern(_LIKED),
     "price": _pattern(MONEY.pattern),
-    "weight": _pattern(r"\d|\b(?:kilos?|pounds?|kg|weigh\w*)\b"),
+    "weight": _pattern(rf"\d|\b(?:{_any('weight_words')})\b"),
     "size": _pattern(SIZE.pattern),
-    "birth": _pattern(r"\b(?:born|birth\w*|arriv\w+|had|turn(?:ed|s)?\s+\w+)\b"),
+    "birth": _pattern(rf"\b(?:{_any('birth_words')}|turn(?:ed|s)?\s+\w+)\b"),
     "favourite": _favourites,
     "attribute": _attributes,
     "have": _akin,

@@ -40,7 +40,9 @@ def before_name(sentence: Tagged, phrase: Phrase) -> int:
     return first if first > phrase.first else phrase.last
 
 
-def beside(turn: Turn, sentence: Tagged, found: Sequence[Phrase], things: Sequence[Thing | None], mean: Mean) -> None:
+def appositions(
+    turn: Turn, sentence: Tagged, found: Sequence[Phrase], things: Sequence[Thing | None], mean: Mean
+) -> None:
     """Read "my teacher, Ms. Brandt", "two cats, Saffron and Moritz", "a phone, a Fairphone"."""
     for place, (phrase, thing) in enumerate(zip(found, things, strict=True)):
         if thing is None or phrase.pronoun:
@@ -69,7 +71,7 @@ def _following(sentence: Tagged, phrase: Phrase, rest: Sequence[Phrase]) -> Iter
 
 
 def _may_have_name(sentence: Tagged, phrase: Phrase) -> bool:
-    """Whether what is only a name, after a comma, is that of a phrase, and not the next of a list."""
+    """Return whether what is only a name, after a comma, is that of a phrase, and not the next of a list."""
     return bool(phrase.words) and not phrase.name and sentence.tags[phrase.last - 1] != GERUND
 
 
@@ -98,7 +100,7 @@ def _is_a(turn: Turn, sentence: Tagged, thing: Thing, other: Phrase) -> None:
         thing.said.append(_said("kind", turn, without_determiner(sentence, other)))
 
 
-def christened(people: People, clause: Clause, things: Sequence[Thing | None], mean: Mean) -> None:
+def named_by_clause(people: People, clause: Clause, things: Sequence[Thing | None], mean: Mean) -> None:
     """Read "she is called Juno", "his name is Kit", "we named her Juno", "my partner is Lieve"."""
     subject, verb, tags = clause.subject, clause.sense.verb, clause.sentence.tags
     given = [(place, phrase) for place, phrase in enumerate(clause.rest) if phrase.name]
@@ -112,19 +114,19 @@ def christened(people: People, clause: Clause, things: Sequence[Thing | None], m
         thing = things[0] if place else subject
         if phrase.owner is not None and not phrase.words:  # "named her Marmalade"
             thing = mean(phrase.owner)
-        _christen(people, clause, thing, phrase)
+        _give_name(people, clause, thing, phrase)
     elif verb == "be" and not place and phrase.first == clause.first and _is_bare(clause, phrase):
-        _christen(people, clause, subject.owner if "name" in subject.heads else subject, phrase)
+        _give_name(people, clause, subject.owner if "name" in subject.heads else subject, phrase)
 
 
 def _is_bare(clause: Clause, phrase: Phrase) -> bool:
-    """Whether a phrase is a name and nothing else."""
+    """Return whether a phrase is a name and nothing else."""
     return not phrase.words and not phrase.owner and clause.sentence.tags[phrase.first] not in DETERMINERS
 
 
-def _christen(people: People, clause: Clause, thing: Thing | None, phrase: Phrase) -> None:
+def _give_name(people: People, clause: Clause, thing: Thing | None, phrase: Phrase) -> None:
     if thing is not None:
-        people.christen(thing, phrase.name)
+        people.give_name(thing, phrase.name)
         thing.said.append(Said("name", phrase.name, clause.turn, phrase.name_at))
 
 

@@ -53,7 +53,7 @@ def is_shade(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_trade(word: str) -> bool:
-    """Return whether a noun names what somebody does for a living."""
+    """Return whether a noun names a trade."""
     if word in _RELATIVES or word in _OTHER_PEOPLE:
         return False
     vector = word_vector(word)
@@ -66,7 +66,7 @@ def is_trade(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_trade_of(verb: str) -> bool:
-    """Return whether a verb is what somebody does for a living: who teaches is a teacher."""
+    """Return whether a verb is the work of a trade: who teaches is a teacher."""
     base = lemma(verb)
     agents = [base + "r" if base.endswith("e") else base + "er", base + base[-1:] + "er"]
     return any(float(word_vector(agent) @ _middle(_TRADES)) >= _NEAR_AGENT for agent in agents)
@@ -74,7 +74,7 @@ def is_trade_of(verb: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_person(noun: str) -> bool:
-    """Return whether a noun is of people by what they are to somebody, or by their trade."""
+    """Return whether a noun names a person, by a relation or a trade."""
     singular = lemma(noun)
     return noun in _PEOPLE or singular in _PEOPLE or is_trade(singular)
 
