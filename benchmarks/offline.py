@@ -1,7 +1,7 @@
 """Answering, abstaining and confidence without a model: `offline.py locomo.json`, each conversation left out in turn.
 
 Constants are fitted on the other conversations (and on our own examples), then the held-out one is asked from the
-start with them. `--constants` also prints what all together choose: what evimem/offline/confidence.py ships.
+start with them. `--constants` also prints what all together choose: what evimem/offline/constants.py ships.
 Questions of the other conversations, with the names exchanged, stand for what a memory never heard of.
 """
 
@@ -28,9 +28,8 @@ from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
-from evimem.offline.constants import SHIPPED, Constants, Linear
+from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone
 from evimem.offline.match_sentences import match, strength
-from evimem.offline.monotone import fit_monotone
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.store.sqlite import SqliteStore
 from evimem.types.budget import Budget

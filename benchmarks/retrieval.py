@@ -26,7 +26,7 @@ from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.loaders.locomo_format import read_locomo
-from evimem.query.hints import hints
+from evimem.query.analysis import hints
 from evimem.store.layers import events
 
 from .scenes import KINDS, scene

@@ -8,8 +8,7 @@ from hashlib import blake2b
 
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
-from ..offline.constants import Constants
-from ..offline.monotone import Monotone
+from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge
 from .calibration_report import Calibration
 

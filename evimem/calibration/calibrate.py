@@ -12,6 +12,7 @@ from ..llm.gated_judge import LEAST_TURNS, GatedJudge
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
 from ..offline.offline_judge import OfflineJudge
+from ..protocols import Extractor
 from ..types.budget import Budget
 from ..types.trace import Acted, Judged, Trace
 from .apply_calibration import calibrated, complaint, holds, judge_of, kept_as
@@ -91,14 +92,14 @@ def put_right(judging: Judging) -> Flow[Judge]:
     return judging.judge if found is None else calibrated(judging.judge, found)
 
 
-def gated(judge: LLMJudge, embedder: str) -> Flow[Judge]:
+def gated(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Judge]:
     """Return a judge that spares requests of which the offline judge, as it is calibrated here, can tell the outcome.
 
     A small memory gets none: what the offline judge is worth there was not measured.
     """
     if (yield from roster()).counted < LEAST_TURNS:
         return judge
-    offline = yield from put_right(Judging(OfflineJudge(), "", embedder))
+    offline = yield from put_right(Judging(OfflineJudge(extractor=extractor), "", embedder))
     return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
 
 

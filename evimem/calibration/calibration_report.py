@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from ..offline.monotone import Monotone
+from ..offline.constants import Monotone
 from .curves import Bin, Point
 
 

@@ -8,7 +8,7 @@ from math import floor
 from statistics import fmean
 
 from ..errors import InvalidQuery
-from ..offline.monotone import LEAST, Monotone, pooled_map
+from ..offline.constants import LEAST, Monotone, pooled_map
 from .calibration_report import Calibration
 from .curves import Point, aurc, auroc, ece, reliability, risk_coverage, threshold_for
 from .tilt import tilt

@@ -90,14 +90,14 @@ class Core:
     ) -> Flow[Answer]:
         judge = yield from put_right(self.judging(budget))
         if isinstance(judge, LLMJudge) and budget.gate:
-            judge = yield from gated(judge, self.embedder.name)
+            judge = yield from gated(judge, self.embedder.name, self.extractor)
         asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, tell=tell)
         return (yield from asking)
 
     def judging(self, budget: Budget = Budget()) -> Judging:
         """Return what judges here, and over which embedder."""
         judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
-        return Judging(judge or OfflineJudge(), self.model, self.embedder.name)
+        return Judging(judge or OfflineJudge(extractor=self.extractor), self.model, self.embedder.name)
 
     def calibrate(
         self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None

@@ -72,12 +72,13 @@ def _budget(detail: Mapping[str, Any]) -> Budget:
 
 def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Judge]:
     judged = tuple(event for event in trace if isinstance(event, Judged))
-    embedder, model = memory._core.embedder.name, LLMJudge().within(budget)
+    core, model = memory._core, LLMJudge().within(budget)
+    embedder = core.embedder.name
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        inner = yield from put_right(Judging(OfflineJudge(), "", embedder))
+        inner = yield from put_right(Judging(OfflineJudge(extractor=core.extractor), "", embedder))
     elif budget.gate:
-        inner = yield from gated(model, embedder)
+        inner = yield from gated(model, embedder, core.extractor)
     return _Remembering(inner, detail["judge"], detail["abstain_below"], judged)
 
 

@@ -28,11 +28,11 @@ class RuleExtractor:
     name = "rules"
 
     def __init__(self, weekday: Weekday = "recent") -> None:
-        self._weekday: Weekday = weekday
+        self.weekday: Weekday = weekday
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
-        return facts_of(turn, times_of(turn, self._weekday), read, self.name)
+        return facts_of(turn, times_of(turn, self.weekday), read, self.name)
 
 
 def stance(turn: Turn) -> Stance:

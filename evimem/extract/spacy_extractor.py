@@ -44,11 +44,11 @@ class SpacyExtractor:
 
     def __init__(self, nlp: Language, weekday: Weekday = "recent") -> None:
         self._nlp = nlp
-        self._weekday: Weekday = weekday
+        self.weekday: Weekday = weekday
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
-        return facts_of(turn, times_of(turn, self._weekday), self._read, self.name)
+        return facts_of(turn, times_of(turn, self.weekday), self._read, self.name)
 
     def _read(self, sentence: Tagged, voice: Voice, limit: int | None) -> list[Statement]:
         if not sentence.words:

@@ -33,10 +33,10 @@ class Analysis:
     keywords: tuple[str, ...]
     terms: tuple[str, ...]
     times: tuple[TimeSpan, ...]
-    hints: Hints
     temporal: bool
     past: bool
     requirements: tuple[Requirement, ...]
+    hints: Hints = field(default_factory=Hints)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +14,8 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+_HERE = Path(__file__).parent  # not importlib.resources: its import takes 18 ms
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,12 @@ class Language:
     @cached_property
     def files(self) -> tuple[str, ...]:
         """The names of its files, sorted."""
-        folder = files(__name__) / self.code
-        return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if ".toml" in entry.name))
+        return tuple(sorted(path.stem for path in (_HERE / self.code).glob("*.toml")))
 
 
 @cache
 def _file(code: str, name: str) -> Mapping[str, Any]:
-    text = (files(__name__) / code / f"{name}.toml").read_text(encoding="utf-8")
+    text = (_HERE / code / f"{name}.toml").read_text(encoding="utf-8")
     return MappingProxyType(tomllib.loads(text))
 
 

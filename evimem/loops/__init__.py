@@ -10,7 +10,7 @@ from typing import get_args
 from ..errors import InvalidQuery
 from ..flow import Flow
 from ..judging.judge import Judge
-from ..query.hints import check_asked
+from ..query.analysis import check_asked
 from ..types.answer import Answer
 from ..types.budget import Ablation, Budget
 from ..types.trace import Event

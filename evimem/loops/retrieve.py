@@ -10,8 +10,8 @@ from typing import Any
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.clamps import most_needed, needed
 from ..judging.evidence import Analysis, EntityCount, Evidence
+from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
-from ..query.hints import hints
 from ..text.names import is_about, names
 from ..types.stored import Roster
 from ..types.values import Fact, Gap, Hints, Hit, Query, Turn

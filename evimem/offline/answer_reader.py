@@ -1,4 +1,4 @@
-"""A short answer from the evidence: a date, a length of time, a number, yes or no, or the words that say it."""
+"""A short answer from the evidence: an attribute, a date, a length of time, a number, yes or no, or quoted words."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..judging.evidence import Analysis, Draft, View
+from ..protocols import Extractor
+from ..times.context import Weekday
 from ..times.render import render
 from ..types.answer import Citation
 from ..types.values import Fact
-from . import number_answer, yes_no_answer
+from . import dates_and_numbers as quantities
 from .answer_span import SENTENCES, answers, head
-from .attributes import lookup
-from .constants import SHIPPED, Constants
-from .date_answer import Dated, dated
+from .attributes import ADVICE, ATTRIBUTES, NOT_ASKED, Lookup, attribute_of, lookup
+from .constants import Constants
+from .dates_and_numbers import Dated, dated
 from .match_sentences import Match, Matches, match, strength
+from .yes_no_answer import Choice, choice, yes_or_no
 
 _SEVERAL = re.compile(
     r"\b(?:what|which)\s+(?:other|some|all|(?:kinds?|types?|sorts?)\s+of)\b|\b(?:what|which|who)\s+(?:are|were)\b"
@@ -23,8 +26,9 @@ _SEVERAL = re.compile(
 )
 _PLURAL = re.compile(r"(?<![su])(?<!i)s$", re.IGNORECASE)
 _NAMED = re.compile(r"\b(?:called|named|name)\b", re.IGNORECASE)
-_ITEMS = 3
-_ABOUT = 0.5  # how far a sentence must be about the one whose age or size it gives
+_ITEMS = 3  # of an answer that lists several
+_ABOUT = 0.5  # how far a sentence must be about the person whose age or size it states
+_MEASURE_WITHIN = 0.35  # least strength of a sentence with a measure, as a share of the strongest one's
 WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _WEEKDAY = re.compile(r"\b(?:what|which)\s+(?:day\s+of\s+the\s+week|weekday)\b", re.IGNORECASE)
 _COARSE = (
@@ -35,56 +39,73 @@ _AGO = re.compile(r"\bhow\s+long\s+ago\b", re.IGNORECASE)
 _SO_FAR = re.compile(r"\bhow\s+(?:long|many\s+\w+)\s+(?:has|have)\b", re.IGNORECASE)
 
 
-def read(view: View, constants: Constants = SHIPPED) -> Draft:
-    """Answer from the shown evidence, or say that no sentence of it bears on the question."""
-    slot = lookup(view)
-    if slot.outcome > 0:
-        return Draft(
-            ", ".join(item.text for item in slot.items), tuple(Citation(i.turn_id, i.span, i.text) for i in slot.items)
-        )
-    if slot.outcome < 0:
-        return Draft(None, reason=slot.gap)
+def read(view: View, constants: Constants, extractor: Extractor) -> Draft:
+    """Answer from the shown evidence, or give the reason why none of it answers the question.
+
+    `extractor` is the memory's: its `weekday` convention, "recent" where it has none, is that of the answered dates.
+    """
+    attribute = attribute_in(view, extractor)
+    if attribute.outcome > 0:
+        citations = tuple(Citation(item.turn_id, item.span, item.text) for item in attribute.items)
+        return Draft(", ".join(item.text for item in attribute.items), citations)
+    if attribute.outcome < 0:
+        return Draft(None, reason=attribute.gap)
     matches = match(view)
     found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
-    draft = _by_form(view, matches, found)
-    return draft or _words(view, matches, found, constants)
+    weekday: Weekday = getattr(extractor, "weekday", "recent")
+    return _by_form(view, matches, found, weekday) or _words(view, matches, found, constants)
+
+
+def attribute_in(view: View, extractor: Extractor) -> Lookup:
+    """Return what the evidence states of the attribute that the question asks for, `NOT_ASKED` where it asks for none.
+
+    This alone decides whether the rules of `attributes` are run: most questions match none of their patterns.
+    """
+    question = view.analysis.question.strip()
+    asks_for_advice = any(pattern.match(question) for pattern in ADVICE)
+    if not asks_for_advice and not any(pattern.match(question) for _, pattern in ATTRIBUTES):
+        return NOT_ASKED
+    attribute = attribute_of(question)
+    return NOT_ASKED if attribute is None and not asks_for_advice else lookup(view, attribute, extractor)
 
 
 def candidates(matches: Matches) -> list[Match]:
-    """Return the shown sentences that may hold the answer, best first: what is in force, where anything is."""
+    """Return the shown sentences that may hold the answer, best first; outdated ones only where there is no other."""
     found = sorted((m for m in matches.ranked if m.shown), key=lambda m: -strength(m))
     return ([m for m in found if not m.outdated] or found)[:SENTENCES]
 
 
-def _by_form(view: View, matches: Matches, found: list[Match]) -> Draft | None:
+def _by_form(view: View, matches: Matches, found: list[Match], weekday: Weekday) -> Draft | None:
+    """Return an answer of the form asked for; None where the form is free or nothing has it."""
     wants = matches.analysis.wants
     if wants == "time":
-        return _time(matches, found)
+        return _time(matches, found, weekday)
     if wants == "duration":
-        return _duration(view, matches, found) or _sentence(found, "no length is stated; this is the closest")
-    if wants == "count" or number_answer.PRICED.search(matches.analysis.question):
+        return _duration(view, matches, found, weekday) or _sentence(found, "no length is stated; this is the closest")
+    if wants == "count" or quantities.PRICED.search(matches.analysis.question):
         return _count(matches, found) or _sentence(found, "no number is stated; this is the closest")
     if wants == "choice":
-        return _stand(yes_no_answer.choice(matches, found) or yes_no_answer.stand(matches, found))
+        return _chosen(choice(matches, found) or yes_or_no(matches, found))
     if wants == "yes_no":
-        return _stand(yes_no_answer.stand(matches, found))
+        return _chosen(yes_or_no(matches, found))
     return None
 
 
-def _time(matches: Matches, found: list[Match]) -> Draft:
-    best = dated(matches, found)[0]
+def _time(matches: Matches, found: list[Match], weekday: Weekday) -> Draft:
+    best = dated(matches, found, weekday)[0]
     return Draft(
-        _told(best, matches.analysis.question),
+        _date_text(best, matches.analysis.question),
         (cite(best.match, best.span),),
-        steps=(f"{best.time.text!r}, said on {best.match.unit.turn.time:%Y-%m-%d}",) if not best.told else (),
+        steps=(f"{best.time.text!r}, said on {best.match.unit.turn.time:%Y-%m-%d}",) if not best.mentioned else (),
         time=best.time,
-        reason="no date is stated; this is the day it was told on" if best.told else None,
+        reason="no date is stated; this is the day it was told on" if best.mentioned else None,
     )
 
 
-def _told(best: Dated, question: str) -> str:
+def _date_text(best: Dated, question: str) -> str:
+    """Return a date as coarsely as the question asks for it."""
     start = best.time.start
     if start is None:
         return best.time.text
@@ -96,32 +117,32 @@ def _told(best: Dated, question: str) -> str:
     return render(best.time, best.match.unit.turn.time, "day")
 
 
-def _duration(view: View, matches: Matches, found: list[Match]) -> Draft | None:
+def _duration(view: View, matches: Matches, found: list[Match], weekday: Weekday) -> Draft | None:
     question = matches.analysis.question
-    if (events := number_answer.two_events(question)) and (draft := _between(view, events)):
+    if (events := quantities.two_events(question)) and (draft := _between(view, events, weekday)):
         return draft
-    if phrases := number_answer.stated(matches, found, number_answer.DURATION):
+    if phrases := quantities.stated(matches, found, quantities.DURATION):
         best = phrases[0]
         text = f"{best.text} ago" if _AGO.search(question) else best.text
         return Draft(text, (cite(best.match, best.span),))
-    times = [d for d in dated(matches, found) if not d.told and d.time.start is not None]
+    times = [d for d in dated(matches, found, weekday) if not d.mentioned and d.time.start is not None]
     if times and view.asked_at is not None and (_SO_FAR.search(question) or _AGO.search(question)):
         start = times[0].time.start
-        passed = number_answer.since(start, view.asked_at) if start else None
+        passed = quantities.since(start, view.asked_at) if start else None
         if passed:
             return Draft(passed, (cite(times[0].match, times[0].span),), steps=(f"since {start:%Y-%m-%d}",))
     return None
 
 
-def _between(view: View, events: tuple[str, str]) -> Draft | None:
-    """Resolve the date of each event on its own, then subtract."""
+def _between(view: View, events: tuple[str, str], weekday: Weekday) -> Draft | None:
+    """Resolve the date of each event by a search of its own, then subtract."""
     found: list[Dated] = []
     for event in events:
         matches = match(view, event)
-        found += dated(matches, candidates(matches))[:1]
+        found += dated(matches, candidates(matches), weekday)[:1]
     if len(found) < 2:
         return None
-    text = number_answer.between(found[0].time, found[1].time, view.analysis.question)
+    text = quantities.between(found[0].time, found[1].time, view.analysis.question)
     if text is None:
         return None
     steps = tuple(f"{render(d.time, d.match.unit.turn.time, 'day')}" for d in found)
@@ -131,32 +152,32 @@ def _between(view: View, events: tuple[str, str]) -> Draft | None:
 def _count(matches: Matches, found: list[Match]) -> Draft | None:
     question = matches.analysis.question.lower()
     if "how often" in question:
-        return _phrase(matches, found, number_answer.OFTEN)
-    if number_answer.PRICED.search(question):
-        return _phrase(matches, found, number_answer.MONEY)
-    if form := number_answer.measure(question):
+        return _phrase(matches, found, quantities.OFTEN)
+    if quantities.PRICED.search(question):
+        return _phrase(matches, found, quantities.MONEY)
+    if form := quantities.measure(question):
         about = [m for m in matches.ranked if m.shown and m.own >= _ABOUT and not m.outdated]
         about.sort(key=lambda m: -strength(m))
         return _phrase(matches, about, form) or Draft(None, reason="no number of that kind is stated")
-    said = number_answer.stated(matches, found, number_answer.COUNT)
-    ranks = number_answer.stated(matches, found, number_answer.ORDINAL) if "how many" in question else []
+    said = quantities.stated(matches, found, quantities.COUNT)
+    ranks = quantities.stated(matches, found, quantities.ORDINAL) if "how many" in question else []
     if ranks and (not said or ranks[0].strength > said[0].strength):
-        last = max(ranks, key=lambda phrase: number_answer.ordinal(phrase.text))
-        return Draft(number_answer.in_words(number_answer.ordinal(last.text)), (cite(last.match, last.span),))
+        last = max(ranks, key=lambda phrase: quantities.ordinal(phrase.text))
+        return Draft(quantities.in_words(quantities.ordinal(last.text)), (cite(last.match, last.span),))
     return Draft(said[0].text, (cite(said[0].match, said[0].span),)) if said else None
 
 
 def _phrase(matches: Matches, found: list[Match], form: re.Pattern[str]) -> Draft | None:
-    said = number_answer.stated(matches, found, form, within=0.35)
+    said = quantities.stated(matches, found, form, within=_MEASURE_WITHIN)
     return Draft(said[0].text, (cite(said[0].match, said[0].span),)) if said else None
 
 
 def _sentence(found: list[Match], reason: str) -> Draft:
-    """Quote the best sentence where no short answer has the form that was asked for."""
+    """Quote the best sentence, where no short answer has the form that was asked for."""
     return Draft(found[0].unit.text, (cite(found[0], found[0].unit.span),), reason=reason)
 
 
-def _stand(found: yes_no_answer.Stand | None) -> Draft | None:
+def _chosen(found: Choice | None) -> Draft | None:
     return None if found is None else Draft(found.text, (cite(found.match, found.match.unit.span),))
 
 
@@ -170,7 +191,7 @@ def _words(view: View, matches: Matches, found: list[Match], constants: Constant
 
 
 def several(analysis: Analysis) -> bool:
-    """Whether a question asks for more than one thing: a plural noun, or whatever there has been so far."""
+    """Return whether a question asks for more than one thing: by a plural noun, or by its tense ("has been")."""
     noun = head(analysis) if analysis.wants == "thing" else ()
     if noun and _PLURAL.search(noun[-1]):
         return True

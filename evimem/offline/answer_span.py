@@ -1,7 +1,7 @@
-"""The short answer inside a sentence: a probability for each word, and the run of words that is worth most.
+"""The short answer inside a sentence: a probability for each word, and the run of words with the best expected F1.
 
-A word's probability is a linear model over named features; the run is the one with the best expected overlap with
-the answer, which is what keeps it short.
+A word's probability comes from a linear model over named features. The expected F1 is taken against an answer of
+average length, which keeps the run short.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from ..judging.evidence import Analysis, Wants
+from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem, words
 from ..types.values import Fact
 from .constants import Linear
-from .match_sentences import Array, Match, Matches, word_vector
-from .word_rarity import rarity
+from .match_sentences import Array, Match, Matches, rarity, word_vector
 
 _TOKEN = re.compile(r"\w+(?:['\u2019\-]\w+)*")
 _HEAD = re.compile(
     r"\b(?:what|which)\s+(?:(?:kinds?|types?|sorts?)\s+of\s+)?((?:[\w'\u2019-]+\s+){0,3}?[\w'\u2019-]+)\s+"
-    r"(?:did|do|does|is|are|was|were|has|have|had|can|could|will|would|should|might|may)\b",
+    rf"(?:{'|'.join(ENGLISH.words('word_classes.auxiliaries.common'))})\b",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
@@ -35,50 +35,23 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(?:names?|called|named|title)\b", re.IGNORECASE)
-_PLACE_BEFORE = frozenset({"in", "at", "to", "from", "near", "on", "through", "around", "into"})
-_REASON_BEFORE = frozenset({"because", "since", "so", "to", "as", "for"})
-_STANDS_FOR = {"person": ("person", "friend"), "place": ("city", "place"), "count": ("number",)}
-_EMBEDDING = 256
-_NOT_FIRST = STOP_WORDS - {
-    "my",
-    "his",
-    "her",
-    "their",
-    "our",
-    "a",
-    "an",
-    "the",
-    "no",
-    "not",
-    "out",
-    "off",
-    "up",
-    "down",
-}
-_NOT_LAST = STOP_WORDS - {
-    "out",
-    "off",
-    "up",
-    "down",
-    "on",
-    "again",
-    "him",
-    "her",
-    "it",
-    "them",
-    "me",
-    "us",
-    "myself",
-    "himself",
-}
-SENTENCES = 12  # looked into for an answer
+_BEFORE_PLACE = frozenset(ENGLISH.words("questions.before_place"))
+_BEFORE_REASON = frozenset(ENGLISH.words("questions.before_reason"))
+_STANDS_FOR = ENGLISH.lists("questions.stands_for")
+_NOT_FIRST = STOP_WORDS.difference(ENGLISH.words("questions.may_lead"))
+_NOT_LAST = STOP_WORDS.difference(ENGLISH.words("questions.may_close"))
+_EMBEDDING = 256  # dimension of a word's vector
+_FAR = 20  # words away, for a sentence without a word of the question
+_DECAY = 4  # words, or ranks, over which nearness falls to 1/e
+_NEXT_TURN = 0.3  # how much more the dialogue must cover than the sentence for the sentence to be an answer to it
+SENTENCES = 12  # that are searched for an answer
 LONGEST = 12  # words of an answer
-LOOSE = 2.5  # words an answer has on average
+AVERAGE = 2.5  # words of an answer, measured on the development conversations
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a sentence: where it stands in the turn's text (or caption)."""
+    """A word of a sentence, with its half-open range of characters in the turn's text (or caption)."""
 
     text: str
     start: int
@@ -87,18 +60,18 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of words of one sentence, and its expected overlap with the answer."""
+    """A run of words of one sentence, and its expected F1 with the answer."""
 
     match: Match
     start: int
     end: int
     text: str
-    worth: float
+    f1: float
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What every word is compared with: the question's stems and names, and what they mean."""
+class QuestionWords:
+    """What every word is compared with: the stems and names of the question, and vectors of its words."""
 
     stems: frozenset[str]
     names: frozenset[str]
@@ -111,7 +84,7 @@ class Asked:
 def answers(
     matches: Matches, found: Sequence[Match], facts: Mapping[str, Sequence[Fact]], word: Linear, items: int
 ) -> list[Span]:
-    """Return the best runs of words, best first, no two alike and no two from one sentence."""
+    """Return the best runs of words, best first; no two have the same words, and no two are from one sentence."""
     top = max((m.score for m in found), default=0.0)
     asked = asked_of(matches.analysis)
     spans = []
@@ -119,11 +92,11 @@ def answers(
         if m.unit.asks or not (said := tokens(m)):
             continue
         columns = describe(said, m, asked, facts.get(m.unit.turn.id, ()), top)
-        start, end, worth = best_span(word.probabilities(columns), LOOSE, columns["asked"])
+        start, end, f1 = best_span(word.probabilities(columns), AVERAGE, columns["asked"])
         start, end = trimmed(said, start, end)
         if end > start:
-            spans.append(_span(m, said[start].start, said[end - 1].end, worth))
-    return _distinct(sorted(spans, key=lambda span: -span.worth))[:items]
+            spans.append(_span(m, said[start].start, said[end - 1].end, f1))
+    return _distinct(sorted(spans, key=lambda span: -span.f1))[:items]
 
 
 def tokens(match: Match) -> list[Word]:
@@ -132,8 +105,10 @@ def tokens(match: Match) -> list[Word]:
     return [Word(m[0], m.start() + offset, m.end() + offset) for m in _TOKEN.finditer(match.unit.text)]
 
 
-def describe(found: Sequence[Word], m: Match, asked: Asked, facts: Sequence[Fact], top: float) -> dict[str, Array]:
-    """Return the named features of a sentence's words, a column each."""
+def describe(
+    found: Sequence[Word], m: Match, asked: QuestionWords, facts: Sequence[Fact], top: float
+) -> dict[str, Array]:
+    """Return the named features of a sentence's words: float32 columns with one value per word."""
     plain = [_plain(token.text) for token in found]
     stems = [stem(word) for word in plain]
     stop = np.array([word in STOP_WORDS for word in plain])
@@ -141,7 +116,7 @@ def describe(found: Sequence[Word], m: Match, asked: Asked, facts: Sequence[Fact
     said = np.array([s in asked.stems for s in stems]) & ~stop
     places = np.flatnonzero(said & ~named)
     index = np.arange(len(found))
-    apart = np.abs(index[:, None] - places[None, :]).min(axis=1) if len(places) else np.full(len(found), 20)
+    apart = np.abs(index[:, None] - places[None, :]).min(axis=1) if len(places) else np.full(len(found), _FAR)
     vectors = np.array([word_vector(word) for word in plain], np.float32)
     objects, of_verb = _objects(found, m, facts, asked.stems)
     capital = np.array([token.text[:1].isupper() for token in found]) & (index > 0) & ~stop
@@ -151,17 +126,17 @@ def describe(found: Sequence[Word], m: Match, asked: Asked, facts: Sequence[Fact
         "stop": stop,
         "name": capital,
         "number": [numeric(token.text) for token in found],
-        "near": np.exp(-apart / 4),
+        "near": np.exp(-apart / _DECAY),
         "after": index > places[-1] if len(places) else np.zeros(len(found)),
         "like_head": vectors @ asked.head,
         "like_question": vectors @ asked.meaning,
         "sentence": m.score / (top + 1e-6),
         "own": m.own,
-        "rank": math.exp(-m.rank / 4),
+        "rank": math.exp(-m.rank / _DECAY),
         "object": objects,
         "of_verb": of_verb,
         "typed": _typed(asked.wants, plain, found, capital, named=asked.named),
-        "heard": float(m.window > m.coverage + 0.3),
+        "heard": float(m.window > m.coverage + _NEXT_TURN),
         "caption": float(m.unit.caption),
         "first": index == 0,
     }
@@ -169,7 +144,7 @@ def describe(found: Sequence[Word], m: Match, asked: Asked, facts: Sequence[Fact
 
 
 def head(analysis: Analysis) -> tuple[str, ...]:
-    """Return the noun that names what is asked for ("what instrument"), or what stands for the form of answer."""
+    """Return the noun that names what is asked for ("what instrument"), else nouns for the form of answer."""
     found = _HEAD.search(analysis.question)
     if found is None:
         return _STANDS_FOR.get(analysis.wants, ())
@@ -177,7 +152,7 @@ def head(analysis: Analysis) -> tuple[str, ...]:
 
 
 def trimmed(said: Sequence[Word], start: int, end: int) -> tuple[int, int]:
-    """Return a run without the function words that hang over at its ends; a determiner may lead."""
+    """Return a run without the function words at its ends; a determiner may begin it."""
     while start < end and _plain(said[start].text) in _NOT_FIRST:
         start += 1
     while end > start and _plain(said[end - 1].text) in _NOT_LAST:
@@ -186,11 +161,12 @@ def trimmed(said: Sequence[Word], start: int, end: int) -> tuple[int, int]:
 
 
 def best_span(
-    probabilities: Sequence[float] | Array, loose: float, barred: Sequence[float] | Array = ()
+    probabilities: Sequence[float] | Array, average: float, barred: Sequence[float] | Array = ()
 ) -> tuple[int, int, float]:
-    """Return the run with the best expected F1 against an answer of about `loose` words, and its worth.
+    """Return the half-open run with the best expected F1 against an answer of `average` words, and that F1.
 
-    A barred word, one that the question itself says, is in no run.
+    With p the probabilities, n the words of the run and a the average, the expected F1 is 2 * sum(p) / (n + a). A
+    barred word, one of the question itself, is in no run.
     """
     sums = [0.0, *accumulate(float(p) for p in probabilities)]
     best = (0, 0, 0.0)
@@ -198,15 +174,15 @@ def best_span(
         for end in range(start + 1, min(len(sums) - 1, start + LONGEST) + 1):
             if len(barred) and barred[end - 1]:
                 break
-            worth = 2 * (sums[end] - sums[start]) / (end - start + loose)
-            if worth > best[2]:
-                best = (start, end, worth)
+            f1 = 2 * (sums[end] - sums[start]) / (end - start + average)
+            if f1 > best[2]:
+                best = (start, end, f1)
     return best
 
 
-def asked_of(analysis: Analysis) -> Asked:
+def asked_of(analysis: Analysis) -> QuestionWords:
     """Return what the words of an answer are compared with."""
-    return Asked(
+    return QuestionWords(
         frozenset(stem(word) for word in words(analysis.question)),
         frozenset(word for name in analysis.entities for word in words(name)),
         _mean(analysis.keywords),
@@ -216,9 +192,9 @@ def asked_of(analysis: Analysis) -> Asked:
     )
 
 
-def _span(m: Match, start: int, end: int, worth: float) -> Span:
+def _span(m: Match, start: int, end: int, f1: float) -> Span:
     said = (m.unit.turn.caption or "") if m.unit.caption else m.unit.turn.text
-    return Span(m, start, end, said[start:end], worth)
+    return Span(m, start, end, said[start:end], f1)
 
 
 def _distinct(spans: Sequence[Span]) -> list[Span]:
@@ -235,14 +211,14 @@ def _plain(token: str) -> str:
 
 
 def numeric(text: str) -> bool:
-    """Whether a word is a number, in digits or spelled out."""
+    """Return whether a word is a number, in digits or spelled out."""
     return _NUMBER.search(text) is not None
 
 
 def _objects(
     found: Sequence[Word], m: Match, facts: Sequence[Fact], asked: frozenset[str]
 ) -> tuple[list[bool], list[bool]]:
-    """Return which words stand in the object of a fact, and in that of one whose verb is the question's."""
+    """Return which words are in the object of a fact, and which in that of a fact whose verb is in the question."""
     objects, of_verb = [False] * len(found), [False] * len(found)
     for fact in facts:
         if (fact.kind == "image") != m.unit.caption:
@@ -257,19 +233,19 @@ def _objects(
 
 
 def _typed(wants: Wants, plain: Sequence[str], found: Sequence[Word], capital: Any, *, named: bool) -> Any:
-    """Return how far each word has the form of answer that is asked for."""
+    """Return how far each word has the form of answer that is asked for, from 0 to 2."""
     if wants == "person":
-        led = np.array([bool(_PLACE_BEFORE & set(plain[max(0, i - 2) : i])) for i in range(len(plain))])
+        led = np.array([bool(_BEFORE_PLACE & set(plain[max(0, i - 2) : i])) for i in range(len(plain))])
         return capital & ~led
     if named:
         return capital
     if wants in {"count", "duration"}:
         return [numeric(token.text) for token in found]
     if wants == "place":
-        led = np.array([bool(_PLACE_BEFORE & set(plain[max(0, i - 3) : i])) for i in range(len(plain))])
+        led = np.array([bool(_BEFORE_PLACE & set(plain[max(0, i - 3) : i])) for i in range(len(plain))])
         return 0.5 * led + (led & capital)
     if wants == "reason":
-        return [bool(_REASON_BEFORE & set(plain[:i])) for i in range(len(plain))]
+        return [bool(_BEFORE_REASON & set(plain[:i])) for i in range(len(plain))]
     return np.zeros(len(plain))
 
 

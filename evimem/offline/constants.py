@@ -1,4 +1,4 @@
-"""Linear models over named signals: what an answer, a sufficient view and a word of an answer look like.
+"""The fitted numbers: linear models over named signals, and the map from a score to a probability.
 
 All there is to them can be read here: names and weights, no file. LoCoMo's development conversations, and our own in
 `evimem.examples`, chose the constants; benchmarks/offline.py fits them again and reports them with each conversation
@@ -8,13 +8,37 @@ left out in turn. Nothing else of LoCoMo is here.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .monotone import Monotone
+BINS = 16
+LEAST = 50  # labelled scores; from fewer, a map does not hold for new questions
+_RISE = 0.002  # added from knot to knot, so that two scores in order never get one probability
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """A monotone map by straight lines between knots (score, probability), both rising.
+
+    A score beyond the first or last knot gets the probability of that knot.
+    """
+
+    knots: tuple[tuple[float, float], ...]
+
+    def __call__(self, score: float) -> float:
+        """Return the probability of a score."""
+        place = bisect_right([knot for knot, _ in self.knots], score)
+        if place == 0:
+            return self.knots[0][1]
+        if place == len(self.knots):
+            return self.knots[-1][1]
+        (left, low), (right, high) = self.knots[place - 1 : place + 1]
+        return low + (high - low) * (score - left) / (right - left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +66,21 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Every number that was fitted rather than written down.
+    """Every number that was fitted to labelled questions.
 
-    `answerable` scores whether the memory answers the question, at most `altered` where the evidence has another word
-    in the place of one that the question takes for granted, and `calibrated` makes a probability of the score;
-    `sufficient` gives the probability that the view holds all the evidence, `word` that a word belongs to the answer.
-    Below `abstain_below` no answer is given; a tenth of the answerable questions lie there. Below `misattributed` it
-    is certain that the evidence is about somebody else, or about something else. From `exact` on, 19 of 20 views hold
-    all of the evidence.
+    `answerable` scores whether the memory answers the question, in log-odds. The score is at most `altered` where the
+    evidence contradicts a word of the question or states no value of the attribute asked for, and at least `stated`
+    where it does state one. `calibrated` maps the score to a probability. `sufficient` gives the probability that the
+    view holds all the evidence, `word` the probability that a word belongs to the answer.
+
+    Below the probability `abstain_below` no answer is given; a tenth of the answerable questions lie there. Below
+    `misattributed` the evidence counts as being about another person or thing. From `exact` on, 19 of 20 views hold all
+    of the evidence; `inferrable` is the lower bound of that tier.
     """
 
     answerable: Linear
     altered: float
-    told: float
+    stated: float
     calibrated: Monotone
     sufficient: Linear
     word: Linear
@@ -66,13 +92,56 @@ class Constants:
     def score(self, signals: Mapping[str, float]) -> float:
         """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
         score = self.answerable.score(signals)
-        if told := signals.get("told", 0.0):
-            return max(score, self.told) if told > 0 else min(score, self.altered)
+        if stated := signals.get("stated", 0.0):
+            return max(score, self.stated) if stated > 0 else min(score, self.altered)
         return min(score, self.altered) if signals.get("altered") else score
 
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the memory answers the question."""
         return self.calibrated(self.score(signals))
+
+
+def fit_monotone(scores: Sequence[float], labels: Sequence[bool], bins: int = BINS) -> Monotone:
+    """Fit a map to labelled scores: equal bins, neighbours pooled while they fall (isotonic regression).
+
+    Raise ValueError for fewer than 50, or for labels that are all alike.
+    """
+    if len(scores) != len(labels) or len(scores) < LEAST or len(set(labels)) < 2:
+        raise ValueError(
+            f"calibration needs at least {LEAST} labelled scores of both kinds, got {len(scores)} scores and "
+            f"{sum(labels)} positive of {len(labels)} labels; label more questions"
+        )
+    return pooled_map(scores, labels, bins)
+
+
+def pooled_map(scores: Sequence[float], labels: Sequence[float], bins: int) -> Monotone:
+    """Fit a map to however many scores; a label between 0 and 1 says how probably it holds."""
+    ordered = _untied(scores, labels)
+    size = len(ordered) / bins
+    parts = [ordered[round(n * size) : round((n + 1) * size)] for n in range(bins)]
+    middles = [sum(score for score, _ in part) / len(part) for part in parts]
+    rates = _pooled([sum(rate for _, rate in part) / len(part) for part in parts])
+    raised = [rate + _RISE * n * (1 - rate) for n, rate in enumerate(rates)]
+    knots = dict(zip(middles, raised, strict=True))
+    return Monotone(tuple((round(score, 3), round(rate, 4)) for score, rate in knots.items()))
+
+
+def _untied(scores: Sequence[float], labels: Sequence[float]) -> list[tuple[float, float]]:
+    """Return scores in order with their labels: equal scores share it, wherever a bin parts them."""
+    groups = groupby(sorted(zip(scores, labels, strict=True)), key=lambda pair: pair[0])
+    tied = [(score, [label for _, label in pairs]) for score, pairs in groups]
+    return [(score, sum(same) / len(same)) for score, same in tied for _ in same]
+
+
+def _pooled(rates: Sequence[float]) -> list[float]:
+    """Return the closest rates that never fall."""
+    pools: list[tuple[float, int]] = []
+    for rate in rates:
+        pools.append((rate, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (later, many), (earlier, few) = pools.pop(), pools.pop()
+            pools.append(((later * many + earlier * few) / (many + few), many + few))
+    return [rate for rate, count in pools for _ in range(count)]
 
 
 SHIPPED = Constants(
@@ -88,7 +157,7 @@ SHIPPED = Constants(
         -1.131,
     ),
     altered=-2.0,
-    told=2.0,
+    stated=2.0,
     calibrated=Monotone(
         (
             (-2.598, 0.0704),

@@ -1,4 +1,4 @@
-"""How well each sentence of the evidence matches a question, and how far it is about the one who is asked about."""
+"""How well each sentence of the evidence matches a question, and how far it is about the person asked about."""
 
 from __future__ import annotations
 
@@ -6,31 +6,38 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding import StaticEmbedder
+from ..embedding.artifact import VOCABULARY
+from ..embedding.static_embedder import SHIPPED
 from ..judging.evidence import Analysis, View
+from ..lang import ENGLISH
 from ..text.terms import stem, words
-from ..types.values import Turn
 from ..types.vectors import Vectors
-from .sentence_units import Unit, addressee, units
-from .word_rarity import rarity
+from .sentence_units import Unit, units_of
 
+# What the dialogue adds to the score of a sentence: shares of the best score of its own turn, of the question that
+# its turn answers, and of the turns before and after it.
 TURN_SHARE = 0.5
-HEARD_SHARE = 0.25
+QUESTION_SHARE = 0.25
 NEAR_SHARE = 0.25
+# How far a word said there counts as said by the sentence.
+TURN_WORDS, QUESTION_WORDS, NEAR_WORDS = 0.9, 0.8, 0.6
 RELATED = 0.5  # cosine from which two words count as related
-COMMON = 0.15  # what the commonest word weighs
-MOST_OF_A_TURN = 40  # sentences
+MOST_RELATED = 0.9  # what a related word counts at most: less than the word itself
+COMMON = 0.15  # weight of the commonest word
 SAID = 0.9  # how far a sentence is about its speaker when the question is what they said
-_SAYING = re.compile(
-    r"\b(?:suggest|recommend|advis|advice|offer|propos|compliment|encourag|congratulat)\w*\b", re.IGNORECASE
-)
-_REACH = 30.0  # characters
+_SAYING = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.saying'))})\w*\b", re.IGNORECASE)
+_REACH = 30.0  # characters over which nearness falls to 1/e
+# Rarity, from the order of the vocabulary: it begins with punctuation and single characters, and words follow, the most
+# frequent first. Ranks below the first bound count as common, above the second as rare.
+_CHARACTERS = 900  # lines that are no words
+_COMMON_RANK, _RARE_RANK = 60, 30_000
 _WORD = re.compile(r"\w+")
 _EMBEDDER = StaticEmbedder()
 Array = NDArray[np.float32]
@@ -38,12 +45,12 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One sentence against the question.
+    """One sentence compared with the question.
 
-    `coverage` is the share of the question's words that it says, by rarity; `window` the same with the dialogue
-    around it; `cosine` compares meanings.
-    `own` and `other` say how far it is about the target, and about somebody else; `outdated` whether it states what
-    was not so at the time asked about.
+    `coverage` is the share of the question's words that it has, weighted by rarity; `window` the same with the dialogue
+    around it; `cosine` compares the vectors of the sentence and the question; `score` is their sum with what the
+    dialogue adds. `rank` is the place of its turn in the evidence. `own` and `other` say how far it is about the
+    target, and about another speaker (0 to 1); `outdated` whether it states what did not hold at the time asked about.
     """
 
     unit: Unit
@@ -60,7 +67,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """All sentences of a view, best first, and what they were matched against."""
+    """All sentences of a view, best score first, with the target of the question and the weights of its words."""
 
     analysis: Analysis
     target: str | None
@@ -71,7 +78,7 @@ class Matches:
 def match(view: View, part: str | None = None) -> Matches:
     """Score every sentence of the shown evidence and of the dialogue around it, for the question or a part of it.
 
-    What was scored for a check is kept for the answer that follows it.
+    The scores of a check are kept in the view's memo for the answer that follows it.
     """
     key = ("matches", view.iteration, part, tuple(item.turn.id for item in view.shown))
     if key not in view.memo:
@@ -82,14 +89,14 @@ def match(view: View, part: str | None = None) -> Matches:
 
 def _match(view: View, analysis: Analysis) -> Matches:
     target = target_of(analysis)
-    found = _all_units(view)
+    found = units_of(view)
     shown = {item.turn.id for item in view.shown}
     ranks = {item.turn.id: rank for rank, item in enumerate(view.evidence)}
     weights = {word: COMMON + rarity(stem(word)) for word in analysis.keywords}
     if not found:
         return Matches(analysis, target, weights, ())
     spread = _Spread(view, found)
-    said = said_words(analysis.keywords, found)
+    said = keyword_matrix(analysis.keywords, found)
     share = np.array(list(weights.values()), np.float32)
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
@@ -116,21 +123,21 @@ def _match(view: View, analysis: Analysis) -> Matches:
 
 
 def narrowed(analysis: Analysis, part: str) -> Analysis:
-    """Return the analysis of a question for a part of it: only its words."""
+    """Return the analysis of a question with the keywords of one part of it only."""
     said = {stem(word) for word in words(part)}
     keywords = tuple(word for word in analysis.keywords if stem(word) in said)
     return replace(analysis, question=part, keywords=keywords, terms=tuple(stem(word) for word in keywords))
 
 
 def target_of(analysis: Analysis) -> str | None:
-    """Return whom the question is about: a speaker it names, else the first other name."""
+    """Return who the question is about: a speaker it names, else the first other name."""
     if analysis.asked:
         return analysis.asked[0]
     return analysis.entities[0] if analysis.entities else None
 
 
 def ownership(unit: Unit, analysis: Analysis, target: str | None) -> tuple[float, float]:
-    """Return how far a sentence is about the target, and how far about somebody else."""
+    """Return how far a sentence is about the target, and how far about another speaker, each from 0 to 1."""
     if target is None:
         return 1.0, 0.0
     owners = unit.about
@@ -149,17 +156,17 @@ def _named(name: str) -> re.Pattern[str]:
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether a text says a name, as a whole word."""
+    """Return whether a text has a name as a whole word, in any case."""
     return _named(name).search(text) is not None
 
 
 def strength(m: Match) -> float:
-    """Return how far a sentence is the one that the question is about."""
+    """Return the score of a sentence, lowered where it is not about the target or only asks."""
     return m.score * (0.3 + m.own) * (0.6 if m.unit.asks else 1.0)
 
 
 def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
-    """Return how close characters of a sentence stand to the words of the question, 1 when beside all of them."""
+    """Return how close a range of characters is to the words of the question: 1 when next to all of them, down to 0."""
     stems = {stem(word) for word in matches.weights}
     close: dict[str, float] = {}
     for found in _WORD.finditer(m.unit.turn.text, *m.unit.span):
@@ -170,8 +177,8 @@ def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
     return sum(close.values()) / max(1, len(stems))
 
 
-def said_words(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
-    """Return a row a keyword, a column a sentence: 1 where it is said, its cosine where a related word is, else 0."""
+def keyword_matrix(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
+    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0."""
     vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
     if not keywords or not vocabulary:
         return np.zeros((len(keywords), len(found)), np.float32)
@@ -179,11 +186,11 @@ def said_words(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
     asked = np.array([word_vector(word) for word in keywords], np.float32)
     alike = asked @ rows.T
     alike[alike < RELATED] = 0
-    alike = np.minimum(alike, 0.9)
+    alike = np.minimum(alike, MOST_RELATED)
     stems = np.array([stem(word) for word in vocabulary])
     for index, word in enumerate(keywords):
         alike[index, stems == stem(word)] = 1
-    nothing = len(vocabulary)
+    nothing = len(vocabulary)  # a column of zeros, so that reduceat finds one place even in a sentence without words
     padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
     places = [[*(vocabulary[word] for word in unit.words), nothing] for unit in found]
     starts = np.cumsum([0, *(len(place) for place in places[:-1])])
@@ -191,15 +198,37 @@ def said_words(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
     return said
 
 
+def rarity(term: str) -> float:
+    """Return how rare a stem is: 0 for the commonest to 1 for one that the vocabulary does not have.
+
+    Between, it grows with the logarithm of the rank, as the information of a word does where frequency falls with rank.
+    """
+    rank = _ranks().get(term)
+    if rank is None:
+        return 1.0
+    least, most = math.log(_COMMON_RANK), math.log(_RARE_RANK)
+    return max(0.0, (math.log(max(rank, _COMMON_RANK)) - least) / (most - least))
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    ranks: dict[str, int] = {}
+    lines = SHIPPED.with_name(VOCABULARY).read_text(encoding="utf-8").split("\n")
+    for number, piece in enumerate(lines[_CHARACTERS:]):
+        if piece.isalpha():
+            ranks.setdefault(stem(piece), number)
+    return ranks
+
+
 @lru_cache(maxsize=1 << 14)
 def word_vector(word: str) -> Array:
-    """Return a word's unit vector; zeros for one without."""
+    """Return the unit vector of a word, float32 of the embedder's dimension; zeros for a word without one."""
     row: Array = _EMBEDDER.embed([word])[0]
     return row
 
 
 def _outdated(view: View, found: Sequence[Unit]) -> list[bool]:
-    """Say which sentences state what a later fact replaced; or what replaced it, when the past is asked about."""
+    """Return which sentences state a replaced fact; or a replacing one, when the question asks about the past."""
     facts = {item.turn.id: item.facts for item in view.evidence}
     newer = {fact.replaced_by for said in facts.values() for fact in said if fact.replaced_by}
     past = view.analysis.past
@@ -212,76 +241,47 @@ def _outdated(view: View, found: Sequence[Unit]) -> list[bool]:
 
 
 class _Spread:
-    """The dialogue around each sentence: its turn, the question that its turn answers, the turns beside it."""
+    """Spreads values over the dialogue around a sentence: its turn, the question it answers, the adjacent turns."""
 
     def __init__(self, view: View, found: Sequence[Unit]) -> None:
         ids = list(dict.fromkeys(unit.turn.id for unit in found))
         place = {turn_id: index for index, turn_id in enumerate(ids)}
         self._turn = np.array([place[unit.turn.id] for unit in found])
         self._size = len(ids)
-        self._heard = np.full(len(ids), -1)
+        self._answered = np.full(len(ids), -1)  # the turn that asks what this one answers; -1 is a column of zeros
         self._near: list[tuple[int, int]] = []
         for dialogue in view.context.values():
-            told = [turn for turn in dialogue if turn.id in place]  # of one that begins with a blank page, nothing is
-            for before, after in pairwise(told):
+            with_units = [turn for turn in dialogue if turn.id in place]  # a blank turn has no sentences
+            for before, after in pairwise(with_units):
                 self._near.append((place[before.id], place[after.id]))
                 if before.speaker != after.speaker and before.text.rstrip().endswith("?"):
-                    self._heard[place[after.id]] = place[before.id]
+                    self._answered[place[after.id]] = place[before.id]
 
     def added(self, own: Array) -> Array:
         """Return what the dialogue adds to each sentence's own score."""
-        turn, heard, near = self._parts(own[None, :])
-        added: Array = (TURN_SHARE * turn + HEARD_SHARE * heard + NEAR_SHARE * near)[0]
+        turn, question, near = self._parts(own[None, :])
+        added: Array = (TURN_SHARE * turn + QUESTION_SHARE * question + NEAR_SHARE * near)[0]
         return added
 
     def widened(self, said: Array) -> Array:
-        """Return how far each word is said around each sentence."""
-        turn, heard, near = self._parts(said)
-        widened: Array = np.maximum(np.maximum(0.9 * turn, 0.8 * heard), 0.6 * near)
+        """Return how far each word occurs around each sentence, as (words, sentences)."""
+        turn, question, near = self._parts(said)
+        widened: Array = np.maximum(np.maximum(TURN_WORDS * turn, QUESTION_WORDS * question), NEAR_WORDS * near)
         return widened
 
     def _parts(self, values: Array) -> tuple[Array, Array, Array]:
+        """Return, per sentence, the best value in its turn, in the question it answers, and in the adjacent turns."""
         best = np.zeros((len(values), self._size + 1), np.float32)
         np.maximum.at(best.T, self._turn, values.T)
         near = np.zeros_like(best)
         for before, after in self._near:
             near[:, before] = np.maximum(near[:, before], best[:, after])
             near[:, after] = np.maximum(near[:, after], best[:, before])
-        return best[:, self._turn], best[:, self._heard[self._turn]], near[:, self._turn]
-
-
-def _all_units(view: View) -> list[Unit]:
-    turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.shown}
-    spoken: dict[str, str | None] = {}
-    for item in view.shown:
-        dialogue = view.context.get(item.turn.id, (item.turn,))
-        for turn in dialogue:
-            turns.setdefault(turn.id, turn)
-            if turn.id not in spoken or turn.id == item.turn.id:
-                spoken[turn.id] = addressee(turn, dialogue)
-    asked = {stem(word) for word in view.analysis.keywords}
-    return [unit for turn in turns.values() for unit in _telling(_units(view, turn, spoken.get(turn.id)), asked)]
-
-
-def _telling(found: Sequence[Unit], asked: set[str]) -> Sequence[Unit]:
-    """Return the sentences of a turn; of a long one those that say most of the question's words, and the first."""
-    if len(found) <= MOST_OF_A_TURN:
-        return found
-    said = [sum(stem(word) in asked for word in unit.words) for unit in found]
-    best = sorted(range(len(found)), key=lambda place: -said[place])[:MOST_OF_A_TURN]
-    return [found[place] for place in sorted(best)]
-
-
-def _units(view: View, turn: Turn, to: str | None) -> tuple[Unit, ...]:
-    key = ("units", turn.id, to)
-    if key not in view.memo:
-        view.memo[key] = units(turn, to)
-    found: tuple[Unit, ...] = view.memo[key]
-    return found
+        return best[:, self._turn], best[:, self._answered[self._turn]], near[:, self._turn]
 
 
 def _cosines(view: View, analysis: Analysis, found: Sequence[Unit]) -> Vectors:
-    """Compare meanings, without the name of the one who is asked about: their own sentences say "I"."""
+    """Compare vectors, without the name of the person asked about: in their own sentences it is "I"."""
     asked = analysis.question
     for name in analysis.asked:
         asked = _named(name).sub("", asked)

@@ -1,22 +1,43 @@
-"""The judge that needs no model: rules and a small linear model judge, an extractive reader answers."""
+"""The judge that needs no model: rules and linear models judge the evidence, an extractive reader answers.
+
+A verdict says which requirements the evidence supports, what is missing, and how probable it is that the evidence
+suffices.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from ..extract import RuleExtractor
 from ..flow import Flow
 from ..judging.evidence import Draft, Manner, Verdict, View
-from .answer_reader import read
+from ..judging.tracker import Requirement
+from ..protocols import Extractor
+from ..text.names import names
+from ..times import mentions_time
+from ..types.values import Gap, Tier
+from .answer_reader import attribute_in, read
 from .constants import SHIPPED, Constants
-from .sufficiency import judge
+from .match_sentences import Match, Matches, match, strength
+from .signals import altered, in_words, missing, signals_of
+
+_CANDIDATES = 5  # sentences that may be witnesses
+_WITNESSES = 3
+_ABOUT = 0.5  # how far a witness must be about the target
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineJudge:
-    """Judges and answers by computation alone: no effect is ever yielded."""
+    """Judges and answers by computation alone; its flows yield no effects.
+
+    `constants` are the fitted numbers. `extractor` is the memory's own: it reads turns next to the evidence whose facts
+    were not fetched, and its `weekday` convention, if it has one, resolves "last Friday" in answers.
+    """
 
     constants: Constants = SHIPPED
     name: str = "offline"
+    extractor: Extractor = field(default_factory=RuleExtractor, compare=False, repr=False)
 
     @property
     def abstain_below(self) -> float:
@@ -24,11 +45,117 @@ class OfflineJudge:
         return self.constants.abstain_below
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """See `evimem.offline.sufficiency`."""
+        """Return a verdict; see `judge`."""
         yield from ()
-        return judge(view, self.constants)
+        return judge(view, self.constants, self.extractor)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """See `evimem.offline.answer_reader`: a short span, whatever the manner; its limits are the reason."""
+        """Return a short span whatever the manner, with a reason where it is an approximation; see `read`."""
         yield from ()
-        return read(view, self.constants)
+        return read(view, self.constants, self.extractor)
+
+
+def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
+    """Judge the shown evidence: requirements, gaps, and two probabilities.
+
+    The verdict's confidence is the probability that the view holds all that an answer needs; its probability is that
+    the memory answers the question at all.
+    """
+    matches = match(view)
+    if not matches.ranked:
+        gaps = tuple(need.gap for need in view.tracker.open)
+        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
+    attribute = attribute_in(view, extractor)
+    signals = {**signals_of(view, matches), "stated": attribute.outcome}
+    score = constants.score(signals)
+    answerable = constants.calibrated(score)
+    sufficient = constants.sufficient.probability(signals)
+    own = sorted((m for m in matches.ranked if m.shown and m.own >= _ABOUT), key=lambda m: -strength(m))
+    supported = _supported(view, own[:_CANDIDATES])
+    doubtful = answerable < constants.abstain_below
+    other = _other_person(matches, signals) if doubtful else None
+    if other is not None:
+        supported.pop(f"attribution:{matches.target}", None)
+    certain = answerable < constants.misattributed
+    why = _contradiction(view, matches, signals, other, attribute.gap) if doubtful else None
+    query = attribute.query if view.iteration == 1 else ""
+    gaps = _gaps(view, supported)
+    if certain and why is not None:
+        gaps = (Gap("attribute" if why == attribute.gap else "attribution", matches.target or "", why), *gaps)
+    return Verdict(
+        tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),
+        confidence=sufficient,
+        supported=supported,
+        gaps=gaps,
+        query=query,
+        reason=(why or _reason(matches, own)) if doubtful else "",
+        probability=answerable,
+        signals={**signals, "score": score},
+    )
+
+
+def _tier(sufficient: float, constants: Constants, *, doubtful: bool) -> Tier:
+    if doubtful or sufficient < constants.inferrable:
+        return Tier.PARTIAL
+    return Tier.EXACT if sufficient >= constants.exact else Tier.INFERRABLE
+
+
+def _supported(view: View, own: Sequence[Match]) -> dict[str, tuple[str, ...]]:
+    found = {need.id: _witnesses(need, view, own) for need in view.tracker.requirements}
+    return {name: witnesses for name, witnesses in found.items() if witnesses}
+
+
+def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
+    """Return the turns that support a requirement."""
+    if need.kind == "entity":
+        ids = [i.turn.id for i in view.shown if names(f"{i.turn.speaker} {i.turn.text}", need.about)]
+    elif need.id == "when":
+        ids = [i.turn.id for i in view.shown if _within(view, i.turn.id)]
+    elif need.kind == "time":
+        ids = [m.unit.turn.id for m in own if mentions_time(m.unit.turn.text)]
+    elif need.kind == "attribution":
+        ids = [m.unit.turn.id for m in own if m.own > m.other]
+    else:
+        ids = [m.unit.turn.id for m in own if m.coverage > 0 and not m.unit.asks]
+    return tuple(dict.fromkeys(ids))[:_WITNESSES]
+
+
+def _within(view: View, turn_id: str) -> bool:
+    """Return whether a turn was said, or has an event, in a time that the question names."""
+    item = next(item for item in view.shown if item.turn.id == turn_id)
+    moments = [(item.turn.time, item.turn.time)]
+    moments += [(f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end]
+    spans = [(span.start, span.end) for span in view.analysis.times if span.start and span.end]
+    return any(start < until and since <= end for start, end in moments for since, until in spans)
+
+
+def _other_person(matches: Matches, signals: Mapping[str, float]) -> str | None:
+    """Return who the best evidence is about when it is not the target."""
+    if matches.target is None or signals.get("gap_best", 0.0) >= 0:
+        return None
+    best = max(matches.ranked, key=lambda m: m.score * m.other)
+    asked = set(matches.analysis.asked) or {matches.target}
+    others = {name: weight for name, weight in best.unit.about.items() if name not in asked and weight > 0}
+    return max(others, key=lambda name: others[name], default=None)
+
+
+def _gaps(view: View, supported: Mapping[str, tuple[str, ...]]) -> tuple[Gap, ...]:
+    open_needs = [need for need in view.tracker.open if need.id not in supported]
+    return tuple(need.gap for need in open_needs if need.kind != "attribution")
+
+
+def _contradiction(
+    view: View, matches: Matches, signals: Mapping[str, float], other: str | None, not_stated: str
+) -> str | None:
+    """Return what the question presupposes and the evidence contradicts: the person, the attribute, or a word."""
+    if other is not None:
+        return f"the evidence is about {other}, not {matches.target}"
+    if not_stated:
+        return not_stated
+    return in_words(altered(view, matches)[0]) if signals["altered"] else None
+
+
+def _reason(matches: Matches, own: Sequence[Match]) -> str:
+    about = f" about {matches.target}" if matches.target else ""
+    absent = missing(matches, own[0])[:2] if own else tuple(matches.weights)[:2]
+    return f"nothing{about} says: {', '.join(absent)}" if absent else f"too little is said{about}"

@@ -1,7 +1,7 @@
-"""Sentences with the people they are about: attribution is a sentence's, not a turn's.
+"""Sentences with the people they are about: attribution belongs to a sentence, not to a turn.
 
-First person is about the speaker; second person is about whoever is spoken to; a question asserts nothing about its
-asker. Who is spoken to is read from the dialogue around a turn: the nearest other speaker, however many there are.
+First person is about the speaker; second person is about the addressee; a question asserts nothing about its speaker.
+The addressee of a turn is read from the dialogue around it: the nearest other speaker.
 """
 
 from __future__ import annotations
@@ -10,31 +10,44 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..judging.evidence import View
+from ..lang import ENGLISH
 from ..text.sentences import sentences
-from ..text.terms import STOP_WORDS, words
+from ..text.terms import STOP_WORDS, stem, words
 from ..types.values import Turn
 
-_FIRST = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
-_SECOND = re.compile(r"\b(?:you|your|yours|yourself|yourselves|u|ur)\b", re.IGNORECASE)
-# What of one turn is looked at: a message of a megabyte must not take longer than a long letter.
+
+def _any(*kinds: str) -> re.Pattern[str]:
+    said = "|".join(word for kind in kinds for word in ENGLISH.words(f"word_classes.pronouns.{kind}"))
+    return re.compile(rf"\b(?:{said})\b", re.IGNORECASE)
+
+
+_FIRST = _any("first", "first_plural", "reflexive_plural_first")
+_SECOND = _any("second", "reflexive_plural_second", "informal_second")
+# Bounds on what is read of one turn: a message of a megabyte must not take longer than a long letter.
 _MOST_TEXT = 10_000  # characters
 _MOST_UNITS = 200
 _LONGEST = 600  # characters of a sentence
+_MOST_MATCHED = 40  # sentences of one turn that are compared with a question
 
-# How far a sentence is about its speaker and about whom it is said to, by the persons it uses.
-ASKED_OF_YOU = (0.0, 1.0)
-ASKED = (0.0, 0.5)
+# How far a sentence is about its speaker and about its addressee (weights from 0 to 1), by the persons it uses.
+QUESTION_TO_YOU = (0.0, 1.0)
+QUESTION = (0.0, 0.5)
 YOU_ONLY = (0.3, 1.0)
 I_ONLY = (1.0, 0.0)
 YOU_AND_I = (0.8, 0.5)
 NO_PERSON = (0.8, 0.3)
-ADVICE = (0.3, 0.5)  # what an assistant says of nobody is about the matter of whoever asked
+ADVICE = (0.3, 0.5)  # an assistant's sentence without a person is about what the addressee asked
 ADVICE_TO_YOU = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One sentence of a turn, or its caption: where it stands, its words, and how far it is about whom."""
+    """One sentence of a turn, or its caption.
+
+    `span` is the half-open range of characters in the turn's text (or caption), `words` are the distinct content words,
+    `asks` is whether it is a question, `about` maps names of speakers to weights from 0 to 1.
+    """
 
     turn: Turn
     span: tuple[int, int]
@@ -45,32 +58,65 @@ class Unit:
     about: Mapping[str, float]
 
 
+def units_of(view: View) -> list[Unit]:
+    """Return the sentences of the shown turns and of the dialogue around them, kept from check to check."""
+    turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.shown}
+    addressees: dict[str, str | None] = {}
+    for item in view.shown:
+        dialogue = view.context.get(item.turn.id, (item.turn,))
+        for turn in dialogue:
+            turns.setdefault(turn.id, turn)
+            if turn.id not in addressees or turn.id == item.turn.id:
+                addressees[turn.id] = addressee(turn, dialogue)
+    asked = {stem(word) for word in view.analysis.keywords}
+    return [
+        unit for turn in turns.values() for unit in _relevant(_kept_units(view, turn, addressees.get(turn.id)), asked)
+    ]
+
+
 def units(turn: Turn, addressee: str | None) -> tuple[Unit, ...]:
-    """Return the sentences of a turn and its caption, each with its owners."""
+    """Return the sentences of a turn and its caption, each with the people it is about."""
     places = sentences(turn.text[:_MOST_TEXT])[:_MOST_UNITS]
     found = [_unit(turn, (start, min(end, start + _LONGEST)), addressee) for start, end in places]
     if turn.caption:
-        said = content(turn.caption)
         about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
-        found.append(Unit(turn, (0, len(turn.caption)), turn.caption, said, asks=False, caption=True, about=about))
+        span = (0, len(turn.caption))
+        found.append(Unit(turn, span, turn.caption, content(turn.caption), asks=False, caption=True, about=about))
     return tuple(found)
 
 
 def addressee(turn: Turn, dialogue: Sequence[Turn]) -> str | None:
-    """Return whom a turn is said to: who spoke last before it, else who speaks next, else nobody known."""
+    """Return the addressee of a turn: the last other speaker before it, else the next one after it, else None."""
     place = next((index for index, other in enumerate(dialogue) if other.id == turn.id), 0)
     nearest = (*reversed(dialogue[:place]), *dialogue[place + 1 :])
     return next((other.speaker for other in nearest if other.speaker != turn.speaker), None)
 
 
 def is_assistant(turn: Turn) -> bool:
-    """Return whether the assistant said a turn: what it says of others is no statement of theirs."""
+    """Return whether the assistant is the speaker of a turn."""
     return (turn.role or turn.speaker).casefold() == "assistant"
 
 
 def content(text: str) -> tuple[str, ...]:
-    """Return the content words of a text, each once."""
+    """Return the distinct content words of a text, in order."""
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
+
+
+def _kept_units(view: View, turn: Turn, addressee: str | None) -> tuple[Unit, ...]:
+    key = ("units", turn.id, addressee)
+    if key not in view.memo:
+        view.memo[key] = units(turn, addressee)
+    found: tuple[Unit, ...] = view.memo[key]
+    return found
+
+
+def _relevant(found: Sequence[Unit], asked: set[str]) -> Sequence[Unit]:
+    """Return the sentences of a turn; of a long one those with the most words of the question, ties in order."""
+    if len(found) <= _MOST_MATCHED:
+        return found
+    shared = [sum(stem(word) in asked for word in unit.words) for unit in found]
+    best = sorted(range(len(found)), key=lambda place: -shared[place])[:_MOST_MATCHED]
+    return [found[place] for place in sorted(best)]
 
 
 def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> Unit:
@@ -82,9 +128,10 @@ def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> Unit:
 
 
 def _weights(text: str, *, asks: bool, assists: bool) -> tuple[float, float]:
+    """Return how far a sentence is about its speaker and about its addressee."""
     first, second = _FIRST.search(text) is not None, _SECOND.search(text) is not None
     if asks:
-        return ASKED_OF_YOU if second else ASKED
+        return QUESTION_TO_YOU if second else QUESTION
     if first and second:
         return YOU_AND_I
     if first:

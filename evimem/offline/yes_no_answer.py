@@ -1,4 +1,4 @@
-"""Yes or no: whether the evidence affirms what a question supposes, denies it, or says nothing of it."""
+"""Yes-or-no and either-or questions: whether the evidence affirms or denies, and which option it has."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..lang import ENGLISH
 from ..text.terms import stem, words
 from .match_sentences import Match, Matches, strength
 
+
+def _any(name: str) -> str:
+    return f"(?:{'|'.join(ENGLISH.words(f'questions.{name}'))})"
+
+
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|hardly|barely|stopped|quit|gave\s+up|cancelled|canceled|"
-    r"unfortunately|instead|fell\s+through|hates?|dislikes?|can['\u2019]?t\s+stand|allergic)\b|n['\u2019]t\b",
-    re.IGNORECASE,
+    rf"\b(?:{_any('denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
 )
-_GUESS = re.compile(r"^\W*(?:would|could|might|may|should)\b|\blikely\b|\bprobably\b", re.IGNORECASE)
+_GUESS = re.compile(rf"^\W*{_any('guessing')}\b|\b{_any('likely')}\b", re.IGNORECASE)
+_CLAUSES = re.compile(rf"[,;:\u2014]|\b{_any('clause_breaks')}\b")
 _OR = re.compile(r"\s+or\s+", re.IGNORECASE)
-COVERED = 0.5  # the share of the question's words that the evidence must say
+COVERED = 0.5  # share of the question's words that must occur in or around a sentence
+_LONGEST_OPTION = 4  # words of the first option, which has no beginning of its own
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
-    """What the evidence says to a yes-or-no question, and the sentence that says it."""
+class Choice:
+    """Yes, no or an option, and the sentence that supports it."""
 
     text: str
     match: Match
 
 
-def stand(matches: Matches, found: Sequence[Match]) -> Stand | None:
-    """Return yes or no, hedged where the question asks for a guess; None where the evidence does not bear on it."""
+def yes_or_no(matches: Matches, found: Sequence[Match]) -> Choice | None:
+    """Return yes or no, hedged where a guess is asked for; None where the best sentence has too few of its words."""
     if not found:
         return None
     best = max(found, key=lambda m: strength(m) * (0.5 + m.coverage))
@@ -37,27 +43,27 @@ def stand(matches: Matches, found: Sequence[Match]) -> Stand | None:
     question = matches.analysis.question
     denied = _denied(best, matches)
     word = "No" if denied != (_NEGATION.search(question) is not None) else "Yes"
-    return Stand(f"Likely {word.lower()}" if _GUESS.search(question) else word, best)
+    return Choice(f"Likely {word.lower()}" if _GUESS.search(question) else word, best)
 
 
-def choice(matches: Matches, found: Sequence[Match]) -> Stand | None:
-    """Return the option of an either-or question that the evidence says."""
+def choice(matches: Matches, found: Sequence[Match]) -> Choice | None:
+    """Return the option of an either-or question whose words the evidence has."""
     options = _options(matches.analysis.question)
-    best: Stand | None = None
+    best: Choice | None = None
     most = 0.0
     for option in options:
         stems = {stem(word) for word in words(option)}
         for m in found:
             said = sum(stem(word) in stems for word in m.unit.words) / max(1, len(stems))
             if said * strength(m) > most:
-                most, best = said * strength(m), Stand(option, m)
+                most, best = said * strength(m), Choice(option, m)
     return best
 
 
 def _denied(m: Match, matches: Matches) -> bool:
-    """Whether the part of the sentence that says the question's words is negated."""
+    """Return whether the part of the sentence that has the question's words is negated."""
     stems = {stem(word) for word in matches.weights}
-    clauses = re.split(r"[,;:\u2014]|\b(?:but|and|so|because|though|although)\b", m.unit.text)
+    clauses = _CLAUSES.split(m.unit.text)
     said = [clause for clause in clauses if any(stem(word) in stems for word in words(clause))]
     return any(_NEGATION.search(clause) for clause in said or [m.unit.text])
 
@@ -68,4 +74,4 @@ def _options(question: str) -> list[str]:
         return []
     left, right = parts
     size = len(right.split())
-    return [" ".join(left.split()[-min(size, 4) :]).strip(" ,"), right.strip(" ,")]
+    return [" ".join(left.split()[-min(size, _LONGEST_OPTION) :]).strip(" ,"), right.strip(" ,")]

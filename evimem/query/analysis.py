@@ -1,4 +1,4 @@
-"""What a question asks for, read from its words: names, property, form of the answer, time; never from a model."""
+"""What a question asks, read from its words: names, times, keywords, the form of the answer; never from a model."""
 
 from __future__ import annotations
 
@@ -6,18 +6,45 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from ..errors import InvalidQuery
 from ..judging.evidence import Analysis, Wants
 from ..judging.tracker import Requirement
+from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem, words
-from ..types.values import TimeSpan
-from .hints import hints
+from ..times import find_times
+from ..types.values import Hints, TimeSpan
 
-_TIME_UNIT = r"(?:date|day|days|week|weeks|weekend|weekends|month|months|season|year|years|decade|time)"
-_LENGTH = r"(?:minutes?|hours?|days?|nights?|weeks?|weekends?|months?|years?|decades?)"
-_PLACE = r"(?:city|country|place|town|state|village|street|region|island|continent|venue|location|area)"
-_AUXILIARY = (
-    r"(?:did|do|does|is|are|was|were|am|has|have|had|can|could|will|would|should|might|may|must)(?:n['\u2019]t)?"
+
+def _any(*names: str) -> str:
+    """Return a pattern for any word of these lists."""
+    return f"(?:{'|'.join(re.escape(word) for name in names for word in ENGLISH.words(name))})"
+
+
+_HONORIFICS = frozenset(ENGLISH.words("people.honorifics"))
+
+# Hints: whether a question asks for a time. The patterns that say so leave out "what did he do when ...".
+_UNIT = rf"{_any('questions.time_units')}s?"
+_VERB = _any(*(f"word_classes.auxiliaries.{kind}" for kind in ("common", "asking", "formal", "negated")))
+_HEDGE = rf"(?:{_any('questions.after_when')}|in \d+)"
+_ASKS_WHEN = re.compile(
+    r"\b(?:since |until |till |by |from )when\b"
+    rf"|\bwhen(?:['\u2019](?:s|d|re|ll)\b|(?: {_HEDGE})* {_VERB}\b)"
+    rf"|\b{_any('questions.before_when')} when\b"
+    r"|^\W*when\W*$"
+    rf"|\b(?:what|which|whatever) (?:[\w'\u2019-]+ )?(?:date|time|{_UNIT}|birthday|anniversary)\b(?![-\u2010'\u2019])"
+    rf"|\bhow (?:many|much|few) (?:more |other )?(?:{_UNIT}|time)\b"
+    rf"|\bhow {_any('questions.how_time')}\b",
+    re.IGNORECASE,
 )
+_TIME_COMPOUND = re.compile(rf"\b(?:what|which)\s+time\s+{_any('questions.time_compounds')}s?\b", re.IGNORECASE)
+_USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
+_ASSISTANT = re.compile(rf"\b{_any('word_classes.pronouns.second')}\b", re.IGNORECASE)
+_AUXILIARIES = STOP_WORDS | {"may"}
+_NAMES_AND_WORDS = _AUXILIARIES | {"april", "august", "june"} | set(ENGLISH.words("questions.names_and_words"))
+
+# Analysis: the form of the answer, in the order in which the forms are tried.
+_AUXILIARY = rf"{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking')}(?:n['\u2019]t)?"
+_LENGTH = _any("questions.length_units")
 _SPOKEN: tuple[tuple[Wants, str], ...] = (
     (
         "duration",
@@ -27,16 +54,16 @@ _SPOKEN: tuple[tuple[Wants, str], ...] = (
         "time",
         r"^\W*(?:(?:and|so|since|until|till|by|from|around|about)\s+)*when\b"
         r"|\b(?:know|remember|recall|remind\s+me|tell\s+me|say|said|when\s+exactly)\s+when\b"
-        rf"|\b(?:what|which)\s+(?:(?:exact|specific)\s+)?{_TIME_UNIT}\b(?!\s+of\s+(?!the\b)\w+)",
+        rf"|\b(?:what|which)\s+(?:(?:exact|specific)\s+)?{_any('questions.calendar_units')}\b(?!\s+of\s+(?!the\b)\w+)",
     ),
-    ("count", r"\bhow\s+(?:many|much|often|old|far|tall|big|large|fast|high)\b|\bwhat\s+(?:number|amount|age)\b"),
+    ("count", rf"\bhow\s+{_any('questions.how_count')}\b|\bwhat\s+(?:number|amount|age)\b"),
     ("choice", rf"^\W*{_AUXILIARY}\b.*\bor\b"),
     ("yes_no", rf"^\W*{_AUXILIARY}\b"),
     ("person", r"\b(?:who|whom|whose)\b"),
-    ("place", rf"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?{_PLACE}\b"),
+    ("place", rf"\bwhere\b|\b(?:what|which)\s+(?:\w+\s+)?{_any('questions.places')}\b"),
     (
         "reason",
-        r"\bwhy\b|\bhow\s+come\b|\bwhat\b.*\breasons?\b|\bwhat\s+(?:made|motivated|inspired|prompted|caused)\b",
+        rf"\bwhy\b|\bhow\s+come\b|\bwhat\b.*\breasons?\b|\bwhat\s+{_any('questions.causes')}\b",
     ),
 )
 _FORMS = tuple((wants, re.compile(pattern, re.IGNORECASE)) for wants, pattern in _SPOKEN)
@@ -44,31 +71,53 @@ _PAST = re.compile(
     r"\b(?:used\s+to|previous(?:ly)?|former(?:ly)?|original(?:ly)?|at\s+first|back\s+then|(?:live|work|be|do)\s+before)\b",
     re.IGNORECASE,
 )
-_MOST = 2_000  # characters of a question that are analysed
-_MEASURE = re.compile(r"\bhow\s+(?:long|many|much|often|old|far|big)\b", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b|\bi['\u2019](?:m|ve|d|ll)\b", re.IGNORECASE)
-_SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
+_MEASURE = re.compile(rf"\bhow\s+{_any('questions.how_measure')}\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(
+    rf"\b{_any('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
+)
 _NAME = re.compile(r"(?:[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)(?:\s+[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)*")
-_QUOTED = re.compile(r"[\"\u201c]([^\"\u201d]{2,60})[\"\u201d]")
 _NOT_NAMES = frozenset(
     """
-    i monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december spring summer autumn fall winter christmas easter thanksgiving halloween new
-    mr mrs ms dr yes no what which who whom whose when where why how did do does is are was were am has have had can
-    could will would should might may must in on at for from since until according based as by with
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december
     """.split()
+).union(
+    _HONORIFICS,
+    ENGLISH.words("questions.not_names"),
+    ENGLISH.words("word_classes.auxiliaries.common"),
+    ENGLISH.words("word_classes.auxiliaries.asking"),
 )
-_EMPTY = frozenset(
-    """
-    tell say said know remember kind type sort thing something anything describe mention mentioned according
-    conversation recently currently now did get got go make
-    """.split()
-)
+_NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
+
+MOST_ASKED = 100_000  # characters of a query or question: what is longer is refused
+MOST_HINTED = 1_000  # characters that are looked through for times and speakers, which takes the most time
+MOST_ANALYSED = 2_000  # characters that are analysed: no question is longer, pasted text may be
+
+
+def check_asked(what: str, text: str) -> None:
+    """Raise InvalidQuery for a text that is empty, no string, or longer than MOST_ASKED characters."""
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidQuery(f"the {what} is {text!r}; expected some text")
+    if len(text) > MOST_ASKED:
+        raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
+
+
+def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hints:
+    """Return the hints of a question asked at a time; without one, its times stay unread."""
+    text = text[:MOST_HINTED]
+    named = tuple(speaker for speaker in speakers if _is_named(speaker, text))
+    times = () if asked_at is None else tuple(find_times(text, asked_at))
+    return Hints(named, times, asks_when(text))
+
+
+def asks_when(text: str) -> bool:
+    """Return whether a question asks for a time or a duration ("what did he do when ..." does not)."""
+    return _ASKS_WHEN.search(_TIME_COMPOUND.sub(" ", " ".join(text.split()))) is not None
 
 
 def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -> Analysis:
-    """Return what a question asks, given who speaks in the memory and what day it is."""
-    question = question[:_MOST]
+    """Return what a question asks, its hints included, given who speaks in the memory and what time it is."""
+    question = question[:MOST_ANALYSED]
     hinted = hints(question, speakers, asked_at)
     wants = form(question)
     entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))
@@ -82,17 +131,35 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
         wants=wants,
         keywords=keywords,
         terms=_distinct(stem(word) for word in keywords),
-        times=tuple(hinted.times),
-        hints=hinted,
+        times=hinted.times,
         temporal=temporal,
         past=_PAST.search(question) is not None,
-        requirements=_requirements(entities, asked, keywords, wants, tuple(hinted.times)),
+        requirements=_requirements(entities, asked, keywords, wants, hinted.times),
+        hints=hinted,
     )
 
 
 def form(question: str) -> Wants:
     """Return the form of answer that a question asks for."""
     return next((wants for wants, pattern in _FORMS if pattern.search(question)), "thing")
+
+
+def _is_named(speaker: str, text: str) -> bool:
+    """Return whether a text has a speaker's full or first name; user and assistant are named by pronouns as well."""
+    role = speaker.casefold()
+    if (role == "user" and _USER.search(text)) or (role == "assistant" and _ASSISTANT.search(text)):
+        return True
+    parts = [part for part in re.findall(r"\w+", speaker) if part.casefold() not in _HONORIFICS]
+    return any(_occurs(name, text) for name in {" ".join(parts), *parts[:1]} if name)
+
+
+def _occurs(name: str, text: str) -> bool:
+    """Look for a name by word boundary in any case; one that is also a word counts only in its own case."""
+    pattern = r"\W+".join(re.escape(part) for part in name.split())
+    in_any_case = re.IGNORECASE if name.casefold() not in _NAMES_AND_WORDS else 0
+    places = re.finditer(rf"(?<!\w){pattern}(?!\w)", text, in_any_case)
+    opens_as_verb = name.casefold() in _AUXILIARIES  # "Will she come?"
+    return any(place.start() > 0 or not opens_as_verb for place in places)
 
 
 def _requirements(
@@ -116,42 +183,31 @@ def _asked_by_role(question: str, speakers: Sequence[str]) -> tuple[str, ...]:
     known = {speaker.casefold(): speaker for speaker in speakers}
     if "user" in known and _FIRST_PERSON.search(question):
         return (known["user"],)
-    if "assistant" in known and _SECOND_PERSON.search(question):
+    if "assistant" in known and _ASSISTANT.search(question):
         return (known["assistant"],)
     return ()
 
 
 def _other_names(question: str, known: Iterable[str]) -> list[str]:
+    """Return the capitalised words of a question that are no words of names already known."""
     taken = {word.casefold() for name in known for word in name.split()}
     found: list[str] = []
     for match in _NAME.finditer(question):
         parts = [part for part in match[0].split() if part.casefold() not in _NOT_NAMES]
-        name = " ".join(parts)
-        bare = {_bare(part) for part in parts}
-        if name and not bare <= taken and not (match.start() == 0 and len(parts) < len(match[0].split()) and not parts):
-            found.append(_bare_name(name))
+        if parts and not {_without_possessive(part).casefold() for part in parts} <= taken:
+            found.append(_without_possessive(" ".join(parts)))
     return found
 
 
-def _bare(word: str) -> str:
-    return re.sub(r"['\u2019]s$", "", word).casefold()
-
-
-def _bare_name(name: str) -> str:
-    return re.sub(r"['\u2019]s$", "", name)
+def _without_possessive(word: str) -> str:
+    return re.sub(r"['\u2019]s$", "", word)
 
 
 def _keywords(question: str, names: Iterable[str]) -> tuple[str, ...]:
     taken = {word for name in names for word in words(name)}
-    return _distinct(
-        word
-        for word in words(_MEASURE.sub(" ", question))
-        if word not in STOP_WORDS and word not in _EMPTY and word not in taken
-    )
+    found = words(_MEASURE.sub(" ", question))
+    return _distinct(word for word in found if word not in _NO_KEYWORDS and word not in taken)
 
 
-T = str
-
-
-def _distinct(items: Iterable[T]) -> tuple[T, ...]:
+def _distinct(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))

@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import InvalidQuery
 from ..flow import Flow, embed, recall, roster
 from ..types.values import Hints, Hit, Query
-from .hints import check_asked, hints
+from .analysis import check_asked, hints
 
 
 @dataclass(frozen=True, slots=True)

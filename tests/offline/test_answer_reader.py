@@ -9,7 +9,8 @@ from datetime import datetime
 import pytest
 
 from evimem.judging.evidence import Draft, View
-from evimem.offline.answer_reader import read
+
+from .direct import read
 
 See = Callable[..., View]
 FRIENDS = [
@@ -39,12 +40,12 @@ def test_a_date_is_rendered_and_is_data_too(see: See) -> None:
     assert quoted(draft) == "last Friday"
 
 
-def test_a_date_is_told_as_coarsely_as_it_is_asked(see: See) -> None:
+def test_a_date_is_given_as_coarsely_as_it_is_asked_for(see: See) -> None:
     assert read(see("In which year did Mira move to Sheffield?", FRIENDS)).text == "2021"
     assert read(see("In which month did Mira move to Sheffield?", FRIENDS)).text == "May 2021"
 
 
-def test_without_words_of_time_the_day_it_was_told_on_is_given_as_such(see: See) -> None:
+def test_without_a_stated_date_the_day_of_the_turn_is_given_as_such(see: See) -> None:
     draft = read(see("When did Tomas sell nine pieces?", FRIENDS[1:3]))
     assert draft.text == "12 March 2024"
     assert "told" in (draft.reason or "")

@@ -1,4 +1,4 @@
-"""The first reader: attributes looked up with their owner, the newest in force, refused where they are not stated."""
+"""Attributes are looked up with their owner, the newest value first, and refused where they are not stated."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from evimem.judging.evidence import View
-from evimem.offline.attributes import lookup
 from evimem.offline.attributes.asked_attribute import attribute_of
-from evimem.offline.sufficiency import judge
 from evimem.types.values import Tier
+
+from .direct import judge, lookup
 
 See = Callable[..., View]
 HOME = [
@@ -26,7 +26,7 @@ HOME = [
 
 
 def answer(see: See, question: str, lines: list[tuple[str, str]] = HOME) -> str | None:
-    """Return what the first reader says: nothing for a gap, a question mark for what it does not read."""
+    """Return the attribute looked up: None for a gap, a question mark where none is asked for."""
     found = lookup(see(question, lines))
     return None if found.outcome < 0 else ", ".join(item.text for item in found.items) or "?"
 
@@ -52,7 +52,7 @@ def answer(see: See, question: str, lines: list[tuple[str, str]] = HOME) -> str 
         ("Which earplugs did you recommend?", "Softcap"),
     ],
 )
-def test_an_attribute_that_is_told_is_quoted(see: See, question: str, text: str) -> None:
+def test_a_stated_attribute_is_quoted(see: See, question: str, text: str) -> None:
     assert answer(see, question) == text
 
 
@@ -74,7 +74,7 @@ def test_an_attribute_that_is_told_is_quoted(see: See, question: str, text: str)
         "Which film did you recommend?",
     ],
 )
-def test_an_attribute_that_is_told_of_another_or_not_at_all_is_refused(see: See, question: str) -> None:
+def test_an_attribute_stated_of_another_owner_or_not_at_all_is_refused(see: See, question: str) -> None:
     assert answer(see, question) is None
 
 
@@ -84,7 +84,7 @@ def test_other_questions_are_left_to_the_reader(see: See, question: str) -> None
     assert answer(see, question) == "?"
 
 
-def test_what_is_not_told_is_named_in_the_refusal(see: See) -> None:
+def test_an_attribute_that_is_not_stated_is_named_in_the_refusal(see: See) -> None:
     verdict = judge(see("What colour is my dog?", HOME))
     assert verdict.reason == "nothing says the colour of 'my dog'"
     assert (verdict.gaps[0].kind, verdict.gaps[0].text) == ("attribute", verdict.reason)
@@ -123,7 +123,7 @@ def test_something_that_could_be_it_near_its_owner_is_no_refusal(see: See) -> No
     assert answer(see, "What colour is my van?", [("user", "The van is here. New to me, anyway.")]) is None
 
 
-def test_a_pronoun_means_what_was_told_of_last_and_can_be_meant(see: See) -> None:
+def test_a_pronoun_refers_to_the_last_mention_that_fits(see: See) -> None:
     lines = [
         ("user", "My daughter Ruth gave me a kitten."),
         ("user", "She's ginger and I named her Marmalade."),
@@ -135,7 +135,7 @@ def test_a_pronoun_means_what_was_told_of_last_and_can_be_meant(see: See) -> Non
     assert answer(see, "What is Ruth's job?", lines) is None
 
 
-def test_what_an_assistant_says_of_somebody_is_no_statement_of_theirs(see: See) -> None:
+def test_an_assistants_sentence_states_nothing_of_the_user(see: See) -> None:
     lines = [("user", "My cousin Ben is here."), ("assistant", "Ben is a baker. Your cousin Ben lives in Rome.")]
     assert answer(see, "Where does Ben live?", lines) is None
 
@@ -151,7 +151,7 @@ def test_turns_of_one_time_keep_the_order_of_the_dialogue(see: See) -> None:
     assert [item.text for item in lookup(again).items] == ["Bonn"]
 
 
-def test_two_people_are_told_apart_by_their_names(see: See) -> None:
+def test_two_people_are_distinguished_by_their_names(see: See) -> None:
     lines = [("Mira", "My dog Juno is black."), ("Tomas", "My cat Bosun is white."), ("Mira", "Your cat is lovely.")]
     assert answer(see, "What colour is Tomas's cat?", lines) == "white"
     assert answer(see, "What is Mira's dog called?", lines) == "Juno"

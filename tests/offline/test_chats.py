@@ -1,4 +1,4 @@
-"""What a chatbot's user asks about himself and those he mentions, in chats of our own: told, or refused by name."""
+"""Questions of a chatbot user, in chats of our own: answered where the answer is stated, else refused with a reason."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ def outcomes() -> list[Outcome]:
     return [outcome for chat in chats("develop") for outcome in ask(chat)]
 
 
-def test_most_of_what_was_told_is_answered_right(outcomes: list[Outcome]) -> None:
+def test_most_stated_answers_are_given_right(outcomes: list[Outcome]) -> None:
     told = [outcome.right for outcome in outcomes if outcome.told]
     assert sum(told) >= 0.85 * len(told)
 
 
-def test_most_of_what_was_never_told_is_refused_with_a_reason(outcomes: list[Outcome]) -> None:
+def test_most_questions_without_a_stated_answer_are_refused_with_a_reason(outcomes: list[Outcome]) -> None:
     untold = [outcome for outcome in outcomes if not outcome.told]
     assert sum(outcome.right for outcome in untold) >= 0.88 * len(untold)
     assert all(outcome.answer.reason for outcome in untold if outcome.right)
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_half_of_the_questions_are_of_what_was_never_told(part: str) -> None:
+def test_half_of_the_questions_have_no_stated_answer(part: str) -> None:
     asked = [question for chat in chats(part) for question in chat.questions]
     untold = sum(not question.accepted for question in asked)
     assert len(asked) >= 150
     assert 0.45 <= untold / len(asked) <= 0.55
 
 
-def test_an_answer_is_right_when_it_says_an_accepted_one_and_little_besides() -> None:
+def test_an_answer_is_right_when_it_has_an_accepted_one_and_few_other_words() -> None:
     (chat, unsaid) = read(
         "a", "== 2024-01-01 10:00\nuser: I live in York.\n? Where? = York | in York\n? Why? = -"
     ).questions

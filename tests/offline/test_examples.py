@@ -35,13 +35,13 @@ def friends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[evimem.Memory]
         yield memory
 
 
-def test_most_of_what_was_told_is_answered_and_well(asked: list[tuple[Question, evimem.Answer]]) -> None:
+def test_most_stated_answers_are_given_with_a_good_f1(asked: list[tuple[Question, evimem.Answer]]) -> None:
     told = [(q, a) for q, a in asked if q.answer is not None and q.kind not in SEVERAL]
     assert sum(not a.abstained for _, a in told) >= 0.8 * len(told)
     assert sum(f1(a.text or "", q.answer or "") for q, a in told) >= 0.35 * len(told)
 
 
-def test_what_was_not_told_is_refused_more_often_than_what_was(asked: list[tuple[Question, evimem.Answer]]) -> None:
+def test_questions_without_a_stated_answer_are_refused_more_often(asked: list[tuple[Question, evimem.Answer]]) -> None:
     told = [a.abstained for q, a in asked if q.answer is not None]
     untold = [a.abstained for q, a in asked if q.answer is None]
     assert sum(untold) / len(untold) >= sum(told) / len(told) + 0.25
@@ -82,7 +82,7 @@ def test_answers_are_short(friends: evimem.Memory, question: str, text: str) -> 
     assert friends.ask(question).text == text
 
 
-def test_what_is_true_of_somebody_else_is_refused_by_name(friends: evimem.Memory) -> None:
+def test_what_is_true_of_another_person_is_refused_by_name(friends: evimem.Memory) -> None:
     answer = friends.ask("What is Tomas allergic to?")
     assert answer.abstained
     assert answer.reason == "the evidence is about Mira, not Tomas"
@@ -93,7 +93,7 @@ def test_the_same_question_has_the_same_answer(friends: evimem.Memory) -> None:
     assert first == second
 
 
-def test_the_offline_mind_asks_for_nothing(friends: evimem.Memory) -> None:
+def test_the_offline_judge_yields_no_effects(friends: evimem.Memory) -> None:
     views: list[View] = []
 
     class Watching(OfflineJudge):

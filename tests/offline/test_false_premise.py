@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from evimem.judging.evidence import View
-from evimem.offline.contrast_sets import contrasted
-from evimem.offline.false_premise import Altered, altered, in_words
 from evimem.offline.match_sentences import match
-from evimem.offline.sufficiency import judge
+from evimem.offline.signals import Altered, altered, contrasted, in_words
 from evimem.text.terms import stem
+
+from .direct import judge
 
 See = Callable[..., View]
 LETTER = [
@@ -43,7 +43,7 @@ def test_the_word_that_stands_in_the_place_of_another_is_named(see: See) -> None
     assert in_words(Altered("brother", "sister")) == "the evidence says 'sister', not 'brother'"
 
 
-def test_what_is_said_beside_the_best_turn_is_said(see: See) -> None:
+def test_words_next_to_the_best_turn_count_as_stated(see: See) -> None:
     lines = [
         ("Tomas", "What did your brother send?"),
         ("Mira", "He sent me a letter from Lisbon, and my sister read it to me."),

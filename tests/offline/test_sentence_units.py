@@ -51,7 +51,7 @@ def test_whoever_spoke_last_is_spoken_to_however_many_there_are() -> None:
     assert addressee(dialogue[0], dialogue) == "Ben"
 
 
-def test_somebody_who_talks_alone_talks_to_nobody() -> None:
+def test_a_turn_of_the_only_speaker_has_no_addressee() -> None:
     diary = [said("Mira", "Dear diary.", 1), said("Mira", "It rained.", 2)]
     assert addressee(diary[1], diary) is None
     assert dict(units(diary[1], None)[0].about).keys() == {"Mira"}
@@ -64,7 +64,7 @@ def test_a_message_of_any_length_is_read_in_bounded_time() -> None:
     assert len(units(said("Mira", "I ran as far as I could, and then I ran back home. " * 5_000), "Tomas")) < 410
 
 
-def test_what_an_assistant_says_of_nobody_is_about_the_one_it_helps() -> None:
+def test_an_assistants_sentence_without_a_person_is_about_its_addressee() -> None:
     turn = Turn("s1:2", "s1", "assistant", "The exam is in May.", datetime(2024, 3, 12), role="assistant")
     (unit,) = units(turn, "user")
     assert unit.about["user"] > unit.about["assistant"]

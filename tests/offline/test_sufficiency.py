@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from evimem.judging.evidence import View
 from evimem.offline.constants import SHIPPED
-from evimem.offline.sufficiency import judge
 from evimem.types.values import Tier
+
+from .direct import judge
 
 See = Callable[..., View]
 FRIENDS = [
@@ -36,7 +37,7 @@ def test_an_unknown_name_is_an_entity_gap(see: See) -> None:
     assert ("entity", "Bartholomew") in {(gap.kind, gap.about) for gap in verdict.gaps}
 
 
-def test_the_right_persons_evidence_is_more_probable_than_somebody_elses(see: See) -> None:
+def test_evidence_about_the_target_is_more_probable_than_evidence_about_another(see: See) -> None:
     hers = judge(see("What is Mira allergic to?", FRIENDS))
     his = judge(see("What is Tomas allergic to?", FRIENDS))
     assert hers.probability is not None
@@ -44,14 +45,14 @@ def test_the_right_persons_evidence_is_more_probable_than_somebody_elses(see: Se
     assert hers.probability > SHIPPED.abstain_below > his.probability
 
 
-def test_evidence_about_somebody_else_is_named_as_such(see: See) -> None:
+def test_evidence_about_another_person_is_named_as_such(see: See) -> None:
     verdict = judge(see("What is Tomas allergic to?", FRIENDS))
     assert verdict.reason == "the evidence is about Mira, not Tomas"
     assert verdict.tier in {Tier.NONE, Tier.PARTIAL}
     assert "attribution:Tomas" not in verdict.supported
 
 
-def test_what_is_said_to_somebody_is_about_them(see: See) -> None:
+def test_a_sentence_to_an_addressee_is_about_the_addressee(see: See) -> None:
     lines = [
         ("Mira", "Your paella is famous, you cook it every Sunday."),
         ("Tomas", "True!"),
@@ -64,7 +65,7 @@ def test_what_is_said_to_somebody_is_about_them(see: See) -> None:
     assert his.probability > hers.probability
 
 
-def test_three_speakers_are_told_apart(see: See) -> None:
+def test_three_speakers_are_distinguished(see: See) -> None:
     lines = [("Ana", "I keep bees."), ("Ben", "I keep sheep."), ("Cleo", "I keep goats on the hill.")]
     goats = {
         name: judge(see(f"Does {name} keep goats on the hill?", lines)).probability for name in ("Ana", "Ben", "Cleo")

@@ -7,7 +7,10 @@ from datetime import datetime
 import pytest
 
 from evimem.judging.evidence import Analysis
-from evimem.query.analysis import analyse, form
+from evimem.query import analysis
+from evimem.query.analysis import analyse, form, hints
+from evimem.times import find_times
+from evimem.types.values import TimeSpan
 
 TODAY = datetime(2024, 3, 12)
 
@@ -96,3 +99,20 @@ def test_a_question_about_the_past_says_so() -> None:
     assert ask("Where did Tomas live before?").past
     assert ask("What did Mira use to do? I mean used to do.").past
     assert not ask("Where does Tomas live now?").past
+
+
+def test_the_hints_of_a_question_come_with_its_analysis() -> None:
+    question = "When did Mira meet Tomas last Friday?"
+    assert ask(question).hints == hints(question, ("Mira", "Tomas"), TODAY)
+
+
+def test_the_times_of_a_question_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str, said_at: datetime) -> list[TimeSpan]:
+        read.append(text)
+        return find_times(text, said_at)
+
+    monkeypatch.setattr(analysis, "find_times", counted)
+    assert len(ask("What did Mira do last Friday?").times) == 1
+    assert read == ["What did Mira do last Friday?"]

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from evimem.query.hints import asks_when, hints
+from evimem.query.analysis import asks_when, hints
 
 ASKED = datetime(2024, 3, 12, 9)
 

@@ -1,5 +1,11 @@
-"""The first reader: one attribute of somebody, looked up in what the evidence states of each, or named as untold."""
+"""Attributes of people and things: "what is my sister's dog called", read from what the evidence states of each.
 
-from .lookup import Item, Slot, lookup
+`ADVICE` and `ATTRIBUTES` are the patterns of the questions that are answered so.
+"""
 
-__all__ = ["Item", "Slot", "lookup"]
+from .advice import ASKED as ADVICE
+from .asked_attribute import PATTERNS as ATTRIBUTES
+from .asked_attribute import Attribute, attribute_of
+from .lookup import NOT_ASKED, Item, Lookup, lookup
+
+__all__ = ["ADVICE", "ATTRIBUTES", "NOT_ASKED", "Attribute", "Item", "Lookup", "attribute_of", "lookup"]

@@ -1,4 +1,4 @@
-"""What the assistant recommended: the sentence in which it did, on the matter asked about, and the thing in it."""
+"""What the assistant recommended: the sentence in which it did, on the subject asked about, and the thing in it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from dataclasses import dataclass
 
 from ...extract.tagging import lowered, tagged
 from ...judging.evidence import View
+from ...lang import ENGLISH
 from ...text.sentences import sentences
 from ...text.terms import STOP_WORDS, stem, words
 from ...types.values import Turn
 from ..sentence_units import is_assistant
 from .phrases import Phrase, phrases
+from .tag_sets import ADVISED, DETERMINERS, PREPOSITION
 from .word_classes import akin
 
-_VERB = r"(?:recommend|suggest|mention|propose|advise|tell\s+me\s+about)(?:ed)?"
-_ASKED = (
+_RECOMMEND = f"(?:{'|'.join(ENGLISH.words('attributes.recommends'))})"
+_VERB = rf"(?:{_RECOMMEND}|tell\s+me\s+about)(?:ed)?"
+ASKED = (
     re.compile(
         rf"^(?:what|which)\s+(?P<noun>.*?)\s*(?:did|do|have)\s+(?:you|the\s+assistant)\s+{_VERB}(?P<topic>.*?)\?*\s*$",
         re.IGNORECASE,
@@ -27,23 +30,18 @@ _ASKED = (
         re.IGNORECASE,
     ),
 )
-_ADVISES = re.compile(
-    r"\b(?:recommend|suggest|mention|propose|advise|try|how\s+about|what\s+about|consider|look\s+(?:at|for)|go\s+(?:for|with)"
-    r"|get|buy|use|read|watch|visit|it\s+was)(?:s|ed|ing)?\b",
-    re.IGNORECASE,
-)
-_RECOMMENDS = re.compile(r"\b(?:recommend|suggest|mention|propose|advise)(?:s|ed|ing)?\b", re.IGNORECASE)
-_AROUND = 2  # sentences to each side, in which a long message stays on a matter
-_ENDS = 3  # sentences of what was said before, which lead over to what is advised
+_ADVISE = "|".join(phrase.replace(" ", r"\s+") for phrase in ENGLISH.words("attributes.advises"))
+_ADVISES = re.compile(rf"\b(?:{_ADVISE})(?:s|ed|ing)?\b", re.IGNORECASE)
+_RECOMMENDS = re.compile(rf"\b{_RECOMMEND}(?:s|ed|ing)?\b", re.IGNORECASE)
+_AROUND = 2  # sentences to each side that are on the same subject in a long message
+_ENDS = 3  # last sentences of the turns before, which ask for the advice
 _SOON = 5  # tokens after the verb within which a name is what was recommended
-_FILLERS = frozenset(
-    "for against to me about with the a an my again on in of name called one instead rather kind type sort".split()
-)
+_FILLERS = frozenset(ENGLISH.words("attributes.advice_fillers"))
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What was recommended: its characters in the assistant's turn; `text` is empty where none was, on that matter."""
+    """What was recommended, with its characters in the assistant's turn; `text` is empty where nothing was."""
 
     text: str
     turn: Turn | None = None
@@ -53,7 +51,7 @@ class Advice:
 def advice(view: View) -> Advice | None:
     """Return what the assistant recommended, None for a question that does not ask for it."""
     question = view.analysis.question.strip()
-    asked = next((found for pattern in _ASKED if (found := pattern.match(question))), None)
+    asked = next((found for pattern in ASKED if (found := pattern.match(question))), None)
     if asked is None or not any(is_assistant(item.turn) for item in view.evidence):
         return None
     noun = _content(asked["noun"])
@@ -65,7 +63,7 @@ def advice(view: View) -> Advice | None:
 
 
 def _covers(view: View, turn: Turn, asked: Sequence[str]) -> bool:
-    """Whether an assistant's turn is on what is asked about, with what was said to it before."""
+    """Return whether an assistant's turn, with the turns before it, has all the words asked about."""
     said = _content(f"{_before(view, turn)} {turn.text}")
     return is_assistant(turn) and all(any(akin(word, other) for other in said) for word in asked)
 
@@ -99,7 +97,7 @@ def _advised(view: View, noun: Sequence[str], topic: Sequence[str]) -> Iterator[
 
 
 def _before(view: View, turn: Turn) -> str:
-    """Return what was said to the assistant just before a turn."""
+    """Return the ends of the turns just before a turn of the assistant."""
     around = view.context.get(turn.id, ())
     place = next((index for index, other in enumerate(around) if other.id == turn.id), 0)
     said = [other.text for other in around[:place] if other.session == turn.session]
@@ -134,10 +132,10 @@ def _thing(turn: Turn, start: int, end: int, noun: Sequence[str], *, named_only:
 
 
 def _extent(tags: str, phrase: Phrase) -> tuple[int, int]:
-    first = phrase.first + (tags[phrase.first] in "DS" and phrase.last - phrase.first > 1)
+    first = phrase.first + (tags[phrase.first] in DETERMINERS and phrase.last - phrase.first > 1)
     last = phrase.last
-    if tags[last : last + 1] == "P":
+    if tags[last : last + 1] == PREPOSITION:
         last += 1
-        while last < len(tags) and tags[last] in "DSJNMUwg":
+        while last < len(tags) and tags[last] in ADVISED:
             last += 1
     return first, last

@@ -1,4 +1,4 @@
-"""Questions for one attribute of somebody or something: "what is my sister's dog called", "how old is Kit"."""
+"""Questions for one attribute of a person or thing: "what is my sister's dog called", "how old is Kit"."""
 
 from __future__ import annotations
 
@@ -7,78 +7,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...extract.tagging import Tagged, lowered, tagged
-from .phrases import POSSESSIVE, Phrase, phrases
+from ...lang import ENGLISH
+from .phrases import JOINS, POSSESSIVE, Phrase, phrases
+from .tag_sets import BETWEEN_PHRASES, OWNER
 
 _BE = r"(?:\s+(?:is|are|was|were|am)|['\u2019]s|['\u2019]re)"
 _DO = r"(?:do|does|did|can|could|would|will)(?:\s?n['\u2019]?t|\s+not)?|can['\u2019]?t"
 _WHO = r"(?P<of>.+?)"
-_POSS = r"(?P<poss>my|our|your|his|her|their)"
+_POSS = rf"(?P<poss>{'|'.join(word for word in POSSESSIVE if word != 'its')})"
 _END = r"(?P<tail>\s+(?:now|today|currently|these days|nowadays|before|at first|previously|originally))?\s*\?*\s*$"
-_SHAPES: tuple[tuple[str, str], ...] = (
-    ("name", rf"^(?:what|how){_BE}\s+{_WHO}\s+(?:called|named)"),
-    ("name", rf"^what{_BE}\s+the\s+(?P<which>first |full |last )?names?\s+of\s+{_WHO}"),
-    (
-        "name",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<which>first |full |last )?names?",
-    ),
-    ("surname", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:surname|last name|family name)"),
-    ("age", rf"^how\s+old{_BE}\s+{_WHO}"),
-    ("age", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+age"),
-    ("colour", rf"^(?:what|which)\s+colou?rs?{_BE}\s+{_WHO}"),
-    ("colour", rf"^what{_BE}\s+the\s+colou?rs?\s+of\s+{_WHO}"),
-    ("kind", rf"^(?:what|which)\s+(?:breed|species|kind|type|sort)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
-    ("brand", rf"^(?:what|which)\s+(?:brand|make|model)(?:\s+of\s+(?P<noun>[\w-]+))?{_BE}\s+{_WHO}"),
-    ("brand", rf"^(?:what|which)\s+(?:brand|make|model)\s+of\s+(?P<noun>[\w-]+)\s+(?:{_DO})\s+{_WHO}\s+(?P<verb>\w+)"),
-    ("weight", rf"^how\s+much\s+(?:do|does|did)\s+{_WHO}\s+weigh"),
-    (
-        "price",
-        rf"^how\s+much\s+(?:(?:do|does|did)\s+{_WHO}\s+cost|(?:is|are|was|were)\s+(?P<of2>.+?))(?:\s+(?:me|us))?",
-    ),
-    ("size", rf"^how\s+(?:tall|big|large|long|wide|high|heavy|deep){_BE}\s+{_WHO}"),
-    ("birth", rf"^when\s+(?:was|were)\s+{_WHO}\s+born"),
-    ("birth", rf"^when{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+birthday"),
-    ("live", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?(?:live|reside)"),
-    ("work", rf"^where\s+(?:do|does|did)\s+{_WHO}\s+(?:use\s+to\s+)?work"),
-    ("work", rf"^(?:who|what\s+company|which\s+company)\s+(?:do|does|did)\s+{_WHO}\s+work\s+for"),
-    ("from", rf"^where{_BE}\s+{_WHO}\s+from"),
-    (
-        "job",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job|profession|occupation|trade)(?:\s+at\s+.+?)?",
-    ),
-    (
-        "title",
-        rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?:new\s+)?(?:job\s+title|position|role)(?:\s+at\s+.+?)?",
-    ),
-    ("job", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+do(?:\s+for\s+(?:a\s+living|work)|\s+professionally)?"),
-    ("allergy", rf"^what{_BE}\s+{_WHO}\s+allergic\s+to"),
-    (
-        "favourite",
-        rf"^(?:what|who|which){_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+favou?rite\s+(?P<noun>[\w -]+?)",
-    ),
-    (
-        "dislike",
-        rf"^what\s+(?:(?:do|does|did)\s+{_WHO}\s+(?:hate|dislike|not\s+like)|(?:do|does|did|ca|could)n['\u2019]?t\s+(?P<of2>.+?)\s+(?:like|stand|bear))",
-    ),
-    ("like", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?:like|love|enjoy)(?:\s+to\s+\w+)?"),
-    ("exists", rf"^(?:do|does)\s+{_WHO}\s+have\s+(?:an?|any)\s+(?P<noun>[\w -]+?)"),
-    (
-        "have",
-        rf"^(?:what|which)\s+(?P<noun>[\w-]+(?:\s+[\w-]+)?)\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>have|own|drive|ride|play|use|wear|keep|speak)",
-    ),
-    ("do", rf"^what\s+(?:do|does|did)\s+{_WHO}\s+(?P<verb>[a-z]+)"),
-    ("who", rf"^who{_BE}\s+{_WHO}"),
-    ("attribute", rf"^what{_BE}\s+(?:{_WHO}['\u2019]s?|{_POSS})\s+(?P<noun>[a-z-]+(?:\s+[a-z-]+)?)"),
-    ("place", rf"^where{_BE}\s+{_WHO}"),
+_MARKS = {
+    "{be}": _BE,
+    "{do}": _DO,
+    "{owner}": rf"(?:{_WHO}['\u2019]s?|{_POSS})",
+    "{who}": _WHO,
+    "{'}": r"['\u2019]",
+}
+
+
+def _compiled(shape: str) -> re.Pattern[str]:
+    for mark, pattern in _MARKS.items():
+        shape = shape.replace(mark, pattern)
+    return re.compile(shape + _END, re.IGNORECASE)
+
+
+PATTERNS = tuple(
+    (kind, _compiled(shape)) for kind, shapes in ENGLISH.lists("attributes.question_shapes").items() for shape in shapes
 )
-_PATTERNS = tuple((kind, re.compile(shape + _END, re.IGNORECASE)) for kind, shape in _SHAPES)
+_NAME_PREPOSITIONS = frozenset(ENGLISH.words("attributes.name_prepositions"))
 _MOST_PHRASES = 2  # "the door of my shed"
-_LONGEST = 200  # characters of a question that is read so
-_TITLES = ("mr", "mrs", "ms", "dr", "prof", "mr.", "mrs.", "ms.", "dr.", "prof.")
+_LONGEST = 200  # characters of a question that these patterns are tried on
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What is asked of whom: the kind of attribute, the phrase for whose it is, the noun or verb that narrows it."""
+    """What a question asks for: the kind of attribute, the phrase for its owner, the noun or verb that narrows it."""
 
     kind: str
     of: Phrase
@@ -93,7 +56,7 @@ def attribute_of(question: str) -> Attribute | None:
     text = question.strip()
     if len(text) > _LONGEST:
         return None
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in PATTERNS:
         found = pattern.match(text)
         if found is None:
             continue
@@ -117,7 +80,7 @@ def attribute_of(question: str) -> Attribute | None:
 
 
 def _runs_on(sentence: Tagged, phrase: Phrase) -> bool:
-    """Whether words follow a name within a phrase, which then holds more than one: "Gina design"."""
+    """Return whether words follow a name within a phrase, which is then more than one phrase: "Gina design"."""
     return bool(phrase.name and phrase.words) and sentence.ranges[phrase.last - 1][1] > phrase.name_at[1]
 
 
@@ -127,24 +90,26 @@ def _phrase(text: str, at: int, to: int) -> Phrase | None:
     inside = [place for place, (start, end) in enumerate(sentence.ranges) if at <= start and end <= to]
     if not inside:
         return None
+    if any(sentence.tags[place] not in OWNER and sentence.words[place] not in JOINS for place in inside):
+        return None  # a word that belongs to no phrase: most often a verb
     found = list(phrases(sentence, inside[0], inside[-1] + 1))
     held = {place for phrase in found for place in range(phrase.first, phrase.last)}
-    if any(sentence.tags[place] not in "PQD" for place in inside if place not in held):
-        return None  # a verb: more than whose it is
+    if any(sentence.tags[place] not in BETWEEN_PHRASES for place in inside if place not in held):
+        return None  # a verb: the text is more than a phrase for the owner
     if not 0 < len(found) <= _MOST_PHRASES or any(_runs_on(sentence, phrase) for phrase in found):
         return None
     return found[0] if len(found) == 1 else _joined(found[0], found[1], sentence.words[found[0].last : found[1].first])
 
 
 def _joined(head: Phrase, other: Phrase, between: Sequence[str]) -> Phrase | None:
-    """Return a phrase with another that belongs to it: its owner after "of", else what tells it from others."""
+    """Return a phrase with one that depends on it: its owner after "of", else what distinguishes it."""
     if not head.words or not between:
         return None
     if list(between) == ["of"]:
         if head.words == ("one",):
             return other
         return Phrase(other, "", head.words, head.name)
-    if between[0] in ("at", "in", "from", "with", "on"):
+    if between[0] in _NAME_PREPOSITIONS:
         more = (*other.words, *(word.casefold() for word in other.name.split()))
         return Phrase(head.owner, head.pronoun, (*more, *head.words), head.name)
     return None

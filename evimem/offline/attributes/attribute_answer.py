@@ -1,4 +1,4 @@
-"""The attribute that a question asks for, looked up in what the evidence states of its owner: told, or untold."""
+"""The attribute that a question asks for, looked up in what the evidence states of its owner: stated, or not stated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import TypeAlias
 
-from ...extract import RuleExtractor
 from ...extract.verbs import lemma
 from ...judging.evidence import View
+from ...lang import ENGLISH
+from ...protocols import Extractor
 from ...text.terms import stem, words
 from ...types.values import Fact, Turn
 from ..sentence_units import addressee, is_assistant
@@ -19,35 +20,34 @@ from .clauses import names_in, read_turn
 from .entities import People, Said, Thing
 from .indirect_mentions import is_hinted
 from .phrases import LOOSE, POSSESSIVE, Phrase, phrases
+from .tag_sets import AUXILIARY_OR_FIRST_PERSON
 from .tagged_turn import Reading, extent, reading
 from .word_classes import akin, same_noun, singular
 
-_RULES = RuleExtractor()
-_APART = timedelta(hours=3)  # turns further apart are of two conversations
-_PLAIN = frozenset("weight name age colour kind brand live from allergy like dislike place".split())
-CHECKED = frozenset(
-    "name surname age colour kind brand live work from job title allergy who have price weight size birth favourite "
-    "attribute like dislike".split()
-)
-_NAMES = {"live": "home", "from": "origin", "work": "place of work", "who": "name", "title": "job title"}
-_TITLES = ("mr", "mrs", "ms", "dr", "prof", "professor")
-_SEVERAL = 3  # values of an attribute that has more than one
+_APART = timedelta(hours=3)  # turns further apart belong to different conversations
+_PLAIN = frozenset(ENGLISH.words("attributes.plain"))
+CHECKED = frozenset(ENGLISH.words("attributes.checked"))
+_NAMES = ENGLISH.table("attributes.gap_names")
+_TITLES = frozenset(ENGLISH.words("people.honorifics"))
+_VAGUE = frozenset(ENGLISH.words("attributes.vague_people"))
+_FAVOURITE = frozenset(ENGLISH.words("attributes.favourite"))
+_FAVOURITE_STEMS = frozenset(map(stem, _FAVOURITE))
+_SEVERAL = 3  # values given for an attribute that has more than one
 _MOST_NAMES = 6
-_VAGUE = frozenset("a the man woman person people lady guy girl boy called".split())
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An attribute and what is said of it, newest first; nothing where the evidence does not say."""
+class Stated:
+    """An attribute and its statements, newest first; none where the evidence does not state it."""
 
     attribute: Attribute
     said: tuple[Said, ...]
-    hinted: bool = False  # whether something that could be it stands near, unattributed
-    given_up: str = ""  # what was done once and no longer, where nothing else is told
+    hinted: bool = False  # something that could be a value of it occurs, unattributed
+    given_up: str = ""  # what was done once and no longer, where nothing else is stated
 
     @property
     def outcome(self) -> float:
-        """1 where the attribute is told, -1 where it is not, 0 where that cannot be checked."""
+        """1 where the attribute is stated, -1 where it is not stated, 0 where that cannot be checked."""
         if self.said:
             return 1.0
         if self.given_up:
@@ -77,23 +77,20 @@ class Told:
         return tuple(distinct.values())[: _SEVERAL if several else 1]
 
 
-def told(view: View) -> Told | None:
-    """Return what the evidence says of the attribute asked for, None for a question that asks for none."""
-    attribute = attribute_of(view.analysis.question)
-    if attribute is None:
-        return None
+def stated(view: View, attribute: Attribute, extractor: Extractor) -> Stated:
+    """Return what the evidence states of an attribute."""
     ordered = in_order(view)
     places = {turn.id: place for place, turn in enumerate(ordered)}
-    people = _people(view, ordered)
+    people = _people(view, ordered, extractor)
     owners = list(_meant(people, attribute.of, view))
     shown = {item.turn.id for item in view.shown}
     said = [one for thing in owners for one in _of_one(people, attribute, thing) if one.turn.id in shown]
     said.sort(key=lambda one: (places[one.turn.id], one.span), reverse=True)
     found = tuple(_in_force(said, past=view.analysis.past))
     if found:
-        return Told(attribute, found)
+        return Stated(attribute, found)
     gone = [one.text for thing in owners for one in _of_kind(thing, f"not {lemma(attribute.verb)}") if attribute.verb]
-    return Told(attribute, (), is_hinted(view, attribute, people, owners), gone[-1] if gone else "")
+    return Stated(attribute, (), is_hinted(view, attribute, people, owners), gone[-1] if gone else "")
 
 
 def _plural(noun: str) -> bool:
@@ -129,7 +126,7 @@ def in_order(view: View) -> list[Turn]:
     return sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn)))
 
 
-def _people(view: View, ordered: Sequence[Turn]) -> People:
+def _people(view: View, ordered: Sequence[Turn], extractor: Extractor) -> People:
     """Read the turns that an earlier check has not read, in their order."""
     facts = {item.turn.id: item.facts for item in view.evidence}
     people: People = view.memo.setdefault("people", People(view.speakers))
@@ -147,28 +144,28 @@ def _people(view: View, ordered: Sequence[Turn]) -> People:
             continue
         if before is not None and before.speaker != turn.speaker and turn.time - before.time < _APART:
             _reply(people, reading(view, before), tagged)
-        read_turn(people, tagged, facts[turn.id] if turn.id in facts else _extracted(view, turn), to)
+        read_turn(people, tagged, facts[turn.id] if turn.id in facts else _extracted(view, turn, extractor), to)
     return people
 
 
-def _extracted(view: View, turn: Turn) -> Sequence[Fact]:
-    """Return the facts of a turn that only stands beside the evidence."""
+def _extracted(view: View, turn: Turn, extractor: Extractor) -> Sequence[Fact]:
+    """Return the facts of a turn next to the evidence, which were not fetched, by the memory's own extractor."""
     key = ("facts", turn.id)
     if key not in view.memo:
-        view.memo[key] = _RULES.extract(turn)
+        view.memo[key] = extractor.extract(turn)
     found: Sequence[Fact] = view.memo[key]
     return found
 
 
 def _hear(people: People, turn: Reading, to: str | None) -> None:
-    """Let what an assistant speaks of be what a pronoun means next; it states nothing."""
+    """Note what an assistant mentions, for the pronouns after it; it states nothing of the user."""
     for sentence in turn.sentences:
         if people.vocabulary.isdisjoint(sentence.words):
             continue
         for phrase in phrases(sentence, 0, len(sentence.tags), people.spelled):
             known = None if phrase.new or phrase.pronoun else people.known(phrase, to or turn.turn.speaker)
             if known is not None:
-                people.told_of(known)
+                people.mention(known)
 
 
 def _reply(people: People, before: Reading, turn: Reading) -> None:
@@ -177,7 +174,7 @@ def _reply(people: People, before: Reading, turn: Reading) -> None:
     if attribute is None or not turn.sentences:
         return
     sentence = turn.sentences[0]
-    if set(sentence.tags) & set("bhdmi"):
+    if set(sentence.tags) & set(AUXILIARY_OR_FIRST_PERSON):
         return
     owner = people.meant(attribute.of, before.turn.speaker, turn.turn.speaker)
     found = next((p for p in phrases(sentence, 0, len(sentence.tags), people.spelled) if p.words or p.name), None)
@@ -213,7 +210,7 @@ def _meant(people: People, phrase: Phrase, view: View) -> Iterator[Thing]:
 
 
 def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
-    """Yield what somebody has that a phrase may mean; what nobody is said to own is whoever's who told of it."""
+    """Yield what an owner has that a phrase may mean; a thing without an owner is the speaker's who mentioned it."""
     mine = [t for t in people.things if t.owner is owner]
     loose = [t for t in people.things if t.owner is None and owner.names and t.by == owner.names[0] and t is not owner]
     for group in (mine, loose):
@@ -228,7 +225,7 @@ def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
 
 
 def _described(phrase: Phrase, thing: Thing) -> bool:
-    """Whether the other words of a phrase are said of a thing: "my front door" is not any door."""
+    """Return whether the other words of a phrase are said of a thing: "my front door" is not any door."""
     return all(word in LOOSE or stem(word) in thing.words for word in phrase.words[:-1])
 
 
@@ -251,11 +248,11 @@ def _surname(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]
 
 
 def _who(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
-    """Return the name of "my coach", or what "Bas" is to whom."""
+    """Return the name of "my coach", or whose what "Bas" is: "my brother"."""
     asks_name = bool(attribute.of.words) and not attribute.of.name
     found = _of_kind(thing, "name" if asks_name else "who")
-    told = [one for one in found if not set(words(one.text)) <= _VAGUE]
-    return [one for one in told if words(one.text)[:1] and words(one.text)[0] in POSSESSIVE] or told
+    said = [one for one in found if not set(words(one.text)) <= _VAGUE]
+    return [one for one in said if words(one.text)[:1] and words(one.text)[0] in POSSESSIVE] or said
 
 
 def _workplace(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]:
@@ -264,13 +261,13 @@ def _workplace(_people: People, _attribute: Attribute, thing: Thing) -> list[Sai
 
 
 def _trade(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
-    """Return a trade; where none is told, what somebody does or where, unless a title is asked for."""
+    """Return a trade; where none is stated, what the person does or where, unless a title is asked for."""
     wider = ("does", "work") if attribute.kind == "job" else ()
     return next((found for kind in ("job", *wider) if (found := _of_kind(thing, kind))), [])
 
 
 def _is_whole(name: str, which: str) -> bool:
-    """Whether a name has the part that is asked for: "Mr. Adeyemi" has no first name."""
+    """Return whether a name has the part that is asked for: "Mr. Adeyemi" has no first name."""
     said = name.casefold().replace(".", "").split()
     titled = said[0] in _TITLES
     return not titled if which == "first" else titled or len(said) > 1
@@ -282,17 +279,17 @@ def _favourites(people: People, attribute: Attribute, thing: Thing) -> Iterator[
     for other in people.things:
         for one in other.said:
             said = words(one.text)
-            if one.kind == "who" and noun in said and {"favourite", "favorite"} & set(said):
+            if one.kind == "who" and noun in said and _FAVOURITE & set(said):
                 for name in other.names:
                     at = one.turn.text.find(name)
                     if at >= 0:
                         yield Said("favourite", name, one.turn, (at, at + len(name)))
-        if other.owner is thing and other.words & {stem("favourite"), stem("favorite")} and other.is_a(noun):
+        if other.owner is thing and other.words & _FAVOURITE_STEMS and other.is_a(noun):
             yield from (one for one in other.said if one.kind in ("name", "brand", "kind"))
 
 
 def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[Said]:
-    """Yield what somebody has of a kind ("what car do I drive"), or does ("what does she eat")."""
+    """Yield what a person has of a kind ("what car do I drive"), or does ("what does she eat")."""
     attribute = replace(attribute, noun=singular(attribute.noun))
     done = {f"do {lemma(attribute.verb)}"} if attribute.verb else set()
     given_up = {w for one in thing.said if one.kind == f"not {lemma(attribute.verb)}" for w in words(one.text)}

@@ -6,20 +6,42 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from ...lang import ENGLISH
 from .colours import colour_run
 from .entities import Said
 from .phrases import Phrase
 from .statement import Clause, characters, spoken, until, without_determiner
+from .tag_sets import (
+    AGE_ENDS,
+    COMMA,
+    DETERMINER,
+    DETERMINERS,
+    LIKING_ENDS,
+    LIKING_TRAILS,
+    NAME,
+    NAME_LIST,
+    NOUNS,
+    QUALIFIERS,
+)
 from .word_classes import is_trade, is_trade_of
 
-_AT_WORK = frozenset(("at", "for", "with"))
-_NO_WORKPLACE = frozenset("home university school college once last least night years".split())
-_HOME_BEFORE = frozenset("in to into near at back".split())
-_NO_HOME = frozenset("weekend week month".split())
-_COMES = frozenset("come visit fly drive travel arrive".split())
-_ENDS = frozenset("retire leave quit resign lay".split())
-_GIVES_UP = frozenset("leave quit stop sell drop".split())
-_NOBODY = frozenset("one ones thing lot bit".split())
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(ENGLISH.words(f"attributes.{name}"))
+
+
+_BEFORE_WHEREABOUTS = _words("before_whereabouts")
+_AFTER_AGE = _words("after_age")
+_BREAKS_LIKING = _words("breaks_liking")
+_ALLERGIES = _words("allergies")
+_AT_WORK = _words("before_workplace")
+_NO_WORKPLACE = _words("no_workplace")
+_BEFORE_HOME = _words("before_home")
+_NO_HOME = _words("no_home")
+_COMES = _words("coming_verbs")
+_ENDS = _words("ending_verbs")
+_GIVES_UP = _words("giving_up_verbs")
+_NO_KIND = _words("no_kind")
 _BEARS = re.compile(r"\bcan(?:not| not|n['\u2019]?t|['\u2019]t)?\s+(?:bear|stand)\b", re.IGNORECASE)
 _ALLERGIC = re.compile(r"\ballergic\s+to\s+", re.IGNORECASE)
 _YEARS = re.compile(r"years?\b|yrs?\b|year-old|-year")
@@ -38,19 +60,19 @@ def values_of(clause: Clause) -> list[Said]:
 
 
 def _copula(clause: Clause) -> Iterator[Said]:
-    """Read what somebody is: how old, what colour, by trade, from where."""
+    """Read what the subject is: its age, colour, trade, origin."""
     tags, said = clause.sentence.tags, clause.sentence.words
     first = clause.first
-    while first < clause.last and tags[first] in "Rs~" and not _NUMBER.match(said[first]):
+    while first < clause.last and tags[first] in QUALIFIERS and not _NUMBER.match(said[first]):
         first += 1
     if first >= clause.last or clause.sense.negative:
         return
     yield from _age(clause, first)
     opening = next((p for p in clause.rest if p.first == first), None)
-    if opening is not None and tags[first] in "DS":
+    if opening is not None and tags[first] in DETERMINERS:
         yield from _complement(clause, opening)
-    end = until(tags, first, clause.last) if tags[first] != "D" or opening is None else opening.last
-    if (tags[first] != "D" or (opening is not None and opening.words)) and (
+    end = until(tags, first, clause.last) if tags[first] != DETERMINER or opening is None else opening.last
+    if (tags[first] != DETERMINER or (opening is not None and opening.words)) and (
         run := colour_run(clause.sentence, first, end)
     ):
         yield clause.said("colour", *run)
@@ -61,7 +83,7 @@ def _whereabouts(clause: Clause, first: int) -> Iterator[Said]:
     """Read "is in Derby", "is from Naples", "has been at De Wit & Partners"."""
     lead = clause.sentence.words[first]
     where = next((p for p in clause.rest if p.first == first + 1 and not p.pronoun), None)
-    if where is None or lead not in ("in", "from", "at", "back"):
+    if where is None or lead not in _BEFORE_WHEREABOUTS:
         return
     if lead == "at":
         yield clause.said("work", where.first, where.last)
@@ -74,15 +96,15 @@ def _age(clause: Clause, first: int) -> Iterator[Said]:
     """Read "is 67", "turned nineteen", "is Tilda, 34"; a number with another noun is no age."""
     tags, said = clause.sentence.tags, clause.sentence.words
     place = first
-    if tags[place] == "M":
-        while place < clause.last and tags[place] in "M,":
+    if tags[place] == NAME:
+        while place < clause.last and tags[place] in NAME_LIST:
             place += 1
-        if tags[place - 1] != ",":
+        if tags[place - 1] != COMMA:
             return
     if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in _SMALL):
         return
     after = said[place + 1] if place + 1 < clause.last else "."
-    ends = place + 1 >= clause.last or tags[place + 1] in ".,;CsRnBPQ~" or after in ("now", "today")
+    ends = place + 1 >= clause.last or tags[place + 1] in AGE_ENDS or after in _AFTER_AGE
     if _YEARS.match(after):
         old = place + 2 < clause.last and said[place + 2] == "old"
         yield clause.said("age", place, place + (3 if old else 2))
@@ -97,7 +119,7 @@ def _complement(clause: Clause, phrase: Phrase) -> Iterator[Said]:
     trade = bool(phrase.head) and is_trade(phrase.head)
     if phrase.name and not trade:
         yield Said("brand", phrase.name, clause.turn, phrase.name_at, clause.over)
-    if phrase.head and phrase.head not in _NOBODY:
+    if phrase.head and phrase.head not in _NO_KIND:
         yield Said("kind", text, clause.turn, at, clause.over)
         yield Said("who", text, clause.turn, at, clause.over)
     if trade:
@@ -115,7 +137,7 @@ def _workplace(clause: Clause, first: int) -> Iterator[Said]:
             continue
         end = phrase.last
         name = next((p for p in clause.rest if p.first == end + 1 and p.name and not p.words), None)
-        if name is not None and clause.sentence.tags[end] == "," and not phrase.name:
+        if name is not None and clause.sentence.tags[end] == COMMA and not phrase.name:
             end = name.last
         yield clause.said("work", phrase.first, end, over=_is_ended(clause))
         return
@@ -124,7 +146,7 @@ def _workplace(clause: Clause, first: int) -> Iterator[Said]:
 def _home(clause: Clause) -> Iterator[Said]:
     if clause.sense.negative:
         return
-    places = [p for p in clause.rest if not p.pronoun and clause.lead(p) in _HOME_BEFORE and p.first >= clause.first]
+    places = [p for p in clause.rest if not p.pronoun and clause.lead(p) in _BEFORE_HOME and p.first >= clause.first]
     named = [p for p in places if p.name] or [p for p in places if p.head not in _NO_HOME]
     goal = next((p for p in named if clause.lead(p) in ("to", "into")), None) or next(iter(named), None)
     if goal is not None:
@@ -144,7 +166,7 @@ def _job(clause: Clause) -> Iterator[Said]:
 
 
 def _start(clause: Clause) -> Iterator[Said]:
-    """Read where somebody starts: "I start in the ward at York District"; a school is no place of work."""
+    """Read where the subject starts: "I start in the ward at York District"; a school is no place of work."""
     if not clause.sense.negative:
         yield from _workplace(clause, clause.first)
 
@@ -154,7 +176,7 @@ def _is_ended(clause: Clause) -> bool:
 
 
 def bears(clause: Clause) -> bool:
-    """Return whether a clause says what somebody cannot bear or stand."""
+    """Return whether a clause says what its subject cannot bear or stand."""
     return _BEARS.search(clause.fact.predicate) is not None
 
 
@@ -163,11 +185,11 @@ def _likes(clause: Clause) -> Iterator[Said]:
     if (clause.kind not in ("like", "dislike") and not bears(clause)) or clause.sense.verb == "be":
         return
     last = clause.first
-    while last < min(clause.last, clause.first + _LONGEST_LIKING) and clause.sentence.tags[last] not in "TBWq.;iye":
-        if clause.sentence.words[last] in ("but", "though", "because", "so"):
+    while last < min(clause.last, clause.first + _LONGEST_LIKING) and clause.sentence.tags[last] not in LIKING_ENDS:
+        if clause.sentence.words[last] in _BREAKS_LIKING:
             break
         last += 1
-    while last > clause.first and clause.sentence.tags[last - 1] in "CRB,":
+    while last > clause.first and clause.sentence.tags[last - 1] in LIKING_TRAILS:
         last -= 1
     pronoun = clause.rest[:1] and clause.rest[0].pronoun and clause.rest[0].first == clause.first
     if last > clause.first and not pronoun:
@@ -183,13 +205,13 @@ def _allergic(clause: Clause) -> Iterator[Said]:
     for phrase in clause.rest:
         if clause.sentence.ranges[phrase.first][0] == at and not phrase.pronoun and not clause.sense.negative:
             yield clause.said("allergy", phrase.first, phrase.last)
-        if phrase.head in ("allergy", "intolerance") and len(phrase.words) > 1 and not clause.sense.negative:
-            first = phrase.first + (clause.sentence.tags[phrase.first] in "DS")
+        if phrase.head in _ALLERGIES and len(phrase.words) > 1 and not clause.sense.negative:
+            first = phrase.first + (clause.sentence.tags[phrase.first] in DETERMINERS)
             yield clause.said("allergy", first, phrase.last - 1)
 
 
 def _does(clause: Clause) -> Iterator[Said]:
-    """Read what somebody does for a living from a verb that has a trade: "teaches chemistry"."""
+    """Read a living from a verb that has a trade: "teaches chemistry"."""
     said = clause.sense
     if said.past or said.negative or clause.fact.kind not in ("state", "report") or said.verb in ("be", "have"):
         return
@@ -201,11 +223,11 @@ def _does(clause: Clause) -> Iterator[Said]:
 
 
 def _object(clause: Clause) -> Iterator[Said]:
-    """Keep the object of any verb, to answer "what does she eat" by; what was given up apart."""
+    """Keep the object of any verb, to answer "what does she eat"; what was given up is kept as another kind."""
     said = clause.sense
     if clause.rest and said.verb not in ("be", "have", "do"):
         phrase = clause.rest[0]
-        if not phrase.pronoun and clause.sentence.tags[phrase.last - 1] in "NUMwz":
+        if not phrase.pronoun and clause.sentence.tags[phrase.last - 1] in NOUNS:
             ended = said.negative or said.verb in _GIVES_UP
             yield clause.said(f"{'not' if ended else 'do'} {said.verb}", phrase.first, phrase.last)
         if said.verb == "weigh" and not said.negative:

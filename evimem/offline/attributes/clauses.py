@@ -1,4 +1,4 @@
-"""What the clauses of a dialogue state of whom: each fact's clause, read in the order in which it was said."""
+"""What the clauses of a dialogue state, and of which person or thing: one clause per fact, in the order of speech."""
 
 from __future__ import annotations
 
@@ -10,31 +10,42 @@ from ...extract.grammar import find_clauses
 from ...extract.predicates import predicate_class, sense
 from ...extract.tagging import Tagged
 from ...extract.verbs import lemma
+from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
 from ...types.values import Fact, Turn
 from .attribute_values import bears, values_of
 from .colours import coloured, is_only_coloured
 from .entities import People, Said, Thing
-from .name_patterns import Mean, before_name, beside, christened, named
+from .name_patterns import Mean, appositions, before_name, named, named_by_clause
 from .phrases import Phrase, names_of, phrases
 from .statement import Clause, spoken
+from .tag_sets import DETERMINER, PREPOSITIONS
 from .tagged_turn import Reading, extent
 from .word_classes import is_person, is_trade
 
-_HOMES = frozenset("house flat apartment cottage home room bungalow studio condo place".split())
-_JOBS = frozenset("job position role career internship gig work post".split())
-_TAKES = frozenset("have get take start land accept find offer keep".split())
-_HAS = frozenset("have get keep adopt hire find take".split())
-_NOT_THEIRS = frozenset("with of to in at from on".split())
-_NOT_HOME = frozenset("sell visit see leave".split())
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(ENGLISH.words(f"attributes.{name}"))
+
+
+_PREPOSITIONS = tuple(PREPOSITIONS)
+_HOMES = _words("homes")
+_BEFORE_PLACE = _words("before_place")
+_JOBS = _words("jobs")
+_TAKES = _words("job_verbs")
+_HAS = _words("owning_verbs")
+_NOT_THEIRS = _words("not_owned_after")
+_NOT_HOME = _words("not_home_verbs")
+_PRO_NOUNS = _words("pro_nouns")
+_CALLED = _words("called")
 
 
 def read_turn(people: People, turn: Reading, facts: Sequence[Fact], to: str | None) -> None:
-    """Add what a turn states to what is known; only what is a fact is stated."""
-    told = sorted((fact for fact in facts if fact.kind != "image"), key=lambda fact: fact.span)
+    """Add the statements of a turn; only sentences with a fact state anything."""
+    stated = sorted((fact for fact in facts if fact.kind != "image"), key=lambda fact: fact.span)
     for sentence in turn.sentences:
         start, end = extent(sentence)
-        inside = [fact for fact in told if start <= fact.span[0] < end]
+        inside = [fact for fact in stated if start <= fact.span[0] < end]
         if inside:
             _read(people, turn.turn, sentence, inside, to)
 
@@ -75,9 +86,9 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
 
 
 def _is_trade_next(sentence: Tagged, first: int) -> bool:
-    """Whether what follows a verb is somebody's trade: "a plumber"."""
+    """Return whether a trade follows a verb: "a plumber"."""
     found = next(phrases(sentence, first, len(sentence.tags)), None)
-    return found is not None and found.first == first and sentence.tags[first] == "D" and is_trade(found.head)
+    return found is not None and found.first == first and sentence.tags[first] == DETERMINER and is_trade(found.head)
 
 
 def _clause(
@@ -91,13 +102,13 @@ def _clause(
 
 
 def _is_called(sentence: Tagged, group: Group) -> bool:
-    """Whether a group of verbs only adds to a noun: "a man called Bruno"."""
+    """Return whether a group of verbs only adds to a noun: "a man called Bruno"."""
     verb = sentence.words[group.verb : group.end]
-    return group.role == "main" and list(verb) in (["called"], ["named"]) and group.subject < group.verb - 1
+    return group.role == "main" and len(verb) == 1 and verb[0] in _CALLED and group.subject < group.verb - 1
 
 
 def _says(fact: Fact, verbs: str) -> bool:
-    """Whether the predicate of a fact is made of these verbs."""
+    """Return whether the predicate of a fact is made of these verbs."""
     last = lemma(verbs.rsplit(maxsplit=1)[-1])
     said = fact.predicate.casefold().replace("n't", " n't").split()
     return last in ("'m", "'s", "'re") or any(lemma(word) == last for word in said)
@@ -111,7 +122,7 @@ def _fact_of(sentence: Tagged, verb: int, facts: Sequence[Fact]) -> Fact | None:
 def _subject(turn: Turn, sentence: Tagged, before: Sequence[Phrase], mean: Mean) -> Thing | None:
     """Return who a clause is about; record the names and colours that it is given there."""
     things = [mean(phrase) for phrase in before]
-    beside(turn, sentence, before, things, mean)
+    appositions(turn, sentence, before, things, mean)
     for phrase, thing in zip(before, things, strict=True):
         if thing is not None:
             coloured(turn, sentence, phrase, thing)
@@ -120,28 +131,28 @@ def _subject(turn: Turn, sentence: Tagged, before: Sequence[Phrase], mean: Mean)
 
 
 def _state(people: People, clause: Clause, mean: Mean) -> None:
-    """Record what a clause states, and what it tells of, for the pronouns after it."""
+    """Record what a clause states and what it mentions, for the pronouns after it."""
     subject = clause.subject
     if subject is not None:
-        people.told_of(subject)
+        people.mention(subject)
         subject.words.update(stem(word) for word in words(spoken(clause)))
     complement = subject is not None and clause.complement is not None
     things = [None if complement and not place else mean(phrase) for place, phrase in enumerate(clause.rest)]
-    if complement and subject is not None:  # "it was a red Trek" tells of one thing
+    if complement and subject is not None:  # "it was a red Trek" mentions one thing
         things[0] = subject
         subject.goes_by(clause.rest[0].head)
     _owned(clause, things)
-    beside(clause.turn, clause.sentence, clause.rest, things, mean)
+    appositions(clause.turn, clause.sentence, clause.rest, things, mean)
     known = [(phrase, thing) for phrase, thing in zip(clause.rest, things, strict=True) if thing is not None]
     _described(clause, known)
     if subject is not None and (bears(clause) or (not clause.sense.modal and clause.fact.kind != "plan")):
         subject.said += values_of(clause)
-        christened(people, clause, things, mean)
+        named_by_clause(people, clause, things, mean)
     _remember(people, clause, known)
 
 
 def _owned(clause: Clause, things: Sequence[Thing | None]) -> None:
-    """Make what somebody has, gets or buys theirs."""
+    """Make the subject the owner of what it has, gets or buys."""
     subject = clause.subject
     has = clause.kind == "own" or clause.sense.verb in _HAS
     if subject is None or not has or clause.sense.modal or clause.sense.negative:
@@ -149,7 +160,7 @@ def _owned(clause: Clause, things: Sequence[Thing | None]) -> None:
     for phrase, thing in zip(clause.rest, things, strict=True):
         if thing is None or thing.owner is not None or thing is subject or phrase.pronoun:
             continue
-        if phrase.head not in ("one", "ones") and clause.lead(phrase) not in _NOT_THEIRS:
+        if phrase.head not in _PRO_NOUNS and clause.lead(phrase) not in _NOT_THEIRS:
             thing.owner = subject
             noun = thing.heads[0] if thing.heads else ""
             subject.said.append(clause.said(f"has {noun}", phrase.first, before_name(clause.sentence, phrase)))
@@ -164,7 +175,7 @@ def _described(clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:
         named(clause.turn, clause.sentence, phrase, thing)
         only = is_only_coloured(phrase)  # "a Toyota in the end, a silver one"
         coloured(clause.turn, clause.sentence, phrase, main if only and main is not None else thing)
-        if not only and (main is None or tags[phrase.first - 1 : phrase.first] not in ("P", "Q")):
+        if not only and (main is None or tags[phrase.first - 1 : phrase.first] not in _PREPOSITIONS):
             main = thing
         _placed(clause, phrase, thing)
         if before is not None and phrase.new and clause.lead(phrase) == "with":
@@ -176,7 +187,7 @@ def _placed(clause: Clause, phrase: Phrase, thing: Thing) -> None:
     """Record where something is, "a cottage in Strandhill"; a home is where one lives, a job where one works."""
     words_, tags = clause.sentence.words, clause.sentence.tags
     after = next((p for p in clause.rest if p.first == phrase.last + 1), None)
-    if after is None or tags[phrase.last] not in "PQ" or words_[phrase.last] not in ("in", "at", "near"):
+    if after is None or tags[phrase.last] not in PREPOSITIONS or words_[phrase.last] not in _BEFORE_PLACE:
         return
     if not after.name and words_[phrase.last] != "at":
         return
@@ -192,19 +203,19 @@ def _placed(clause: Clause, phrase: Phrase, thing: Thing) -> None:
 
 
 def _remember(people: People, clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:
-    """Put what is new last, then the subject, then the rest: what comes last is meant first."""
+    """Note what is mentioned: the rest, then the subject, then what is new; pronouns refer to the last first."""
     tags = clause.sentence.tags
     known = [(phrase, thing) for phrase, thing in known if thing in people.things]  # a name may have been merged
-    bare = [(p, thing) for p, thing in known if not (p.first and tags[p.first - 1] in "PQ")]
+    bare = [(p, thing) for p, thing in known if not (p.first and tags[p.first - 1] in PREPOSITIONS)]
     for phrase, thing in known:
         place = phrase.name and not phrase.words and not thing.pronoun  # "in York" is not meant by "it"
         if (phrase, thing) not in bare and not place:
-            people.told_of(thing)
+            people.mention(thing)
     for phrase, thing in reversed(bare):
         if not phrase.new:
-            people.told_of(thing)
+            people.mention(thing)
     if clause.subject is not None:
-        people.told_of(clause.subject)
+        people.mention(clause.subject)
     for phrase, thing in reversed(bare):
         if phrase.new or (phrase.name and clause.sense.verb in ("be", "have")):
-            people.told_of(thing)
+            people.mention(thing)

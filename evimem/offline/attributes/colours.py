@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ...extract.tagging import Tagged
+from ...lang import ENGLISH
 from ...types.values import Turn
 from .entities import Said, Thing
 from .phrases import Phrase
 from .statement import characters
+from .tag_sets import NAME
 from .word_classes import is_colour, is_shade
 
 
@@ -20,7 +22,7 @@ def coloured(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None
 
 def is_only_coloured(phrase: Phrase) -> bool:
     """Return whether a phrase only adds a colour to what was named before: "a silver one", "dark red"."""
-    if phrase.head in ("one", "ones"):
+    if phrase.head in ENGLISH.words("attributes.pro_nouns"):
         return True
     return not phrase.name and all(is_colour(word) or is_shade(word) or word == "second-hand" for word in phrase.words)
 
@@ -28,7 +30,7 @@ def is_only_coloured(phrase: Phrase) -> bool:
 def colour_run(sentence: Tagged, first: int, last: int) -> tuple[int, int] | None:
     """Return the first colour among tokens, with its shade and with what "and" adds to it."""
     said = sentence.words[:last]
-    at = next((i for i in range(first, last) if is_colour(said[i]) and sentence.tags[i] != "M"), None)
+    at = next((i for i in range(first, last) if is_colour(said[i]) and sentence.tags[i] != NAME), None)
     if at is None:
         return None
     end = at + 1

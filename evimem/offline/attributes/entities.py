@@ -1,7 +1,7 @@
-"""Who and what a dialogue tells of, with what is stated of each: names, homes, trades, ages, colours, likes.
+"""The people and things that a dialogue mentions, with what is stated of each: names, homes, trades, ages, colours.
 
-People and things are told apart by whose they are: "my sister's dog" is none of mine. "He" and "it" are taken for what
-was told of last and can be meant. Nothing is concluded; what cannot be attributed is left out.
+People and things are distinguished by their owner: "my sister's dog" is not my dog. "He" and "it" refer to the last one
+mentioned that they can refer to. Nothing is inferred; what cannot be attributed is left out.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ...lang import ENGLISH
 from ...text.terms import stem
 from ...types.values import Turn
 from .phrases import Phrase
 from .word_classes import gender, is_alive, is_person, meanings, stems
 
-_UNITS = frozenset("year years month months week weeks day days hour hours minute minutes time times".split())
+_UNITS = frozenset(ENGLISH.words("attributes.time_nouns"))
 _LATELY = 8  # how many may be meant by a pronoun
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is stated of somebody or something: the characters that say it, and whether it was over when it was said."""
+    """One statement about a person or thing: its characters, and whether it was past when it was said."""
 
     kind: str
     text: str
@@ -31,7 +32,7 @@ class Said:
 
 @dataclass(eq=False, slots=True)
 class Thing:
-    """Somebody or something. `heads` are the nouns it goes by, `words` the stems of all that is said of it.
+    """A person or thing. `heads` are the nouns it goes by, `words` the stems of all that is said of it.
 
     `stems` are those of the heads; `called` are the names and each word of them, in lower case.
     """
@@ -83,7 +84,7 @@ class Thing:
 
 
 class People:
-    """Everybody and everything told of so far, and what was told of last."""
+    """Every person and thing mentioned so far, and the last ones mentioned."""
 
     def __init__(self, speakers: Sequence[str]) -> None:
         self.speakers: dict[str, Thing] = {}
@@ -104,14 +105,14 @@ class People:
             self.things.append(found)
         return found
 
-    def told_of(self, thing: Thing) -> None:
-        """Make it what a pronoun means first."""
+    def mention(self, thing: Thing) -> None:
+        """Make a thing the first that a pronoun may refer to."""
         if not _UNITS.isdisjoint(thing.heads) or any(thing is speaker for speaker in self.speakers.values()):
             return
         self._lately = [thing, *(other for other in self._lately if other is not thing)][:_LATELY]
 
     def meant(self, phrase: Phrase, speaker: str, to: str | None) -> Thing | None:
-        """Return whom or what a phrase means, a new thing where it was never told of; None for nobody known."""
+        """Return what a phrase refers to, a new thing where it was not mentioned before; None for an unknown owner."""
         if phrase.pronoun:
             return self._by_pronoun(phrase.pronoun, speaker, to)
         owner = self.meant(phrase.owner, speaker, to) if phrase.owner else None
@@ -124,7 +125,7 @@ class People:
         self._learn(found, phrase, owner)
         return found
 
-    def christen(self, thing: Thing, name: str) -> None:
+    def give_name(self, thing: Thing, name: str) -> None:
         """Give a thing a name; what was known by that name alone is the same one."""
         for other in self.things:
             if other is not thing and not other.heads and other.owner is None and name in other.names:
@@ -141,7 +142,7 @@ class People:
         thing.take_name(name)
 
     def known(self, phrase: Phrase, speaker: str) -> Thing | None:
-        """Return what a phrase means where it was told of before; a speaker's own, or nobody's."""
+        """Return what a phrase refers to where it was mentioned before: the speaker's, or one without an owner."""
         owner = self._by_pronoun(phrase.owner.pronoun, speaker, speaker) if phrase.owner else None
         if phrase.owner is None and not phrase.name:
             mine = self.speakers.get(speaker.casefold())
@@ -176,7 +177,7 @@ class People:
             if asked.isdisjoint(thing.stems) or (phrase.name and thing.names):
                 continue
             unowned = thing.owner is None and thing.by == speaker and (mine or (owner is None and not phrase.name))
-            anybodys = owner is None and thing.by == speaker and not phrase.name  # "the dog" is one told of before
+            anybodys = owner is None and thing.by == speaker and not phrase.name  # "the dog" is one mentioned before
             if thing.owner is owner or unowned or anybodys:
                 yield thing
 

@@ -1,6 +1,6 @@
-"""Whether something that could be the attribute asked for stands near its owner, though nothing attributes it.
+"""Whether something that could be the attribute asked for occurs near its owner, though nothing attributes it.
 
-Where it does, nobody can say from rules alone that the attribute is untold.
+Where it does, rules alone cannot decide that the attribute is not stated.
 """
 
 from __future__ import annotations
@@ -11,24 +11,32 @@ from typing import TypeAlias
 
 from ...extract.verbs import lemma
 from ...judging.evidence import View
+from ...lang import ENGLISH
 from ...text.terms import words
 from ...types.values import Turn
+from ..dates_and_numbers import MONEY, SIZE
 from ..match_sentences import mentions
-from ..number_answer import MONEY, SIZE
 from ..sentence_units import is_assistant
 from .asked_attribute import Attribute
 from .entities import People, Thing
 from .phrases import LOOSE, Phrase, names_of
+from .tag_sets import TRADES
 from .tagged_turn import Reading, extent, reading
 from .word_classes import akin, is_colour, is_trade, same_noun, singular
 
-_PLACE_BEFORE = frozenset("in at to into near from on".split())
-_LIKED = r"\b(?:lik|lov|enjoy|ador|hat|dislik|prefer|despis|favou?rit|fond|(?:bear|stand)\b)\w*"
-_LIKING = re.compile(_LIKED + r"|\bbest\b|\btop\s+pick", re.IGNORECASE)
-_AROUND = frozenset(("weight", "name"))  # what is often said in the turn before or after
-_IN_SESSION = frozenset(("price", "birth"))  # and what is often said in yet another
-_STATUSES = frozenset("single married engaged divorced widowed separated dating".split())
-_IS_A = frozenset("am is was are were be been become became as 'm 's".split())
+
+def _any(name: str) -> str:
+    return "|".join(ENGLISH.words(f"attributes.{name}"))
+
+
+_PLACE_BEFORE = frozenset(ENGLISH.words("attributes.before_indirect_place"))
+_LIKED = rf"\b(?:{_any('liking')}|(?:bear|stand)\b)\w*"
+_LIKING = re.compile(rf"{_LIKED}|\bbest\b|\btop\s+pick", re.IGNORECASE)
+_AROUND = frozenset(ENGLISH.words("attributes.around"))
+_IN_SESSION = frozenset(ENGLISH.words("attributes.in_session"))
+_STATUSES = frozenset(ENGLISH.words("attributes.statuses"))
+_IS_A = frozenset(ENGLISH.words("attributes.copulas"))
+_NO_USE = frozenset(ENGLISH.words("attributes.no_use_verbs"))
 _NUMBER = re.compile(r"\d{1,3}$")
 _SMALL = frozenset(
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
@@ -68,12 +76,12 @@ def is_hinted(view: View, attribute: Attribute, people: People, owners: Sequence
 
 
 def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
-    """Whether a turn says a phrase's noun or name; one's own turns speak of oneself."""
+    """Return whether a turn says a phrase's noun or name; one's own turns speak of oneself."""
     phrase = attribute.of
     if phrase.pronoun or (phrase.name and not phrase.words and phrase.name in view.speakers):
         return turn.speaker in view.analysis.asked
-    if attribute.kind == "size":  # "It is 200 square metres" is not of the tree that is told of next
-        return _size_beside(phrase, reading(view, turn))
+    if attribute.kind == "size":  # "It is 200 square metres" is not of the tree that is mentioned next
+        return _size_near(phrase, reading(view, turn))
     near = view.context.get(turn.id, (turn,)) if attribute.kind in _AROUND else (turn,)
     if attribute.kind in _IN_SESSION:
         near = tuple(item.turn for item in view.shown if item.turn.session == turn.session)
@@ -87,8 +95,8 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     return any(mentions(text, one) or any(same_noun(one, word) for word in words(text)) for one in asked)
 
 
-def _size_beside(phrase: Phrase, turn: Reading) -> bool:
-    """Whether a size stands in a sentence that says a phrase's noun or name, or in the one after it."""
+def _size_near(phrase: Phrase, turn: Reading) -> bool:
+    """Return whether a size stands in a sentence that says a phrase's noun or name, or in the one after it."""
     for place, sentence in enumerate(turn.sentences):
         text = turn.turn.text[slice(*extent(sentence))]
         says = mentions(text, phrase.name) if phrase.name else any(same_noun(phrase.head, w) for w in sentence.words)
@@ -135,11 +143,11 @@ def _pattern(form: str) -> Finder:
 
 
 def _trades(turn: Reading, _attribute: Attribute) -> Iterator[str]:
-    """Yield nouns of trades that somebody is, was or works as."""
+    """Yield nouns of trades after a form of "be" or "as"."""
     for sentence in turn.sentences:
         for place, word in enumerate(sentence.words):
             if (
-                sentence.tags[place] in "NwM"
+                sentence.tags[place] in TRADES
                 and _IS_A & set(sentence.words[max(0, place - 5) : place])
                 and is_trade(word)
             ):
@@ -167,7 +175,7 @@ def _attributes(turn: Reading, attribute: Attribute) -> Iterator[str]:
 
 def _akin(turn: Reading, attribute: Attribute) -> Iterator[str]:
     noun = singular(attribute.noun.split()[-1]) if attribute.noun else ""
-    verb = attribute.verb if attribute.verb not in ("have", "own", "use", "keep") else ""
+    verb = attribute.verb if attribute.verb not in _NO_USE else ""
     for word in words(turn.turn.text):
         if (noun and akin(noun, singular(word))) or (verb and lemma(word) == verb):
             yield word
@@ -182,15 +190,15 @@ _FINDERS: dict[str, Finder] = {
     "job": _trades,
     "title": _trades,
     "live": _led(_PLACE_BEFORE),
-    "work": _pattern(r"\b(?:jobs?|work\w*|shifts?|boss|colleagues?|employ\w*|firm|compan(?:y|ies))\b"),
+    "work": _pattern(rf"\b(?:{_any('work_words')})\b"),
     "from": _led(_PLACE_BEFORE),
-    "allergy": _pattern(r"\ballerg(?:y|ies|ic)\b"),
+    "allergy": _pattern(rf"\b(?:{_any('allergy_words')})\b"),
     "like": _pattern(_LIKED),
     "dislike": _pattern(_LIKED),
     "price": _pattern(MONEY.pattern),
-    "weight": _pattern(r"\d|\b(?:kilos?|pounds?|kg|weigh\w*)\b"),
+    "weight": _pattern(rf"\d|\b(?:{_any('weight_words')})\b"),
     "size": _pattern(SIZE.pattern),
-    "birth": _pattern(r"\b(?:born|birth\w*|arriv\w+|had|turn(?:ed|s)?\s+\w+)\b"),
+    "birth": _pattern(rf"\b(?:{_any('birth_words')}|turn(?:ed|s)?\s+\w+)\b"),
     "favourite": _favourites,
     "attribute": _attributes,
     "have": _akin,

@@ -1,26 +1,18 @@
-"""The first reader: an attribute or a recommendation that the evidence states, or the gap where it states none."""
+"""An attribute or a recommendation that the evidence states, or the gap where it states none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ...judging.evidence import View
+from ...lang import ENGLISH
+from ...protocols import Extractor
 from .advice import advice
-from .attribute_answer import told
+from .asked_attribute import Attribute
+from .attribute_answer import stated
 
-# how an attribute is told, as opposed to how it is asked for: what to look for next
-_TELLING = {
-    "live": "moved to, live in, a house or flat in",
-    "work": "started a new job at, work for, left",
-    "job": "is a, works as, trained as, new job",
-    "title": "is a, works as, new job",
-    "age": "turned years old birthday",
-    "allergy": "allergic allergy",
-    "name": "called named",
-    "from": "is from, comes from, grew up in",
-    "colour": "red blue green black white",
-}
-_CHANGES = frozenset(("live", "work", "job", "title"))  # of which a newer one may not have been found at once
+_STATED_AS = ENGLISH.table("attributes.stated_as")
+_CHANGING = frozenset(ENGLISH.words("attributes.changing"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +25,11 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
-    """What a question of a known shape comes to: 1 told, -1 untold, 0 for one that is not of such a shape."""
+class Lookup:
+    """The result of a lookup: `outcome` is 1 for stated, -1 for not stated, 0 where no attribute was asked for.
+
+    `items` are the stated values, `gap` says what is not stated, `query` is the next one to search for.
+    """
 
     outcome: float = 0.0
     items: tuple[Item, ...] = ()
@@ -42,29 +37,32 @@ class Slot:
     query: str = ""
 
 
-def lookup(view: View) -> Slot:
-    """Return what the evidence says of the one thing that is asked."""
-    key = ("slot", view.iteration, tuple(item.turn.id for item in view.shown))
+NOT_ASKED = Lookup()
+
+
+def lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lookup:
+    """Return the recommendation or attribute asked for; the result of a check is kept for the answer."""
+    key = ("attribute", view.iteration, tuple(item.turn.id for item in view.shown))
     if key not in view.memo:
-        view.memo[key] = _lookup(view)
-    found: Slot = view.memo[key]
+        view.memo[key] = _lookup(view, attribute, extractor)
+    found: Lookup = view.memo[key]
     return found
 
 
-def _lookup(view: View) -> Slot:
+def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lookup:
     advised = advice(view)
     if advised is not None:
         if advised.turn is None:
-            return Slot(-1.0, gap="nothing of the kind was recommended")
-        return Slot(1.0, (Item(advised.text, advised.turn.id, advised.span),))
-    found = told(view)
-    if found is None:
-        return Slot()
-    kind = found.attribute.kind
-    query = f"{found.attribute.spoken} {_TELLING[kind]}" if kind in _TELLING else ""
+            return Lookup(-1.0, gap="nothing of the kind was recommended")
+        return Lookup(1.0, (Item(advised.text, advised.turn.id, advised.span),))
+    if attribute is None:
+        return NOT_ASKED
+    found = stated(view, attribute, extractor)
+    kind = attribute.kind
+    query = f"{attribute.spoken} {_STATED_AS[kind]}" if kind in _STATED_AS else ""
     if found.outcome < 0:
-        return Slot(found.outcome, gap=found.gap, query=query)
+        return Lookup(found.outcome, gap=found.gap, query=query)
     if not found.outcome:
-        return Slot()
+        return NOT_ASKED
     items = tuple(Item(one.text, one.turn.id, one.span) for one in found.wording)
-    return Slot(found.outcome, items, query=query if kind in _CHANGES else "")
+    return Lookup(found.outcome, items, query=query if kind in _CHANGING else "")

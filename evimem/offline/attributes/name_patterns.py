@@ -6,13 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from ...extract.tagging import Tagged
+from ...lang import ENGLISH
 from ...types.values import Turn
 from .entities import People, Said, Thing
 from .phrases import Phrase
 from .statement import Clause, characters, without_determiner
+from .tag_sets import BE, DETERMINERS, GERUND, LIST_BREAKS, LISTED, PREPOSITIONS
 
 Mean: TypeAlias = Callable[[Phrase], "Thing | None"]
-_CALLED = frozenset(("called", "named", ", called", ", named"))
+_PREPOSITIONS = tuple(PREPOSITIONS)
+_CALLED = ENGLISH.words("attributes.called")
+_BEFORE_NAME = frozenset((*_CALLED, *(f", {word}" for word in _CALLED)))
+_PRO_NOUNS = frozenset(ENGLISH.words("attributes.pro_nouns"))
 
 
 def named(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None:
@@ -30,24 +35,26 @@ def before_name(sentence: Tagged, phrase: Phrase) -> int:
     if not phrase.name or not phrase.words:
         return phrase.last
     first = min(place for place in range(phrase.first, phrase.last) if sentence.ranges[place][0] >= phrase.name_at[0])
-    while first > phrase.first and sentence.words[first - 1] in ("called", "named"):
+    while first > phrase.first and sentence.words[first - 1] in _CALLED:
         first -= 1
     return first if first > phrase.first else phrase.last
 
 
-def beside(turn: Turn, sentence: Tagged, found: Sequence[Phrase], things: Sequence[Thing | None], mean: Mean) -> None:
+def appositions(
+    turn: Turn, sentence: Tagged, found: Sequence[Phrase], things: Sequence[Thing | None], mean: Mean
+) -> None:
     """Read "my teacher, Ms. Brandt", "two cats, Saffron and Moritz", "a phone, a Fairphone"."""
     for place, (phrase, thing) in enumerate(zip(found, things, strict=True)):
         if thing is None or phrase.pronoun:
             continue
         for other, called in _following(sentence, phrase, found[place + 1 :]):
-            only_name = other.name and not other.words and sentence.tags[other.first] not in "DS"
+            only_name = other.name and not other.words and sentence.tags[other.first] not in DETERMINERS
             if called or only_name:
                 if not called and not _may_have_name(sentence, phrase):
                     break
                 _name(turn, sentence, thing, phrase, other, mean)
                 continue
-            if (phrase.new or not (phrase.words and phrase.name)) and sentence.tags[other.first] in "DS":
+            if (phrase.new or not (phrase.words and phrase.name)) and sentence.tags[other.first] in DETERMINERS:
                 _is_a(turn, sentence, thing, other)
             break
 
@@ -57,15 +64,15 @@ def _following(sentence: Tagged, phrase: Phrase, rest: Sequence[Phrase]) -> Iter
     for other in rest:
         between = " ".join(sentence.words[phrase.last : other.first])
         tags = sentence.tags[phrase.last : other.first]
-        called = between in _CALLED
-        if not called and not (tags and tags[0] in ",;" and set(tags) <= set(",;MC")):
+        called = between in _BEFORE_NAME
+        if not called and not (tags and tags[0] in LIST_BREAKS and set(tags) <= set(LISTED)):
             return
         yield other, called
 
 
 def _may_have_name(sentence: Tagged, phrase: Phrase) -> bool:
-    """Whether what is only a name, after a comma, is that of a phrase, and not the next of a list."""
-    return bool(phrase.words) and not phrase.name and sentence.tags[phrase.last - 1] != "g"
+    """Return whether what is only a name, after a comma, is that of a phrase, and not the next of a list."""
+    return bool(phrase.words) and not phrase.name and sentence.tags[phrase.last - 1] != GERUND
 
 
 def _name(turn: Turn, sentence: Tagged, thing: Thing, phrase: Phrase, other: Phrase, mean: Mean) -> None:
@@ -89,11 +96,11 @@ def _is_a(turn: Turn, sentence: Tagged, thing: Thing, other: Phrase) -> None:
     thing.said.append(_said("who", turn, characters(sentence, other.first, other.last)))
     if other.name:
         thing.said.append(Said("brand", other.name, turn, other.name_at))
-    elif other.head and other.head not in ("one", "ones"):
+    elif other.head and other.head not in _PRO_NOUNS:
         thing.said.append(_said("kind", turn, without_determiner(sentence, other)))
 
 
-def christened(people: People, clause: Clause, things: Sequence[Thing | None], mean: Mean) -> None:
+def named_by_clause(people: People, clause: Clause, things: Sequence[Thing | None], mean: Mean) -> None:
     """Read "she is called Juno", "his name is Kit", "we named her Juno", "my partner is Lieve"."""
     subject, verb, tags = clause.subject, clause.sense.verb, clause.sentence.tags
     given = [(place, phrase) for place, phrase in enumerate(clause.rest) if phrase.name]
@@ -101,25 +108,25 @@ def christened(people: People, clause: Clause, things: Sequence[Thing | None], m
         return
     place, phrase = given[0]
     if verb in ("call", "name"):
-        passive = "b" in tags[: clause.first]
-        bare = [(at, p) for at, p in given if not p.words and tags[p.first - 1 : p.first] not in ("P", "Q")] or given
+        passive = BE in tags[: clause.first]
+        bare = [(at, p) for at, p in given if not p.words and tags[p.first - 1 : p.first] not in _PREPOSITIONS] or given
         place, phrase = bare[0] if passive else bare[-1]
         thing = things[0] if place else subject
         if phrase.owner is not None and not phrase.words:  # "named her Marmalade"
             thing = mean(phrase.owner)
-        _christen(people, clause, thing, phrase)
+        _give_name(people, clause, thing, phrase)
     elif verb == "be" and not place and phrase.first == clause.first and _is_bare(clause, phrase):
-        _christen(people, clause, subject.owner if "name" in subject.heads else subject, phrase)
+        _give_name(people, clause, subject.owner if "name" in subject.heads else subject, phrase)
 
 
 def _is_bare(clause: Clause, phrase: Phrase) -> bool:
-    """Whether a phrase is a name and nothing else."""
-    return not phrase.words and not phrase.owner and clause.sentence.tags[phrase.first] not in "DS"
+    """Return whether a phrase is a name and nothing else."""
+    return not phrase.words and not phrase.owner and clause.sentence.tags[phrase.first] not in DETERMINERS
 
 
-def _christen(people: People, clause: Clause, thing: Thing | None, phrase: Phrase) -> None:
+def _give_name(people: People, clause: Clause, thing: Thing | None, phrase: Phrase) -> None:
     if thing is not None:
-        people.christen(thing, phrase.name)
+        people.give_name(thing, phrase.name)
         thing.said.append(Said("name", phrase.name, clause.turn, phrase.name_at))
 
 

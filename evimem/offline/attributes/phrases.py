@@ -1,4 +1,4 @@
-"""Noun phrases of a tagged sentence: whose it is, its words, its name, and where it stands."""
+"""Noun phrases of a tagged sentence: owner, words, name, and place."""
 
 from __future__ import annotations
 
@@ -6,44 +6,55 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from ...extract.tagging import Tagged
+from ...lang import ENGLISH
 from ...text.terms import stem
-from ..word_rarity import rarity
+from ..match_sentences import rarity
+from .tag_sets import (
+    ADVERB,
+    APOSTROPHE,
+    BEFORE_DETERMINER,
+    DETERMINER,
+    DETERMINERS,
+    FINITE_VERBS,
+    NAME,
+    NOT_NAMES,
+    NOUN,
+    NOUN_PHRASE,
+    NOUN_PHRASE_START,
+    NOUN_PHRASE_WORDS,
+    PLURAL,
+    POSSESSIVE_WORD,
+    PRONOUNS,
+    QUOTE,
+)
 
-_PRONOUNS = frozenset("iyeot")
-_OPENS = frozenset("DSJNMUwkpgR")
-_INSIDE = frozenset("DSJNMUwzkpgR'")
-_DETERMINERS = frozenset("DS")
-_WORDS = frozenset("JNUwzkpg")
-POSSESSIVE = {
-    "my": "i", "our": "i", "your": "you", "his": "he", "her": "she", "its": "it", "their": "they",
-}  # fmt: skip
-_SPOKEN = {
-    "me": "i", "we": "i", "us": "i", "myself": "i", "him": "he", "them": "they", "em": "they", "ya": "you",
-}  # fmt: skip
-_PERSONS = frozenset("i you he she it they her".split())
-_JOINS = frozenset(("&", "-"))
-_ORDINALS = frozenset(("first", "second", "third", "another"))
-LOOSE = frozenset("new old late current own former last first eldest little".split())
-"""Words that tell no two things apart: "my new boss" may be told of as "my boss"."""
-_LINKS = frozenset(("own", "called", "named"))
-_CALENDAR = frozenset(
+POSSESSIVE = ENGLISH.table("word_classes.pronouns.possessive")
+_SPOKEN = ENGLISH.table("word_classes.pronouns.object")
+_PERSONS = frozenset(ENGLISH.words("word_classes.pronouns.persons"))
+JOINS = frozenset(ENGLISH.words("attributes.phrase_joins"))
+_BEFORE_NAMES = frozenset(ENGLISH.words("attributes.before_names"))
+LOOSE = frozenset(ENGLISH.words("attributes.no_difference"))
+"""Words that distinguish no two things: "my new boss" may be mentioned as "my boss"."""
+_LINKS = frozenset(ENGLISH.words("attributes.name_links"))
+_INTRODUCING = frozenset(ENGLISH.words("attributes.introducing"))
+_PRO_NOUNS = frozenset(ENGLISH.words("attributes.pro_nouns"))
+_NO_NAMES = frozenset(
     """
     monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december mondays tuesdays wednesdays thursdays fridays saturdays sundays christmas easter today
-    tomorrow yesterday tonight last next
+    october november december
     """.split()
-)
-_FINITE = frozenset("bhZzfkdm")
+).union(ENGLISH.words("attributes.not_names"))
+_FINITE = frozenset(FINITE_VERBS)
 _RARE = 0.75  # a word that opens a sentence without an article, and is as rare as this, is a name
-_TITLES = frozenset("mr. mrs. ms. dr. prof. mr mrs ms dr prof".split())
+_TITLES = frozenset(f"{title}{dot}" for title in ENGLISH.words("people.honorifics") for dot in ("", "."))
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A noun phrase. A `pronoun` is all there is to it; `owner` is whose it is; `name` is spelled as in the text.
+    """A noun phrase. A `pronoun` is the whole phrase; `owner` is the phrase of the possessor; `name` is as in the text.
 
     `words` are in lower case without determiners, the head last; `new` is whether it introduces what it names ("a");
-    `first` and `last` are tokens, half-open, `name_at` the characters of the name.
+    [`first`, `last`) are tokens, `name_at` the characters of the name.
     """
 
     owner: Phrase | None = None
@@ -68,20 +79,20 @@ def phrases(sentence: Tagged, first: int, last: int, names: Collection[str] = ()
     place = first
     while place < last:
         tag = tags[place]
-        if sentence.words[place] in _CALENDAR:
+        if sentence.words[place] in _NO_NAMES:
             place += 1
-        elif tag in _PRONOUNS:
+        elif tag in PRONOUNS:
             spoken = _pronoun(sentence.words[place])
             if spoken:
                 yield Phrase(pronoun=spoken, first=place, last=place + 1)
             place += 1
-        elif tag == '"':
-            end = _run(tags, place, last, '"')
+        elif tag == QUOTE:
+            end = _run(tags, place, last, QUOTE)
             yield _quoted(sentence, place, end)
             place = end
-        elif tag in _OPENS:
+        elif tag in NOUN_PHRASE_START:
             end = _extent(sentence, place, last)
-            while end > place + 1 and tags[end - 1] == "R":
+            while end > place + 1 and tags[end - 1] == ADVERB:
                 end -= 1
             if (found := _phrase(sentence, place, end, names)) is not None:
                 yield found
@@ -92,16 +103,16 @@ def phrases(sentence: Tagged, first: int, last: int, names: Collection[str] = ()
 
 def is_name(sentence: Tagged, place: int, names: Collection[str]) -> bool:
     """Return whether a token is written as a name; the first word of a sentence only where it is known as one."""
-    if sentence.tags[place] == "M":
+    if sentence.tags[place] == NAME:
         return True
     at, to = sentence.ranges[place]
-    if not sentence.text[at].isupper() or sentence.tags[place] in "SiyetoWdhbmPC!":
+    if not sentence.text[at].isupper() or sentence.tags[place] in NOT_NAMES:
         return False
-    if place and sentence.words[place] in _ORDINALS:
+    if place and sentence.words[place] in _BEFORE_NAMES:
         return True
-    if place and sentence.tags[place] == "R" and len(sentence.words[place]) > 3:
+    if place and sentence.tags[place] == ADVERB and len(sentence.words[place]) > 3:
         return True  # "Ledgerly" is spelled like an adverb
-    if sentence.tags[place] == "D":
+    if sentence.tags[place] == DETERMINER:
         return False
     return sentence.text[at:to] in names or sentence.words[place] in _TITLES
 
@@ -109,11 +120,11 @@ def is_name(sentence: Tagged, place: int, names: Collection[str]) -> bool:
 def names_of(sentence: Tagged) -> Iterator[str]:
     """Yield the words of a sentence that are written as names."""
     tags = sentence.tags
-    opens = tags[:1] in ("N", "U") and tags[1:2] in _FINITE and sentence.text[sentence.ranges[0][0]].isupper()
+    opens = tags[:1] in (NOUN, PLURAL) and tags[1:2] in _FINITE and sentence.text[sentence.ranges[0][0]].isupper()
     if opens and rarity(stem(sentence.words[0])) >= _RARE:
         yield sentence.text[slice(*sentence.ranges[0])]
     for place in range(1, len(tags)):
-        if is_name(sentence, place, ()) and sentence.words[place] not in _CALENDAR:
+        if is_name(sentence, place, ()) and sentence.words[place] not in _NO_NAMES:
             yield sentence.text[slice(*sentence.ranges[place])]
 
 
@@ -134,10 +145,10 @@ def _extent(sentence: Tagged, place: int, last: int) -> int:
     end = place + 1
     while end < last:
         tag = tags[end]
-        joins = sentence.words[end] in _JOINS and tags[end - 1] == "M" and tags[end + 1 : end + 2] == "M"
-        if (not joins and tag not in _INSIDE) or sentence.words[end] in _CALENDAR:
+        joins = sentence.words[end] in JOINS and tags[end - 1] == NAME and tags[end + 1 : end + 2] == NAME
+        if (not joins and tag not in NOUN_PHRASE) or sentence.words[end] in _NO_NAMES:
             break
-        if tag in _DETERMINERS and tags[end - 1] not in "DSJR'" and sentence.words[end] not in ("one", "ones"):
+        if tag in DETERMINERS and tags[end - 1] not in BEFORE_DETERMINER and sentence.words[end] not in _PRO_NOUNS:
             break
         end += 1
     return end
@@ -155,8 +166,8 @@ def _phrase(sentence: Tagged, first: int, last: int, names: Collection[str]) -> 
     """Return the phrase of a run of tokens; what stands before 's is its owner."""
     owner: Phrase | None = None
     place = first
-    while "'" in sentence.tags[place:last]:
-        mark = sentence.tags.index("'", place, last)
+    while APOSTROPHE in sentence.tags[place:last]:
+        mark = sentence.tags.index(APOSTROPHE, place, last)
         owner = _part(sentence, place, mark, names, owner)
         place = mark + 1
     found = _part(sentence, place, last, names, owner)
@@ -169,16 +180,16 @@ def _part(sentence: Tagged, first: int, last: int, names: Collection[str], owner
     new = plural = False
     for place in range(first, last):
         word, tag = sentence.words[place], sentence.tags[place]
-        if tag == "S":
+        if tag == POSSESSIVE_WORD:
             owner = Phrase(pronoun=POSSESSIVE.get(word, ""), first=place, last=place + 1)
-        elif is_name(sentence, place, names) or (word in _JOINS and named):
+        elif is_name(sentence, place, names) or (word in JOINS and named):
             named.append(place)
-        elif tag == "D" and not sentence.text[sentence.ranges[place][0]].isdigit():
-            new = new or word in ("a", "an", "another", "two", "three")
-            words += [word] if word in ("one", "ones") else []
-        elif tag in _WORDS and word not in _LINKS:
+        elif tag == DETERMINER and not sentence.text[sentence.ranges[place][0]].isdigit():
+            new = new or word in _INTRODUCING
+            words += [word] if word in _PRO_NOUNS else []
+        elif tag in NOUN_PHRASE_WORDS and word not in _LINKS:
             words.append(word)
-            plural = tag == "U"
+            plural = tag == PLURAL
     if not words and not named:
         return None
     at = (sentence.ranges[named[0]][0], sentence.ranges[named[-1]][1]) if named else (0, 0)

@@ -9,6 +9,7 @@ from ...extract.tagging import Tagged
 from ...types.values import Fact, Turn
 from .entities import Said, Thing
 from .phrases import Phrase
+from .tag_sets import COMPLEMENT_ENDS, DETERMINER, LEADING, QUALIFIERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,8 @@ class Clause:
         if self.sense.verb != "be" or self.sense.negative or not self.rest:
             return None
         phrase, tags = self.rest[0], self.sentence.tags
-        opens = all(tag in "R~s" for tag in tags[self.first : phrase.first])
-        return phrase if opens and tags[phrase.first] == "D" and phrase.owner is None else None
+        opens = all(tag in QUALIFIERS for tag in tags[self.first : phrase.first])
+        return phrase if opens and tags[phrase.first] == DETERMINER and phrase.owner is None else None
 
     def lead(self, phrase: Phrase) -> str:
         """Return the word before a phrase."""
@@ -58,7 +59,7 @@ def characters(sentence: Tagged, first: int, last: int) -> tuple[int, int]:
 def without_determiner(sentence: Tagged, phrase: Phrase) -> tuple[int, int]:
     """Return the characters of a phrase without its determiners."""
     first = phrase.first
-    while first < phrase.last - 1 and sentence.tags[first] in "DSR":
+    while first < phrase.last - 1 and sentence.tags[first] in LEADING:
         first += 1
     return characters(sentence, first, phrase.last)
 
@@ -66,7 +67,7 @@ def without_determiner(sentence: Tagged, phrase: Phrase) -> tuple[int, int]:
 def until(tags: str, first: int, last: int) -> int:
     """Return where the complement ends that opens at a token: at a preposition or a stop."""
     end = first
-    while end < last and tags[end] not in "PQTBWq.;,":
+    while end < last and tags[end] not in COMPLEMENT_ENDS:
         end += 1
     return end
 

@@ -1,4 +1,4 @@
-"""The sentences of a turn with their tags, made once a question however often they are looked at."""
+"""The sentences of a turn with their tags, made once per question."""
 
 from __future__ import annotations
 

@@ -1,0 +1,256 @@
+"""The named signals that probabilities are read from: attribution, coverage, scores, and false premises.
+
+A premise is false where a question names one thing and the evidence has another of its kind in its place: it asks about
+a brother where a sister is mentioned.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+
+from ..judging.evidence import Evidence, View
+from ..lang import ENGLISH
+from ..text.terms import STOP_WORDS, stem, words
+from .match_sentences import Match, Matches
+
+_DEEP = 4  # sentences that a gap is averaged over
+_GOOD = 0.75  # share of the best score from which a sentence counts as a candidate
+_SHAPE = 10  # turns of the first search whose scores are compared
+_SHARP = 8.0  # factor of the exponent: how strongly differences of scores count in `spread`
+_TENTH = 9  # the place of the sentence that the best one is compared with
+LISTED = re.compile(
+    r"\b(?:what|which|whose)\s+(?:(?:are|were|do|does|did|other|some|all|kinds?\s+of|types?\s+of|two|three)\s+)*"
+    rf"[a-z-]*[a-rt-z]s\b|\bhow\s+many\b|\bwhat\s+(?:are|were)\b|\b(?:{'|'.join(ENGLISH.words('questions.listed_nouns'))})\b",
+    re.IGNORECASE,
+)
+_TURNS = 3  # best turns that are searched for a contradicting word
+_SLACK = timedelta(days=183)  # events are mentioned for half a year after, and planned half a year before
+_SENTENCES = 2  # to each side of the best one, that may have the contradicting word
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A word of the question, and the word of its kind that the evidence has in its place."""
+
+    asked: str
+    stated: str
+
+
+def signals_of(view: View, matches: Matches) -> dict[str, float]:
+    """Return the signals of a view that holds a sentence, each roughly between -1 and 1."""
+    best = max(matches.ranked, key=lambda m: m.score * m.own)
+    return {
+        **attribution(view, matches),
+        "window": best.window,
+        "altered": float(bool(altered(view, matches))),
+        "margin": _margin([m.score * m.own for m in matches.ranked]),
+        **shape(view),
+        **form(matches),
+        "sessions": _sessions(matches) / 5,
+    }
+
+
+def attribution(view: View, matches: Matches) -> dict[str, float]:
+    """Return how much better the sentences about the target match than those about others.
+
+    `gap` averages over the best few, `gap_best` compares the best two; both use only what the question itself found
+    at first, because later searches look for the target and would bias the comparison. `facts_own` and `facts_other`
+    are the share of the question's words in the best fact about the target, and about another speaker.
+    """
+    first = _found_first(view)
+    weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
+    own = [m.score * m.own for m in weighed]
+    other = [m.score * m.other for m in weighed]
+    facts = _facts(view, matches)
+    return {
+        "gap": _top(own) - _top(other),
+        "gap_best": max(own) - max(other),
+        "facts_own": facts[0],
+        "facts_other": facts[1],
+    }
+
+
+def shape(view: View) -> dict[str, float]:
+    """Return how the best scores of the first search fall off, and how well its best turn matches by words.
+
+    `spread` is the share of the others that score nearly as high as the best.
+    """
+    first = [item for item in view.evidence if item.path == "anchor" and item.iteration == 1]
+    first.sort(key=lambda item: -item.score)
+    if not first:
+        return {"fall": 0.0, "spread": 0.0, "words": 0.0}
+    scores = [item.score for item in first[:_SHAPE]]
+    weights = [math.exp(_SHARP * (score - scores[0])) for score in scores]
+    return {
+        "fall": scores[0] - scores[-1],
+        "spread": (sum(weights) - 1) / _SHAPE,
+        "words": first[0].parts.get("words", 0.0),
+    }
+
+
+def form(matches: Matches) -> dict[str, float]:
+    """Return what the form of the question says about how much evidence it needs."""
+    analysis = matches.analysis
+    return {
+        "length": len(matches.weights) / 5,
+        "listed": float(LISTED.search(analysis.question) is not None),
+        "timed": float(analysis.wants == "time"),
+        "guess": float(analysis.wants in {"yes_no", "choice"}),
+    }
+
+
+def missing(matches: Matches, best: Match) -> tuple[str, ...]:
+    """Return the words of the question that the best sentence does not have, the rarest first."""
+    said = {stem(word) for word in best.unit.words}
+    weights: Mapping[str, float] = matches.weights
+    return tuple(sorted((word for word in weights if stem(word) not in said), key=lambda word: -weights[word]))
+
+
+def altered(view: View, matches: Matches) -> tuple[Altered, ...]:
+    """Return the words of the question in whose place the best turns about the target have another.
+
+    Such a word does not occur around those turns while the best one has another of its kind, or it occurs nowhere in
+    the evidence while one of them has another. A time that the question names counts like a word.
+    """
+    stating = [m for m in matches.ranked if not m.unit.asks] or list(matches.ranked)
+    best: dict[str, Match] = {}
+    for m in sorted(stating, key=lambda m: -m.score * m.own):
+        best.setdefault(m.unit.turn.id, m)
+    turns = list(best)[:_TURNS]
+    by_turn = _words_by_turn(matches)
+    near = {stem(word) for turn_id in _around(view, turns) for word in by_turn.get(turn_id, ())}
+    anywhere = {stem(word) for said in by_turn.values() for word in said}
+    found: dict[str, Altered] = {}
+    for held, where in ((near, turns[:1]), (anywhere, turns[1:])):
+        asked = {stem(word): word for word in matches.weights if stem(word) not in held}
+        stated = {stem(word): word for turn_id in where for word in _words_near(matches, best[turn_id])}
+        for one, other in contrasted(asked, stated).items():
+            found.setdefault(one, Altered(asked[one], stated[other]))
+    return (*found.values(), *_other_time(view, turns))
+
+
+def in_words(found: Altered) -> str:
+    """Return why a question with a false premise cannot be answered."""
+    return f"the evidence says {found.stated!r}, not {found.asked!r}"
+
+
+def contrasted(asked: Iterable[str], said: Iterable[str]) -> dict[str, str]:
+    """Map each stem of `asked` of which no synonym occurs in `said`, but another stem of its kind, to that stem."""
+    kinds = _kinds()
+    spoken = {place: word for word in said for place in kinds.get(word, ())}
+    other = {kind: word for (kind, _), word in spoken.items()}
+    found = {}
+    for word in asked:
+        places = kinds.get(word, ())
+        instead = next((other[kind] for kind, _ in places if kind in other), None)
+        if instead is not None and not any(place in spoken for place in places):
+            found[word] = instead
+    return found
+
+
+def synonyms(asked: str) -> frozenset[str]:
+    """Return the synonyms of a stem among the contrasts; none for a stem of two kinds, which has two meanings."""
+    places = _kinds().get(asked, ())
+    return _groups().get(places[0], frozenset()) if len(places) == 1 else frozenset()
+
+
+@cache
+def _groups() -> dict[tuple[int, int], frozenset[str]]:
+    """Return the synonyms at each place: (number of the kind, number of the word in it)."""
+    groups: dict[tuple[int, int], frozenset[str]] = {}
+    for word, places in _kinds().items():
+        for place in places:
+            groups[place] = groups.get(place, frozenset()) | {word}
+    return groups
+
+
+@cache
+def _kinds() -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the places of each stem: (number of the kind, number of the word in it)."""
+    places: dict[str, tuple[tuple[int, int], ...]] = {}
+    for kind, line in enumerate(ENGLISH.words("contrasts.kinds")):
+        for number, group in enumerate(line.split()):
+            for word in group.split("/"):
+                places[stem(word)] = (*places.get(stem(word), ()), (kind, number))
+    return places
+
+
+def _found_first(view: View) -> frozenset[str]:
+    """Return the turns of the first iteration, with the dialogue around them."""
+    found = [item.turn.id for item in view.evidence if item.iteration == 1]
+    around = (turn.id for turn_id in found for turn in view.context.get(turn_id, ()))
+    return frozenset(found).union(around)
+
+
+def _facts(view: View, matches: Matches) -> tuple[float, float]:
+    target = {name.casefold() for name in matches.analysis.asked or matches.analysis.entities[:1]}
+    speakers = {name.casefold() for name in view.speakers}
+    asked = {stem(word) for word in matches.weights}
+    own = other = 0.0
+    for item in view.evidence:
+        for fact in item.facts:
+            subject = fact.subject.casefold()
+            about = any(subject.startswith(name) for name in target)
+            if not asked or not (about or subject in speakers):
+                continue
+            stems = {stem(word) for word in words(f"{fact.predicate} {fact.object}") if word not in STOP_WORDS}
+            share = len(stems & asked) / len(asked)
+            own, other = (max(own, share), other) if about else (own, max(other, share))
+    return own, other
+
+
+def _sessions(matches: Matches) -> int:
+    """Return over how many sessions the candidates lie: many where an answer must be put together."""
+    best = max(m.score * m.own for m in matches.ranked)
+    return len({m.unit.turn.session for m in matches.ranked if m.score * m.own > _GOOD * best})
+
+
+def _margin(own: Sequence[float]) -> float:
+    """Return how far the best sentence scores above the tenth."""
+    ordered = sorted(own, reverse=True)
+    return ordered[0] - ordered[min(_TENTH, len(ordered) - 1)]
+
+
+def _top(values: Sequence[float]) -> float:
+    return sum(sorted(values, reverse=True)[:_DEEP]) / _DEEP
+
+
+def _words_near(matches: Matches, best: Match) -> list[str]:
+    """Return the words of the best sentence and those around it; a whole long message has some word of every kind."""
+    unit = best.unit
+    turn = sorted((m.unit for m in matches.ranked if m.unit.turn.id == unit.turn.id), key=lambda one: one.span)
+    place = turn.index(unit)
+    return [word for one in turn[max(0, place - _SENTENCES) : place + _SENTENCES + 1] for word in one.words]
+
+
+def _other_time(view: View, turns: Sequence[str]) -> Iterator[Altered]:
+    """Yield the time that a question names, where none of these turns was said near it or has an event near it."""
+    shown = {item.turn.id: item for item in view.evidence}
+    best = [shown[turn_id] for turn_id in turns if turn_id in shown]
+    for span in view.analysis.times:
+        if best and span.start and span.end and not any(_is_near(span.start, span.end, item) for item in best):
+            yield Altered(span.text, f"{best[0].turn.time:%B %Y}")
+
+
+def _is_near(start: datetime, end: datetime, item: Evidence) -> bool:
+    events = ((f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end)
+    times = ((item.turn.time, item.turn.time), *events)
+    return any(since <= end + _SLACK and until >= start - _SLACK for since, until in times)
+
+
+def _words_by_turn(matches: Matches) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for m in matches.ranked:
+        found[m.unit.turn.id] = (*found.get(m.unit.turn.id, ()), *m.unit.words)
+    return found
+
+
+def _around(view: View, turns: list[str]) -> set[str]:
+    """Return the turns of every dialogue that holds one of these."""
+    dialogues = [{turn.id for turn in dialogue} for dialogue in view.context.values()]
+    return set(turns).union(*(ids for ids in dialogues if not ids.isdisjoint(turns)))

@@ -1,0 +1,59 @@
+"""The extractor given to `evimem.open` reads whatever the offline judge reads again, by its own weekday convention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem.extract import RuleExtractor
+from evimem.types.values import Fact, Turn
+
+SATURDAY = "2024-03-16T10:00"
+
+
+class Recording(RuleExtractor):
+    """Reads by rule and remembers which turns it has read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        self.read.append(turn.id)
+        return super().extract(turn)
+
+
+@pytest.mark.parametrize(
+    ("extractor", "answer"),
+    [
+        (RuleExtractor(), "15 March 2024"),
+        (RuleExtractor(weekday="recent"), "15 March 2024"),
+        (RuleExtractor(weekday="previous_week"), "8 March 2024"),
+    ],
+)
+def test_an_answered_date_follows_the_weekday_convention_of_the_memory(
+    tmp_path: Path, extractor: RuleExtractor, answer: str
+) -> None:
+    with evimem.open(tmp_path / "m.evimem", extractor=extractor) as memory:
+        memory.add("Mira", "I met Noor at the market last Friday.", time=SATURDAY)
+        assert memory.ask("When did Mira meet Noor at the market?").text == answer
+
+
+def test_turns_next_to_the_evidence_are_read_by_the_extractor_of_the_memory(tmp_path: Path) -> None:
+    extractor = Recording()
+    with evimem.open(tmp_path / "m.evimem", extractor=extractor) as memory:
+        memory.add("user", "My sister moved house.", time="2024-03-16T10:00", id="before")
+        memory.add("user", "Her dog is called Pickle, my dog is called Juno.", time="2024-03-16T10:01", id="found")
+        extractor.read.clear()
+        answer = memory.ask("What is my dog called?", budget=evimem.Budget(k=1, iterations=1))
+        assert extractor.read == ["before"]
+        assert answer.text == "Juno"
+
+
+def test_replay_uses_the_convention_of_the_memory_too(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem", extractor=RuleExtractor(weekday="previous_week")) as memory:
+        memory.add("Mira", "I met Noor at the market last Friday.", time=SATURDAY)
+        answer = memory.ask("When did Mira meet Noor at the market?")
+        assert evimem.replay(answer.trace, memory).text == answer.text
