@@ -45,7 +45,7 @@ from evimem.ingest import deferred
 from evimem.llm import extract_facts, prompt_fields
 from evimem.llm.evidence_prompt import Page
 from evimem.llm.extract_facts import Setback
-from evimem.openai import refusals
+from evimem.openai import http_errors
 from evimem.openai.endpoint import Server
 from evimem.raw import RawLog, digest, turn_log
 from evimem.store import ann, check, erase, open_file, sqlite, upkeep
@@ -827,7 +827,7 @@ def an_old_migration_is_changed() -> None:
 
 @noticed_by(
     "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline",
-    says="allowed; overslept",
+    says="s allowed for a deadline",
 )
 def only_a_single_read_has_a_deadline() -> None:
     honest = Server.__init__
@@ -861,9 +861,9 @@ def a_queue_goes_on_while_a_server_wants_its_peace() -> None:
     deferred._rest = lambda kind, error: iter(())  # type: ignore[assignment]
 
 
-@noticed_by("../openai/test_refusals.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
+@noticed_by("../openai/test_http_errors.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
 def a_server_is_quoted_as_it_is() -> None:
-    refusals.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
+    http_errors.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
 
 
 SECRETS = "test_secrets_anywhere.py::test_keys_and_what_was_said_show_nowhere"
@@ -871,7 +871,7 @@ SECRETS = "test_secrets_anywhere.py::test_keys_and_what_was_said_show_nowhere"
 
 @noticed_by(SECRETS, says="a key of the shape|what was said shows")
 def errors_hold_what_a_server_said() -> None:
-    refusals.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
+    http_errors.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
     ModelUnavailable.__str__ = lambda self: f"{self.args} {self.detail}"  # type: ignore[method-assign]
 
 
