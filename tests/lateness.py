@@ -8,7 +8,7 @@ import time
 from statistics import median
 
 NAP = 0.01  # seconds between two pieces of work
-PIECES = 300  # of work that a call may take besides its deadline: it encodes, parses and wakes threads
+PIECES = 100  # of work that a call may take besides its deadline: it encodes, parses and wakes threads
 STALLS = 5.0  # times that a call may wait for its turn: on the loop, on the server, on the interpreter's lock
 _WORD = re.compile(r"\w+")
 _TEXT = "We adopted a puppy last Friday, his name is Biscuit; two days ago he was 12 weeks old. " * 200

@@ -834,7 +834,7 @@ def only_a_single_read_has_a_deadline() -> None:
 
     def init(self: Server, *args: Any, **options: Any) -> None:
         honest(self, *args, **options)
-        self._deadline = 8.0
+        self._deadline = 20.0
 
     Server.__init__ = init  # type: ignore[method-assign]
 
