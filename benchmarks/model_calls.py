@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread only waits
 
 import evimem
 from evimem.embedding import count_tokens
-from evimem.llm.evidence_prompt import data
+from evimem.llm.evidence_prompt import escape
 from evimem.loaders.locomo_format import read_locomo
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
@@ -89,7 +89,7 @@ def locomo(path: Path, *, gate: bool) -> None:
     whole: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         for number, sample in enumerate(read_locomo(path)):
-            judge = Judge({turn.id: data(turn.text) for turn in sample.turns})
+            judge = Judge({turn.id: escape(turn.text) for turn in sample.turns})
             with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
                 memory.extend(sample.turns, strict=True)
                 for question in sample.questions:

@@ -19,7 +19,7 @@ from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
 from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, arun, call
-from ..ingest.deferred import give_facts
+from ..ingest.deferred import extract_job
 from ..protocols import Embedder
 from ..types.answer import Answer
 from ..types.budget import Budget
@@ -262,7 +262,7 @@ class AsyncMemory:
 
     async def _read_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
         done = 0
-        tasks = [asyncio.ensure_future(self._run(give_facts(job))) for job in jobs]
+        tasks = [asyncio.ensure_future(self._run(extract_job(job))) for job in jobs]
         try:
             for task in asyncio.as_completed(tasks):
                 done += await task

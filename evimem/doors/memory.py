@@ -17,7 +17,7 @@ from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
 from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, call, run
-from ..ingest.deferred import give_facts
+from ..ingest.deferred import extract_job
 from ..protocols import Embedder
 from ..types.answer import Answer
 from ..types.budget import Budget
@@ -297,7 +297,7 @@ class Memory:
             if over.is_set():
                 return 0
             try:
-                return self._run(give_facts(job))
+                return self._run(extract_job(job))
             except BaseException:
                 over.set()  # here, and not where it is waited for: the next one would have begun by then
                 raise

@@ -14,9 +14,9 @@ from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery
 from ..extract import RuleExtractor
 from ..flow import Flow, StoreCall, call, run
-from ..ingest.add import Remembering
-from ..ingest.batch_api import give_batches
-from ..ingest.deferred import give_links, give_vectors
+from ..ingest.add import Ingestion
+from ..ingest.batch_api import process_batches
+from ..ingest.deferred import embed_turns, link_facts
 from ..ingest.export import read_export, write_export
 from ..judging.judge import Judge
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
@@ -67,13 +67,13 @@ class Core:
 
     def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns."""
-        return Remembering(self.extractor, strict=strict, deferred=self._far(), owes=self._owes()).batches(turns)
+        return Ingestion(self.extractor, strict=strict, deferred=self._far(), jobs=self._owes()).batches(turns)
 
     def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export."""
         given = Given(self.extractor.name)
-        remembering = Remembering(given, deferred=self._far(), owes=self._owes())
-        return remembering.batches(given.noting(read_export(path)))
+        ingestion = Ingestion(given, deferred=self._far(), jobs=self._owes())
+        return ingestion.batches(given.noting(read_export(path)))
 
     def search(self, query: str, k: int, filters: Filters, asked_at: Moment | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
@@ -108,9 +108,10 @@ class Core:
 
     def owed(self) -> Iterator[Flow[int]]:
         """Yield flows, each of which does some of the work that turns are owed, until there is none."""
-        for give in (give_vectors, give_links):
-            while self.store.due(give.__name__.removeprefix("give_").removesuffix("s"), 1):
-                yield give()
+        while self.store.due("vector", 1):
+            yield embed_turns()
+        while self.store.due("link", 1):
+            yield link_facts()
 
     def jobs(self) -> Iterator[tuple[Job, ...]]:
         """Yield turns that a model has not read yet, a few at a time; what is put off is not offered again."""
@@ -125,7 +126,7 @@ class Core:
         if self.judge is None:
             raise InvalidQuery("this memory was opened without llm=, so that there is nobody to hand its turns to")
         self.store.owe("extract")
-        return give_batches()
+        return process_batches()
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
         """Return what it would take to have a model read what it has not read."""

@@ -47,7 +47,7 @@ def replay(trace: Trace, memory: Memory) -> Answer:
             raise _mismatch(number, then, now)
     if len(trace.events) != len(answer.trace.events):
         raise TraceMismatch(f"the trace has {len(trace.events)} events, and {len(answer.trace.events)} came this time")
-    return answer
+    return replace(answer, usage=replace(answer.usage, seconds=0.0))  # what a replay took says nothing of the question
 
 
 def _asked_again(trace: Trace, memory: Memory) -> Flow[Answer]:

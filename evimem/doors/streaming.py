@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..flow import Effect, Flow
-from ..llm.answer_stream import Telling
+from ..llm.answer_stream import AnswerStream
 from ..types.answer import Answer
 from ..types.model import Complete, Reply
 from ..types.trace import Event
@@ -78,21 +78,21 @@ async def astream(
 
 def told_by(model: Any, request: Complete) -> Iterator[str | Outcome]:
     """Yield the words of an answer while the model's reply arrives, then the reply."""
-    telling = Telling()
+    answer = AnswerStream()
     for piece in model.stream(request):
         if isinstance(piece, Reply):
             yield Outcome(piece)
-        elif new := telling.take(piece):
+        elif new := answer.add(piece):
             yield new
 
 
 async def atold_by(model: Any, request: Complete) -> AsyncIterator[str | Outcome]:
     """Do what `told_by` does, on an event loop."""
-    telling = Telling()
+    answer = AnswerStream()
     async for piece in model.stream(request):
         if isinstance(piece, Reply):
             yield Outcome(piece)
-        elif new := telling.take(piece):
+        elif new := answer.add(piece):
             yield new
 
 

@@ -1,1 +1,1 @@
-"""Turns on their way in, and the work that is queued for them."""
+"""Ingest: turns to store, and the queued jobs that derive embeddings, edges and LLM facts from them."""

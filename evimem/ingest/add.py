@@ -1,4 +1,4 @@
-"""Turn in: admit -> extract -> embed -> write, a batch at a time."""
+"""Add turns: validate, extract, embed and write, one transaction per batch."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
 
-BATCH = 256  # turns a transaction: near the best rate, and little to repeat after a crash
+BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 
 @dataclass(slots=True)
-class Remembering:
-    """Remembers the turns of one call. `strict` raises at the first turn that cannot be kept, instead of reporting it.
+class Ingestion:
+    """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
-    `deferred` leaves the vectors to the queue, for an embedder that is far away; `owes` is queued for every turn.
+    `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn.
     """
 
     extractor: Extractor
     strict: bool = False
     deferred: bool = False
-    owes: tuple[JobKind, ...] = ()
+    jobs: tuple[JobKind, ...] = ()
     admit: Admission = field(default_factory=Admission)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
-        """Yield one flow a batch; each is durable when it returns."""
+        """Yield one flow per batch; its turns are durable when it returns."""
         turns = iter(turns)
         while batch := list(islice(turns, BATCH)):
-            yield self.remember(batch)
+            yield self.store(batch)
 
-    def remember(self, turns: Sequence[Turn]) -> Flow[AddReport]:
-        """Keep a batch; return what became of each turn, in order."""
+    def store(self, turns: Sequence[Turn]) -> Flow[AddReport]:
+        """Store a batch; report each turn's outcome, in order. With `strict`, raise InvalidTurn or TurnConflict."""
         outcomes = [self._admitted(turn) for turn in turns]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         stored = yield from known(admitted)
@@ -65,18 +65,18 @@ class Remembering:
         facts = [self.extractor.extract(turn) for turn in turns]
         vectors = None if self.deferred else (yield from _vectors(turns, facts))
         if vectors is None:
-            return [Entry(turn, found, owes=self.owes) for turn, found in zip(turns, facts, strict=True)]
+            return [Entry(turn, found, owes=self.jobs) for turn, found in zip(turns, facts, strict=True)]
         of_facts = np.split(vectors[len(turns) :], np.cumsum([len(found) for found in facts])[:-1])
         parts = zip(turns, facts, vectors[: len(turns)], of_facts, strict=True)
-        return [Entry(turn, found, vector, rows, self.owes) for turn, found, vector, rows in parts]
+        return [Entry(turn, found, vector, rows, self.jobs) for turn, found, vector, rows in parts]
 
 
 def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[Vectors | None]:
-    """Return one row a turn, then one row a fact; None where the embedder fails, which leaves them to the queue."""
+    """Return one row per turn, then one per fact; None where the embedder fails, which leaves them to the queue."""
     if not turns:
         return None
     texts = [embedding_text(turn) for turn in turns] + [fact.text for found in facts for fact in found]
     try:
         return (yield from embed(texts))
     except EmbedderError:
-        return None  # the turns are kept and found by their words; health() shows the vectors as pending
+        return None  # the turns are stored and found by their terms; health() reports the vectors as pending

@@ -1,4 +1,4 @@
-"""The work that turns are still owed after `add`, from the durable queue: vectors, links, facts by a model."""
+"""Process queued jobs: embeddings, edges, LLM facts."""
 
 from __future__ import annotations
 
@@ -11,44 +11,45 @@ import numpy as np
 from ..errors import EmbedderError, ModelError, UnknownTurn
 from ..flow import Flow, contexts, due, embed, hold, postpone, settle
 from ..index.document import embedding_text
-from ..llm.extract_facts import LONGEST_WAIT, extract_facts, setback, worth_asking
+from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..types.stored import MOST_SECONDS, Entry, Job, JobKind
 from ..types.values import Fact
 
-PAGE = 256  # jobs settled in one transaction
-RETRY_SECONDS = 30.0
-ATTEMPTS = 4  # at a turn that no vector can be had for; then it is kept as failed
+PAGE = 256  # jobs per transaction
+RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
+ATTEMPTS = 4  # to embed a turn whose text the embedder rejects; then its job is kept as failed
 
 
-def give_vectors() -> Flow[int]:
-    """Embed one page of turns that have no vector yet; return how many were settled or put off."""
+def embed_turns() -> Flow[int]:
+    """Embed one page of turns that have no vector yet; return how many jobs were done or postponed."""
     jobs = yield from due("vector", PAGE)
-    return (yield from _given("vector", jobs)) if jobs else 0
+    return (yield from _embed_jobs("vector", jobs)) if jobs else 0
 
 
-def give_links() -> Flow[int]:
-    """Embed the facts of one page of turns and link them; return how many turns were settled or put off."""
+def link_facts() -> Flow[int]:
+    """Embed the facts of one page of turns and link them; return how many jobs were done or postponed."""
     jobs = yield from due("link", PAGE)
-    return (yield from _given("link", jobs)) if jobs else 0
+    return (yield from _embed_jobs("link", jobs)) if jobs else 0
 
 
-def _given(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
-    """Embed and settle what is owed to turns. One that no vector can be had for is found by halving, and put off.
+def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
+    """Embed jobs of a kind and store the results; return how many were done or postponed.
 
-    An embedder that cannot be reached, or will not answer, raises: every turn waits, and none is given up.
+    Where the embedder rejects a text, halve the page until the job with that text is found, and postpone it alone.
+    Where it cannot be reached, raise EmbedderError: every job waits, and none is given up.
     """
     try:
         entries = yield from (_turn_vectors(jobs) if kind == "vector" else _fact_vectors(jobs))
     except EmbedderError as error:
         if error.of_texts and len(jobs) > 1:
             half = len(jobs) // 2
-            return (yield from _given(kind, jobs[:half])) + (yield from _given(kind, jobs[half:]))
-        yield from _postponed(kind, jobs, error)
+            return (yield from _embed_jobs(kind, jobs[:half])) + (yield from _embed_jobs(kind, jobs[half:]))
+        yield from _postpone(kind, jobs, error)
         if error.of_texts:
             return 1
         for other in ("vector", "link"):
-            yield from _rest(other, error)
+            yield from _hold_queue(other, error)
         raise
     yield from settle(kind, entries)
     return len(jobs)
@@ -65,61 +66,63 @@ def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:
     return [Entry(job.turn, job.facts, fact_vectors=own) for job, own in zip(jobs, rows, strict=True)]
 
 
-def give_facts(job: Job) -> Flow[int]:
-    """Ask a model for the facts of one turn; return 1. A failure is counted in the queue before it is raised on.
+def extract_job(job: Job) -> Flow[int]:
+    """Ask a model for the facts of one turn; return 1. A failure is recorded in the queue.
 
-    A turn that no reply can be read for goes to the dead letters after some attempts and holds up no other; a model
-    that cannot be reached raises, and leaves the queue as it is.
+    A turn whose replies cannot be parsed is given up after some attempts, and blocks no other. Raise ModelError where
+    the model cannot be reached; the queue stays as it is.
     """
-    if not worth_asking(job.turn):  # a greeting, or a mere question: what the rules found is what there is
+    if not may_state_facts(job.turn):  # a greeting or a mere question: the facts by rule are all there are
         yield from settle("extract", [Entry(job.turn)])
         return 1
     try:
         (earlier,) = yield from contexts([job.turn.id], EARLIER, 0)
     except UnknownTurn:
-        return 1  # it was forgotten since it was offered
+        return 1  # it was forgotten since the job was read
     try:
         extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1)
     except ModelError as error:
-        what = setback(error, job.attempts + 1)
-        yield from postpone("extract", job.turn.id, what.reason, what.seconds)
-        if what.halt:
-            yield from _rest("extract", error)
+        plan = plan_retry(error, job.attempts + 1)
+        yield from postpone("extract", job.turn.id, plan.reason, plan.seconds)
+        if plan.halt:
+            yield from _hold_queue("extract", error)
             raise
         return 1
-    yield from settle_facts([(job, extraction.facts)])
+    yield from store_facts([(job, extraction.facts)])
     return 1
 
 
-def settle_facts(read: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
-    """Keep what a model found in turns, beside what the rules found: in one transaction, embedded together.
+def store_facts(extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
+    """Store the facts that a model extracted, in addition to the facts by rule, in one transaction.
 
-    Where the embedder fails, the facts are kept and their links owed: the model is not asked again.
+    Where the embedder fails, the facts are stored and their edges queued, so that the model is not asked again.
     """
-    new = [_unknown(job, facts) for job, facts in read]
+    new = [_new_facts(job, facts) for job, facts in extracted]
     texts = [fact.text for facts in new for fact in facts]
     rows: list[Any] = [None] * len(new)
     if texts:
         with suppress(EmbedderError):
             rows = np.split((yield from embed(texts)), np.cumsum([len(facts) for facts in new])[:-1])
-    entries = [Entry(job.turn, facts, fact_vectors=own) for (job, _), facts, own in zip(read, new, rows, strict=True)]
+    entries = [
+        Entry(job.turn, facts, fact_vectors=own) for (job, _), facts, own in zip(extracted, new, rows, strict=True)
+    ]
     yield from settle("extract", entries)
 
 
-def _unknown(job: Job, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+def _new_facts(job: Job, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     known = {(fact.subject, fact.predicate, fact.object) for fact in job.facts}
     return tuple(fact for fact in facts if (fact.subject, fact.predicate, fact.object) not in known)
 
 
-def _postponed(kind: JobKind, jobs: Sequence[Job], error: EmbedderError) -> Flow[None]:
+def _postpone(kind: JobKind, jobs: Sequence[Job], error: EmbedderError) -> Flow[None]:
     for job in jobs:
         wait = max(min(LONGEST_WAIT, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), error.retry_after or 0.0)
-        over = error.of_texts and job.attempts + 1 >= ATTEMPTS
-        yield from postpone(kind, job.turn.id, type(error).__name__, None if over else wait)
+        given_up = error.of_texts and job.attempts + 1 >= ATTEMPTS
+        yield from postpone(kind, job.turn.id, type(error).__name__, None if given_up else wait)
 
 
-def _rest(kind: JobKind, error: ModelError | EmbedderError) -> Flow[None]:
-    """Offer no work of a kind for as long as a server asked to be left alone, if it did."""
+def _hold_queue(kind: JobKind, error: ModelError | EmbedderError) -> Flow[None]:
+    """Put off every job of a kind for the seconds of the error's Retry-After, if it has any."""
     seconds = min(getattr(error, "retry_after", None) or 0.0, MOST_SECONDS)
     held: set[str] = set()
     while seconds and (ids := {job.turn.id for job in (yield from due(kind, PAGE))} - held):

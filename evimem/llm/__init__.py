@@ -1,1 +1,1 @@
-"""Judges and extraction that ask a chat model; flows only, the doors perform the requests."""
+"""A chat model as judge, answerer and extractor; flows only, the doors perform the requests."""

@@ -1,21 +1,21 @@
-"""The words of an answer while its reply is still arriving."""
+"""The text of an answer while its JSON reply is still arriving."""
 
 from __future__ import annotations
 
 from .json_reply import partial_field
 
 
-class Telling:
-    """Takes the pieces of an answerer's reply, which is JSON, and gives back what each adds to the answer's text."""
+class AnswerStream:
+    """Extracts the answer's text from the pieces of a JSON reply as they arrive."""
 
     def __init__(self) -> None:
         self._reply = ""
-        self._told = ""
+        self._sent = ""
 
-    def take(self, piece: str) -> str:
-        """Return the new characters of the answer that a piece completes, often none."""
+    def add(self, piece: str) -> str:
+        """Add a piece of the reply; return the characters by which it extends the answer, often none."""
         self._reply += piece
-        said = partial_field(self._reply, "answer")
-        new = said[len(self._told) :]
-        self._told = said
+        answer = partial_field(self._reply, "answer")
+        new = answer[len(self._sent) :]
+        self._sent = answer
         return new

@@ -1,4 +1,4 @@
-"""A judge that spares the judge's request where the offline judge can tell for free that the evidence suffices."""
+"""A judge that skips the model's verdict where the offline judge is already sure that the evidence suffices."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..offline.offline_judge import OfflineJudge
 from ..types.values import Tier
 from .llm_judge import LLMJudge
 
-LEAST_TURNS = 200  # in a memory; the conversations that its precision was measured on have 400 and more
-SURE = 0.95  # of the probability that the memory answers the question; EXACT has as much precision (Constants.exact)
+LEAST_TURNS = 200  # in a memory: the gate's precision was measured on conversations of 400 turns and more
+SURE = 0.95  # probability that the memory answers the question; EXACT was measured as precise (Constants.exact)
 
 
 @dataclass(frozen=True, slots=True)
 class GatedJudge:
-    """Asks the model for a verdict unless the offline judge finds exact evidence and is sure of it.
+    """Uses the offline verdict where it is EXACT and sure, else the model's; answers are always the model's.
 
-    The answer is always the model's, and what is doubtful, coarse, about somebody else or short of facts is always the
-    model's to judge. `least` is the probability from which on the offline judge is believed.
+    Evidence that is doubtful, coarse, about another person or short of facts is judged by the model. `least` is the
+    probability, 0 to 1, from which on the offline verdict is used.
     """
 
     model: LLMJudge
@@ -29,18 +29,18 @@ class GatedJudge:
 
     @property
     def name(self) -> str:
-        """The judge's name in the trace, where the model was asked."""
+        """The name of the judge in traces: the model's."""
         return self.model.name
 
     @property
     def abstain_below(self) -> float:
-        """The model's threshold: what is spared its judgement lies above any."""
+        """The model judge's threshold; verdicts that skip the model lie above it."""
         return self.model.abstain_below
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the offline verdict where it is sure at the first check, else the model's.
 
-        Where it is not sure then, it hardly ever is later (3 of 227 on LoCoMo's development conversations).
+        The first check only: where it is not sure then, it hardly ever is later (3 of 227 questions on LoCoMo dev).
         """
         if view.iteration == 1:
             found = yield from self.offline.judge(view)

@@ -1,4 +1,4 @@
-"""Whether what a model says of a turn stands in it: the place of its words, and words that came from nowhere."""
+"""Grounding of a model's output in a turn: the position of a quote, and words without a source."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from ..text.terms import terms, words
 
-MAX_QUOTE = 1_000
-ANCHORED = 0.5
+MAX_QUOTE = 1_000  # characters
+ANCHORED = 0.5  # share of a phrase's terms that must stand in the sources
 _MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where a text has a quote's words, whatever the spaces, the case and the marks around them."""
+    """Return the character range of a quote in a text, ignoring white space, case and punctuation around it."""
     if len(quote) > MAX_QUOTE:
         return None
     for candidate in (quote.split(), quote.strip(_MARKS).split()):
@@ -25,11 +25,11 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
-def is_anchored(said: str, known: Iterable[str], *, share: float = ANCHORED) -> bool:
-    """Whether at least a share of a phrase's terms, and each of its numbers, stand in known texts."""
-    sources = tuple(known)
+def is_anchored(phrase: str, sources: Iterable[str], *, share: float = ANCHORED) -> bool:
+    """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the sources."""
+    sources = tuple(sources)
     stems = {term for text in sources for term in terms(text)}
     numbers = {word for text in sources for word in words(text) if any(c.isdigit() for c in word)}
-    own = terms(said)
-    invented = [word for word in words(said) if any(c.isdigit() for c in word) and word not in numbers]
+    own = terms(phrase)
+    invented = [word for word in words(phrase) if any(c.isdigit() for c in word) and word not in numbers]
     return not invented and sum(term in stems for term in own) >= share * len(own)

@@ -1,7 +1,7 @@
-"""Reads what a model replied: the first JSON object in it that has the wanted fields, or else its labelled lines.
+"""Parse a model's reply: the first JSON object in it that has a wanted field, else its labelled lines.
 
 Models wrap JSON in fences, prose and thoughts, leave trailing commas, quote with apostrophes, or answer in lines
-("**EXACT**: yes"). All of that is read; whatever cannot be is a `ReplyError`, and nothing else is ever raised.
+("**EXACT**: yes"). All of that is parsed; what cannot be raises `ReplyError`, and nothing else is ever raised.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 from ..errors import ReplyError
 
-MAX_REPLY = 2_000_000
-MAX_STARTS = 8
+MAX_REPLY = 2_000_000  # characters
+MAX_STARTS = 8  # opening brackets that are tried
 MAX_DEPTH = 64
-MAX_TOKENS = 4_000
+MAX_TOKENS = 4_000  # of lenient parsing, over all starts: bounds the work on hostile replies
 MAX_LINES = 300
-MAX_LINE = 4_000
+MAX_LINE = 4_000  # characters
 
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|//[^\n]*|/\*.*?\*/)+)
@@ -39,16 +39,17 @@ _DECODER = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
 def read(text: str, role: str, wanted: Collection[str], *, bare: str | None = None) -> dict[str, Any]:
     """Return the reply's first object that has one of the wanted fields, or its labelled lines.
 
-    `bare` names the field that a reply which is a mere list stands for. Raise ReplyError when there is neither.
+    With `bare`, a reply that is only a list of objects is taken as the value of that field. Raise ReplyError when
+    there is nothing of this.
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
-    said = text.rpartition("</think>")[2].strip("\ufeff \t\r\n")
-    if not said:
+    visible = text.rpartition("</think>")[2].strip("\ufeff \t\r\n")
+    if not visible:
         raise ReplyError(role, "it is empty", text)
-    found = _object(said, wanted, bare)
+    found = _object(visible, wanted, bare)
     if found is None:
-        lines = _lines(said)
+        lines = _lines(visible)
         found = lines if any(name in lines for name in wanted) else None
     if found is None:
         raise ReplyError(role, f"it has neither a JSON object nor labelled lines with any of {sorted(wanted)!r}", text)
@@ -56,7 +57,7 @@ def read(text: str, role: str, wanted: Collection[str], *, bare: str | None = No
 
 
 def partial_field(text: str, name: str) -> str:
-    """Return as much of a string field as a JSON reply that is still arriving already holds."""
+    """Return the part of a string field that an incomplete JSON reply already holds."""
     opening = re.search(rf'"{re.escape(name)}"\s*:\s*"', text)
     if opening is None:
         return ""
@@ -77,16 +78,16 @@ def _object(text: str, wanted: Collection[str], bare: str | None) -> dict[str, A
             return value
         if bare and isinstance(value, list) and all(isinstance(item, dict) for item in value):
             return {bare: value}
-        at = max(end, match.end())  # what stands inside an object was read with it
+        at = max(end, match.end())  # what is nested in an object was parsed with it
     return None
 
 
 def _value_at(text: str, start: int, left: list[int]) -> tuple[Any, int]:
-    """Return the value that begins here and where it ends, read strictly, else leniently; None when it is neither."""
+    """Return the value that starts here and its end, parsed strictly, else leniently; None when neither works."""
     try:
         return _DECODER.raw_decode(text, start)
     except RecursionError:
-        return None, len(text)  # nobody means a nest that deep, nor what it holds
+        return None, len(text)  # nested too deep to be a reply
     except ValueError:  # not strict JSON, or an integer of thousands of digits
         pass
     lenient = _Lenient(text, start, left)
@@ -165,7 +166,7 @@ def _unescaped(body: str) -> str:
         return chr(int(code, 16)) if code else _ESCAPES.get(plain, plain)
 
     plain = _ESCAPE.sub(character, body) if "\\" in body else body
-    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins the halves of a pair
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
 
 
 def _lines(text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Fields of a model's reply as values of the type that was asked for; None or nothing when they are not."""
+"""Tolerant readers for the fields of a model's reply: a value of the wanted type, or None, or an empty value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-MAX_TEXT = 4_000
+MAX_TEXT = 4_000  # characters
 MAX_ITEMS = 200
 
-# NUL and other controls, zero-width and bidirectional marks, and the invisible tag characters: none of them is said.
+# NUL and other controls, zero-width and bidirectional marks, tag characters, lone surrogates: they can hide text.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
@@ -20,12 +20,12 @@ _NOTHING = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "
 
 
 def visible(text: str) -> str:
-    """Return a text without characters that nobody sees."""
+    """Return a text without invisible characters."""
     return _INVISIBLE.sub("", text)
 
 
 def text(value: Any, limit: int = MAX_TEXT) -> str:
-    """Return a string or a number as clean text, anything else as nothing."""
+    """Return a string or a number as clean text of at most `limit` characters, anything else as an empty string."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return ""
     if isinstance(value, int) and abs(value) >= 10**18:
@@ -34,13 +34,13 @@ def text(value: Any, limit: int = MAX_TEXT) -> str:
 
 
 def stated(value: Any, limit: int = MAX_TEXT) -> str:
-    """Return a text as `text` does, and nothing for a word that means nothing ("none.", "N/A")."""
-    said = text(value, limit)
-    return "" if said.strip(" .!-*_\"'").lower() in _NOTHING else said
+    """Return a text as `text` does, but an empty one for a word such as "none." or "N/A"."""
+    clean = text(value, limit)
+    return "" if clean.strip(" .!-*_\"'").lower() in _NOTHING else clean
 
 
 def confidence(value: Any) -> float | None:
-    """Return a number in 0..1, read from 0.95, "0.95 (high)", 95 or "95%"."""
+    """Return a number in 0..1, read from 0.95, "0.95 (high)", 95 or "95%"; None for anything else."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -58,7 +58,7 @@ def confidence(value: Any) -> float | None:
 
 
 def flag(value: Any) -> bool | None:
-    """Return yes or no, None for neither."""
+    """Return a yes or no as a boolean, None for neither."""
     if isinstance(value, bool):
         return value
     word = re.match(r"\W*(\w+)", text(value, 40).lower())
@@ -68,13 +68,13 @@ def flag(value: Any) -> bool | None:
 
 
 def choice(value: Any, allowed: Collection[str]) -> str | None:
-    """Return the allowed word that a field says, whatever its case and decoration."""
+    """Return the allowed word that a field holds, ignoring case and punctuation; None for another."""
     word = re.sub(r"[\s-]+", "_", text(value, 80).strip(" .!*_`\"'").lower())
     return word if word in allowed else None
 
 
 def items(value: Any) -> list[Any]:
-    """Return a list as it is, a string as its comma-separated or line-separated parts, anything else as nothing."""
+    """Return at most MAX_ITEMS items: of a list, or of a string split at commas, semicolons and line breaks."""
     if isinstance(value, list):
         return value[:MAX_ITEMS]
     if not isinstance(value, str):
@@ -84,6 +84,6 @@ def items(value: Any) -> list[Any]:
 
 
 def sentences(value: Any, limit: int) -> tuple[str, ...]:
-    """Return a list of texts, or a text's lines, as clean texts that say something."""
-    said = value.split("\n") if isinstance(value, str) else items(value)
-    return tuple(clean for sentence in said[:limit] if (clean := stated(sentence)))
+    """Return the non-empty texts among the first `limit` items of a list, or lines of a string."""
+    parts = value.split("\n") if isinstance(value, str) else items(value)
+    return tuple(clean for sentence in parts[:limit] if (clean := stated(sentence)))

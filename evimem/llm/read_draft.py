@@ -1,4 +1,4 @@
-"""An answerer's reply as a `Draft`: its steps, a short answer, and citations down to the characters."""
+"""Parse an answerer's reply into a `Draft`: steps, a short answer, citations with character ranges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..judging.evidence import Draft
 from ..types.answer import Citation
 from ..types.values import Turn
 from . import prompt_fields
-from .evidence_prompt import Page
+from .evidence_prompt import ShownEvidence
 from .grounding import MAX_QUOTE, find_quote
 from .json_reply import read
 
@@ -19,8 +19,8 @@ MAX_CITATIONS = 20
 MAX_LABEL = 120
 
 
-def read_draft(text: str, page: Page) -> Draft:
-    """Return the draft that a reply states. Raise ReplyError when it has no answer field."""
+def read_draft(text: str, shown: ShownEvidence) -> Draft:
+    """Return the draft in a reply; an empty answer means no draft text. Raise ReplyError without an answer field."""
     reply = read(text, "answer", ("answer",))
     if not isinstance(reply["answer"], (str, int, float)) or isinstance(reply["answer"], bool):
         raise ReplyError("answer", f"its answer is a {type(reply['answer']).__name__}, not a text", text)
@@ -28,22 +28,22 @@ def read_draft(text: str, page: Page) -> Draft:
     steps = prompt_fields.sentences(reply.get("steps"), MAX_STEPS)
     if not answer:
         return Draft(None, (), steps, reason="the evidence does not hold the answer")
-    return Draft(answer, citations(reply, page), steps)
+    return Draft(answer, citations(reply, shown), steps)
 
 
-def citations(reply: Mapping[str, Any], page: Page) -> tuple[Citation, ...]:
-    """Return the places a reply cites. One that names nothing shown keeps its label: the loop drops and counts it."""
+def citations(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Citation, ...]:
+    """Return the reply's citations. One of a turn that was not shown keeps its label: the loop drops and counts it."""
     entries = prompt_fields.items(reply.get("citations"))[:MAX_CITATIONS]
-    return tuple(dict.fromkeys(_citation(entry, page) for entry in entries))
+    return tuple(dict.fromkeys(_citation(entry, shown) for entry in entries))
 
 
-def _citation(entry: Any, page: Page) -> Citation:
-    said = entry if isinstance(entry, dict) else {"id": entry}
-    label = prompt_fields.text(said.get("id"), MAX_LABEL)
-    turn = page.turn(label)
+def _citation(entry: Any, shown: ShownEvidence) -> Citation:
+    fields = entry if isinstance(entry, dict) else {"id": entry}
+    label = prompt_fields.text(fields.get("id"), MAX_LABEL)
+    turn = shown.turn(label)
     if turn is None:
         return Citation(label, None, "")
-    return _cited(turn, prompt_fields.text(said.get("quote"), MAX_QUOTE))
+    return _cited(turn, prompt_fields.text(fields.get("quote"), MAX_QUOTE))
 
 
 def _cited(turn: Turn, quote: str) -> Citation:

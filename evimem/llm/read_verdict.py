@@ -1,4 +1,4 @@
-"""A judge's reply as a `Verdict`: only requirements that exist, only evidence that was shown, only known gaps."""
+"""Parse a judge's reply into a `Verdict`: existing requirements, shown evidence and known kinds of gap only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..judging.evidence import Verdict, View
 from ..judging.tracker import Requirement
 from ..types.values import Gap, GapKind, Tier
 from . import prompt_fields
-from .evidence_prompt import Page
+from .evidence_prompt import ShownEvidence
 from .json_reply import read
 from .reply_schemas import GAPS, STATUSES, TIERS
 
@@ -23,7 +23,7 @@ _WANTED = ("tier", *_FLAGS)
 
 @dataclass(slots=True)
 class _Support:
-    """What the reply says of the requirements, and how much of it names nothing that was offered."""
+    """The reply's requirements by status; `dropped` counts labels of requirements or evidence that do not exist."""
 
     supported: dict[str, tuple[str, ...]] = field(default_factory=dict)
     waived: dict[str, str] = field(default_factory=dict)
@@ -31,15 +31,15 @@ class _Support:
     dropped: int = 0
 
 
-def read_verdict(text: str, view: View, page: Page) -> Verdict:
-    """Return the verdict that a judge's reply states. Raise ReplyError when it states no tier or confidence."""
+def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
+    """Return the verdict in a judge's reply. Raise ReplyError when it has no tier or no confidence."""
     reply = read(text, "judge", _WANTED)
     tier, confidence = _tier(reply), prompt_fields.confidence(reply.get("confidence"))
     if tier is None:
         raise ReplyError("judge", f"its tier is none of {TIERS!r}", text)
     if confidence is None:
         raise ReplyError("judge", "its confidence is no number between 0 and 1", text)
-    support = _support(prompt_fields.items(reply.get("requirements")), view, page)
+    support = _support(prompt_fields.items(reply.get("requirements")), view, shown)
     return Verdict(
         tier=tier,
         confidence=confidence,
@@ -54,7 +54,7 @@ def read_verdict(text: str, view: View, page: Page) -> Verdict:
 
 
 def labels(requirements: Sequence[Requirement]) -> Mapping[str, Requirement]:
-    """Return the label that each requirement is shown under."""
+    """Return the requirements by their labels r1, r2, ... in the prompt."""
     return {f"r{number}": requirement for number, requirement in enumerate(requirements, 1)}
 
 
@@ -69,25 +69,25 @@ def _tier(reply: Mapping[str, Any]) -> Tier | None:
     return Tier.NONE if flags.get(Tier.PARTIAL) is False else None
 
 
-def _support(entries: Sequence[Any], view: View, page: Page) -> _Support:
+def _support(entries: Sequence[Any], view: View, shown: ShownEvidence) -> _Support:
     known = labels(view.tracker.requirements)
     names = {requirement.id: requirement for requirement in known.values()}
     found = _Support()
     for entry in entries:
-        said = entry if isinstance(entry, dict) else {}
-        label = prompt_fields.text(said.get("id"), 120)
+        fields = entry if isinstance(entry, dict) else {}
+        label = prompt_fields.text(fields.get("id"), 120)
         requirement = known.get(label.lower().strip("[]() ")) or names.get(label)
         if requirement is None:
             found.dropped += 1
             continue
-        _note(found, requirement.id, said, view, page)
+        _add(found, requirement.id, fields, view, shown)
     return found
 
 
-def _note(found: _Support, requirement: str, said: Mapping[str, Any], view: View, page: Page) -> None:
-    status = prompt_fields.choice(said.get("status"), STATUSES)
-    why = prompt_fields.stated(said.get("why"), MAX_SENTENCE)
-    cited = [page.turn(prompt_fields.text(item, 120)) for item in prompt_fields.items(said.get("evidence"))]
+def _add(found: _Support, requirement: str, fields: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
+    status = prompt_fields.choice(fields.get("status"), STATUSES)
+    why = prompt_fields.stated(fields.get("why"), MAX_SENTENCE)
+    cited = [shown.turn(prompt_fields.text(item, 120)) for item in prompt_fields.items(fields.get("evidence"))]
     found.dropped += cited.count(None)
     witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
     if status == "supported" and witnesses:
@@ -99,19 +99,19 @@ def _note(found: _Support, requirement: str, said: Mapping[str, Any], view: View
 
 
 def _gaps(reply: Mapping[str, Any]) -> tuple[Gap, ...]:
-    said = reply.get("gaps", reply.get("missing"))
-    entries = said if isinstance(said, list) else [said]
+    stated = reply.get("gaps", reply.get("missing"))
+    entries = stated if isinstance(stated, list) else [stated]
     gaps = (_gap(entry) for entry in entries[:MAX_GAPS])
     return tuple(dict.fromkeys(gap for gap in gaps if gap is not None))
 
 
 def _gap(entry: Any) -> Gap | None:
-    said = entry if isinstance(entry, dict) else {"text": entry}
-    text = prompt_fields.stated(said.get("text"), MAX_SENTENCE)
-    about = prompt_fields.stated(said.get("about"), 80)
+    fields = entry if isinstance(entry, dict) else {"text": entry}
+    text = prompt_fields.stated(fields.get("text"), MAX_SENTENCE)
+    about = prompt_fields.stated(fields.get("about"), 80)
     if not text and not about:
         return None
-    named = prompt_fields.choice(said.get("kind"), GAPS)
+    named = prompt_fields.choice(fields.get("kind"), GAPS)
     kind: GapKind = next((known for known in _KINDS if known == named), "attribute")
     return Gap(kind, about, text or f"too little about {about}")
 

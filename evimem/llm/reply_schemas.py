@@ -1,4 +1,4 @@
-"""The JSON schemas of the replies, in the form that strict servers take: every field required, no other allowed."""
+"""JSON schemas of the replies, in the strict form of structured outputs: every field required, no other allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a model for a reply of a form: read it, have it repaired once, and keep an account of every request."""
+"""One model call: send it, parse the reply, ask once more where it cannot be parsed, and log every request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Ledger:
-    """The requests of one judgement or answer, in order."""
+    """The log of the model requests of one judgement or answer, in order."""
 
     def __init__(self, iteration: int) -> None:
         self._iteration = iteration
@@ -23,11 +23,11 @@ class Ledger:
 
     @property
     def calls(self) -> tuple[Called, ...]:
-        """What was asked so far."""
+        """The requests so far."""
         return tuple(self._calls)
 
-    def note(self, role: str, outcome: str, reply: Reply | None, *, repairs: int) -> None:
-        """Record a request and how it ended."""
+    def record(self, role: str, outcome: str, reply: Reply | None, *, repairs: int) -> None:
+        """Record a request and its outcome: "ok", or the name of the error's class."""
         cost = reply or Reply("")
         self._calls.append(
             Called(
@@ -45,32 +45,32 @@ class Ledger:
         )
 
 
-def ask(request: Complete, read: Callable[[str], T], ledger: Ledger) -> Flow[T]:
-    """Return what `read` makes of the model's reply; one that it cannot read is asked for once more.
+def ask_model(request: Complete, parse: Callable[[str], T], ledger: Ledger) -> Flow[T]:
+    """Return the model's reply as `parse` reads it. Where it raises ReplyError, ask once more, naming the reason.
 
-    Raise ModelError, with the requests made so far in `calls`, when there is no usable reply then either.
+    Raise ModelError, with the requests so far in `calls`, when the second reply cannot be parsed either.
     """
     try:
-        return (yield from _once(request, read, ledger, repairs=0))
+        return (yield from _attempt(request, parse, ledger, repairs=0))
     except ReplyError as error:
         again = replace(request, prompt=f"{request.prompt}\n\n{_complaint(error)}")
-    return (yield from _once(again, read, ledger, repairs=1))
+    return (yield from _attempt(again, parse, ledger, repairs=1))
 
 
-def _once(request: Complete, read: Callable[[str], T], ledger: Ledger, *, repairs: int) -> Flow[T]:
+def _attempt(request: Complete, parse: Callable[[str], T], ledger: Ledger, *, repairs: int) -> Flow[T]:
     reply: Reply | None = None
     try:
         reply = yield from complete(request)
-        value = read(reply.text)
+        value = parse(reply.text)
     except ModelError as error:
         received = reply or getattr(error, "received", None)
-        ledger.note(request.role, type(error).__name__, received, repairs=repairs)
+        ledger.record(request.role, type(error).__name__, received, repairs=repairs)
         error.calls = ledger.calls
         raise
-    ledger.note(request.role, "ok", reply, repairs=repairs)
+    ledger.record(request.role, "ok", reply, repairs=repairs)
     return value
 
 
 def _complaint(error: ReplyError) -> str:
-    """Return what to tell the model: the reason only, for its bad reply may repeat what somebody planted."""
+    """Return the repair request: the reason only, because the bad reply may repeat instructions planted in a turn."""
     return f"Your previous reply could not be used: {error.why}. Reply once more, with the JSON object alone."

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import get_args
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, ModelError
 from ..flow import Flow
 from ..judging.judge import Judge
 from ..query.analysis import check_asked
@@ -30,14 +32,29 @@ def answer_question(
     asked_at: datetime | None = None,
     budget: Budget | None = None,
     tell: Callable[[Event], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Flow[Answer]:
-    """Answer a question with a loop and a judge. Raise InvalidQuery for one that makes no sense."""
+    """Answer a question with a loop and a judge. Raise InvalidQuery for one that makes no sense.
+
+    `usage.seconds` of the answer, or of a failure's partial answer, is the time that passed by `clock`.
+    """
+    started = clock()
     check_asked("question", question)
     if loop not in LOOPS:
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
-    return (yield from LOOPS[loop](Task(question, judge, asked_at, allowed, tell=tell)))
+    try:
+        answer = yield from LOOPS[loop](Task(question, judge, asked_at, allowed, clock, tell))
+    except ModelError as error:
+        if error.partial is not None:
+            error.partial = _timed(error.partial, clock() - started)
+        raise
+    return _timed(answer, clock() - started)
+
+
+def _timed(answer: Answer, seconds: float) -> Answer:
+    return replace(answer, usage=replace(answer.usage, seconds=seconds))
 
 
 def _check_budget(budget: Budget) -> None:

@@ -76,7 +76,7 @@ def check_citations(citations: Iterable[Citation], shown: Mapping[str, Turn], fa
 
 
 def cost(events: Iterable[Event]) -> Usage:
-    """Add up the model calls of a trace; the seconds of the whole question are the door's to measure."""
+    """Add up the model calls of a trace; `answer_question` measures the seconds of the whole question."""
     calls = [event for event in events if isinstance(event, Called)]
     return Usage(
         requests=sum(call.outcome == "ok" for call in calls),

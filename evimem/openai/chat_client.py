@@ -1,4 +1,4 @@
-"""A chat model behind an OpenAI-compatible endpoint, for both doors."""
+"""A chat model behind an OpenAI-compatible endpoint, synchronous and asynchronous."""
 
 from __future__ import annotations
 
@@ -13,23 +13,44 @@ from typing import Any, TypeVar
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..types.model import Complete, ModelRole, Reply
 from . import wire_format
-from .batch_client import Outcomes, collect_batch, start_batch
+from .batch_client import BatchOutcomes, download_batch, read_batch, submit_batch
 from .endpoint import HEADERS, Server, body_of, lines_of
-from .refusals import option_refused
+from .http_errors import rejected_option
 
 T = TypeVar("T")
-Listener = Callable[[str], None]
+OnPiece = Callable[[str], None]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OpenAI:
-    """A chat model behind any OpenAI-compatible endpoint, for a synchronous caller; `as_async()` is its twin.
+    """A chat model behind any OpenAI-compatible endpoint; `as_async()` is for event loops.
 
-    `judge_model`, `answer_model` and `extract_model` default to `model`, their temperatures to `temperature`; None
-    leaves the temperature to the server. Without `api_key` the openai client reads OPENAI_API_KEY, except for a
-    `base_url` on this machine, which is never sent that key. `deadline` bounds a whole call in seconds: its retries
-    and its waiting for one of `concurrency` places included. `prices` map a model to dollars per million input and
-    output tokens; `extra` holds further fields for the body of each request.
+    Constructing it imports the `openai` package; no request is sent before the first call. Safe to share between
+    threads and memories; close it when done.
+
+    Args:
+        model: The model's name, for every role that has none of its own.
+        judge_model: The model that judges whether evidence suffices.
+        answer_model: The model that words answers.
+        extract_model: The model that extracts facts from turns, in `Memory.enrich`.
+        temperature: Sampling temperature, usually 0 to 2, for every role that has none of its own; None leaves it to
+            the server. A server that rejects the option is asked again without it.
+        judge_temperature: The judge's temperature.
+        answer_temperature: The answerer's temperature.
+        extract_temperature: The extractor's temperature.
+        base_url: The API's root, such as `http://localhost:11434/v1`; None is OpenAI's.
+        api_key: The key. None reads OPENAI_API_KEY, except for a `base_url` on this machine, which gets no such key.
+        deadline: Seconds, above 0, that a whole call may take: its retries, its waits and its waiting for one of
+            `concurrency` places included.
+        max_retries: Further attempts, 0 or more, after a failure that may pass (408, 409, 425, 429, 5xx, a broken
+            connection). A Retry-After header is honoured within the deadline.
+        concurrency: Requests in flight at one time, at least 1.
+        prices: Dollars per million input tokens and per million output tokens, by model name, for `Reply.cost`.
+        extra: Further fields for the body of each request, such as `{"seed": 7}`.
+
+    Raises:
+        MissingExtra: When the `openai` package is not installed (`pip install 'evimem[openai]'`).
+        ModelUnavailable: When there is no API key.
     """
 
     model: str
@@ -48,7 +69,7 @@ class OpenAI:
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     _server: Server = field(init=False)
-    _refused_options: set[tuple[str, str]] = field(init=False, default_factory=set)
+    _rejected_options: set[tuple[str, str]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         server = Server(
@@ -65,7 +86,11 @@ class OpenAI:
         return f"OpenAI(model={self.model!r}, host={wire_format.host(self.base_url)!r})"
 
     def complete(self, request: Complete) -> Reply:
-        """Return the model's reply. Raise ModelError when there is none before the deadline."""
+        """Return the model's reply.
+
+        Raise ModelTimeout at the deadline, ModelUnavailable (with `status`, `retryable` and `retry_after` seconds)
+        when the server rejects the request or cannot be reached, ReplyError for a refused, truncated or empty reply.
+        """
         future = self._submit(request, None)
         try:
             return future.result()
@@ -73,7 +98,11 @@ class OpenAI:
             future.cancel()  # an interrupt must not leave the request running
 
     def stream(self, request: Complete) -> Iterator[str | Reply]:
-        """Yield the pieces of the reply as they come and, last, the whole `Reply`."""
+        """Yield the pieces of the reply's text as they arrive and, last, the `Reply`. Raise as `complete` does.
+
+        A failure after the first piece is not retried, because pieces that were yielded cannot be taken back. Closing
+        the iterator cancels the request.
+        """
         pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         future = self._submit(request, pieces.put)
         future.add_done_callback(lambda _: pieces.put(None))
@@ -85,27 +114,36 @@ class OpenAI:
             future.cancel()
 
     def start_batch(self, requests: Mapping[str, Complete]) -> str:
-        """Hand requests in to the provider's Batch API, by key; return the batch's id. Raise ModelError."""
-        return start_batch(self, requests)
+        """Submit requests, by key, to the provider's Batch API; return the batch's id. Raise ModelError; never retried.
 
-    def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> Outcomes | None:
-        """Return what became of each request of a batch, or None while it is worked on. Raise ModelError."""
-        return collect_batch(self, batch_id, requests)
+        Keys are at most 64 characters. A batch is answered within a day, usually at half the price.
+        """
+        bodies = {key: self.body(request) for key, request in requests.items()}
+        return self.call(lambda client: submit_batch(client, bodies))
+
+    def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> BatchOutcomes | None:
+        """Return the reply or the error of each request, or None while the batch is in progress. Raise ModelError.
+
+        `requests` are those of `start_batch`, by the same keys. One that the batch did not answer gets a retryable
+        ModelUnavailable.
+        """
+        lines = self.call(lambda client: download_batch(client, batch_id))
+        return None if lines is None else read_batch(lines, requests)
 
     def as_async(self) -> AsyncOpenAI:
-        """Return the same model for an event loop; it shares this one's connections and limits."""
+        """Return the same model for event loops; it shares this one's connections and limits."""
         return AsyncOpenAI(self)
 
     def close(self) -> None:
-        """Close the connections and end their thread; a later call opens new ones."""
+        """Close the connections and end their thread; calls in progress fail, a later call opens new ones."""
         self._server.close()
 
     def model_for(self, role: ModelRole) -> str:
-        """Return the name of the model that plays a role."""
+        """Return the name of the model for a role."""
         return getattr(self, f"{role}_model") or self.model
 
     def body(self, request: Complete) -> dict[str, Any]:
-        """Return the body of a request that does not stream, as it goes over the wire."""
+        """Return the JSON body of a request that does not stream."""
         options = self._options(request, stream=False)
         return {
             "model": self.model_for(request.role),
@@ -114,60 +152,58 @@ class OpenAI:
             **self.extra,
         }
 
-    def call(self, work: Callable[[Any], Awaitable[T]]) -> T:
-        """Return what some work with the client gives, tried once. Raise ModelError when it fails or comes too late."""
-        future = self._server.submit(lambda client: self._server.typed(work(client)), retry=False)
+    def call(self, request: Callable[[Any], Awaitable[T]]) -> T:
+        """Return the result of a request made with the openai client, without retries. Raise ModelError."""
+        future = self._server.submit(lambda client: self._server.typed(request(client)), retry=False)
         try:
             return future.result()
         finally:
             future.cancel()
 
-    def _submit(self, request: Complete, listen: Listener | None) -> Future[Reply]:
-        hearing = _Hearing(listen) if listen else None
-        began = monotonic()
+    def _submit(self, request: Complete, on_piece: OnPiece | None) -> Future[Reply]:
+        pieces = _Pieces(on_piece) if on_piece else None
+        started = monotonic()
 
         def finish(reply: Reply, retries: int) -> Reply:
-            return replace(reply, retries=reply.retries + retries, seconds=monotonic() - began)
+            return replace(reply, retries=reply.retries + retries, seconds=monotonic() - started)
 
-        return self._server.submit(lambda client: self._ask(client, request, hearing), finish)
+        return self._server.submit(lambda client: self._attempt(client, request, pieces), finish)
 
-    async def _ask(self, client: Any, request: Complete, hearing: _Hearing | None) -> Reply:
-        """Ask, and ask again without an option that this server refuses; remember which ones it refuses."""
+    async def _attempt(self, client: Any, request: Complete, pieces: _Pieces | None) -> Reply:
+        """Send a request, again without each option that the server rejects; remember which ones it rejects."""
         model = self.model_for(request.role)
-        options = self._options(request, stream=hearing is not None)
+        options = self._options(request, stream=pieces is not None)
         dropped: set[tuple[str, str]] = set()
         while True:
             try:
-                reply = await self._server.typed(self._chat(client, request, options, hearing))
+                reply = await self._server.typed(self._chat(client, request, options, pieces))
             except ModelError as error:
-                name = option_refused(error, options)
+                name = rejected_option(error, options)
                 if name is None:
                     raise
                 del options[name]
                 dropped.add((model, name))
             else:
-                self._refused_options.update(dropped)
+                self._rejected_options.update(dropped)  # only after a success: else the option was not the fault
                 return replace(reply, retries=len(dropped), cost=wire_format.cost(reply, self.prices, model))
 
-    async def _chat(
-        self, client: Any, request: Complete, options: Mapping[str, Any], hearing: _Hearing | None
-    ) -> Reply:
+    async def _chat(self, client: Any, request: Complete, options: Mapping[str, Any], pieces: _Pieces | None) -> Reply:
         call = client.chat.completions.with_streaming_response.create(
             model=self.model_for(request.role),
             messages=wire_format.messages(request),
-            stream=hearing is not None,
+            stream=pieces is not None,
             extra_headers=HEADERS,
             extra_body=dict(self.extra) or None,
             **options,
         )
         async with call as response:
-            if hearing is None:
+            if pieces is None:
                 return wire_format.read_reply(await body_of(response), request)
-            if "event-stream" not in response.headers.get("content-type", ""):  # it does not stream
+            if "event-stream" not in response.headers.get("content-type", ""):  # a server that cannot stream
                 reply = wire_format.read_reply(await body_of(response), request)
-                hearing(reply.text)
+                pieces.add(reply.text)
                 return reply
-            return await _streamed(response, request, hearing)
+            return await _streamed(response, request, pieces)
 
     def _options(self, request: Complete, *, stream: bool) -> dict[str, Any]:
         own = getattr(self, f"{request.role}_temperature")
@@ -176,8 +212,8 @@ class OpenAI:
             "response_format": wire_format.response_format(request) if request.schema else None,
             "stream_options": {"include_usage": True} if stream else None,
         }
-        refused = {name for model, name in self._refused_options if model == self.model_for(request.role)}
-        return {name: value for name, value in options.items() if value is not None and name not in refused}
+        rejected = {name for model, name in self._rejected_options if model == self.model_for(request.role)}
+        return {name: value for name, value in options.items() if value is not None and name not in rejected}
 
 
 class AsyncOpenAI:
@@ -190,15 +226,15 @@ class AsyncOpenAI:
         return f"Async{self.model!r}"
 
     async def complete(self, request: Complete) -> Reply:
-        """Return the model's reply. Raise ModelError when there is none before the deadline."""
+        """Return the model's reply. Raise as `OpenAI.complete` does."""
         return await asyncio.wrap_future(self.model._submit(request, None))
 
     async def stream(self, request: Complete) -> AsyncIterator[str | Reply]:
-        """Yield the pieces of the reply as they come and, last, the whole `Reply`."""
+        """Yield the pieces of the reply's text as they arrive and, last, the `Reply`. Raise as `OpenAI.stream` does."""
         loop = asyncio.get_running_loop()
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        future = self.model._submit(request, lambda piece: _tell(loop, pieces, piece))
-        future.add_done_callback(lambda _: _tell(loop, pieces, None))
+        future = self.model._submit(request, lambda piece: _put(loop, pieces, piece))
+        future.add_done_callback(lambda _: _put(loop, pieces, None))
         try:
             while (piece := await pieces.get()) is not None:
                 yield piece
@@ -208,35 +244,37 @@ class AsyncOpenAI:
             future.cancel()
 
     def close(self) -> None:
-        """Close the connections that this object shares with its model."""
+        """Close the connections, which are shared with the `OpenAI` model."""
         self.model.close()
 
 
-class _Hearing:
-    """Passes pieces on and remembers whether there were any: what was heard cannot be taken back and retried."""
+class _Pieces:
+    """Passes pieces of a reply on, and records whether there were any: then a retry would repeat them."""
 
-    def __init__(self, listen: Listener) -> None:
-        self._listen = listen
-        self.begun = False
+    def __init__(self, on_piece: OnPiece) -> None:
+        self._on_piece = on_piece
+        self.any = False
 
-    def __call__(self, piece: str) -> None:
-        self.begun = self.begun or bool(piece)
-        self._listen(piece)
+    def add(self, piece: str) -> None:
+        self.any = self.any or bool(piece)
+        self._on_piece(piece)
 
 
-async def _streamed(response: Any, request: Complete, hearing: _Hearing) -> Reply:
-    streamed = wire_format.Streamed()
+async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
+    completion = wire_format.StreamedCompletion()
     try:
         async for line in lines_of(response):
-            if piece := streamed.take(line):
-                hearing(piece)
-        return streamed.reply(request)
+            if piece := completion.add_line(line):
+                pieces.add(piece)
+        return completion.reply(request)
     except Exception as error:
-        if not hearing.begun or isinstance(error, ReplyError):
+        if not pieces.any or isinstance(error, ReplyError):
             raise
+    # Outside of `except`, so that the client's error, which may quote what was sent, is not chained.
     raise ModelUnavailable("the stream broke off after it had begun; ask again", retryable=False)
 
 
-def _tell(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[str | None], piece: str | None) -> None:
+def _put(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[str | None], piece: str | None) -> None:
+    """Put a piece into an event loop's queue from the connection's thread; the loop may be gone by then."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(pieces.put_nowait, piece)

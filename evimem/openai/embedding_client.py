@@ -1,4 +1,4 @@
-"""An embedder behind an OpenAI-compatible endpoint, for both doors."""
+"""An embedder behind an OpenAI-compatible endpoint, synchronous and asynchronous."""
 
 from __future__ import annotations
 
@@ -13,19 +13,37 @@ import numpy as np
 from ..errors import EmbedderError, ModelError, ModelUnavailable
 from ..types.vectors import Vectors
 from .endpoint import HEADERS, Server, body_of
-from .refusals import parsed
+from .http_errors import parse_json
 from .wire_format import host
 
-_OF_TEXTS = {400, 413, 422}  # the answers to what was sent, and not to who asks or when
+_TEXT_STATUSES = {400, 413, 422}  # statuses that concern the texts, not the key, the server or the rate
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OpenAIEmbedder:
-    """An embedder behind any OpenAI-compatible endpoint; `as_async()` is its twin.
+    """An embedder behind any OpenAI-compatible endpoint (`/v1/embeddings`); `as_async()` is for event loops.
 
-    `dimension` may be left out for OpenAI's own models. `deadline` bounds each request of at most `batch` texts. A
-    text longer than `max_characters` is embedded by its beginning; a blank one gets a row of zeros.
+    A memory opened with it stores turns at once and computes their vectors later, in `Memory.enrich`, because a
+    request may fail or take long. Safe to share between threads and memories; close it when done.
+
+    Args:
+        model: The model's name, sent with each request and stored in a memory's file as the embedder's identity.
+        dimension: Width of the vectors, at least 1. May be left out (0) for the models in `DIMENSIONS`.
+        base_url: The API's root, such as `http://localhost:11434/v1`; None is OpenAI's.
+        api_key: The key. None reads OPENAI_API_KEY, except for a `base_url` on this machine, which gets no such key.
+        deadline: Seconds, above 0, that each request of at most `batch` texts may take with its retries, its waits
+            and its waiting for one of `concurrency` places.
+        max_retries: Further attempts, 0 or more, after a failure that may pass (408, 409, 425, 429, 5xx, a broken
+            connection). A Retry-After header is honoured within the deadline.
+        concurrency: Requests in flight at one time, at least 1.
+        batch: Texts per request, at least 1.
+        max_characters: Characters of a text that are sent, at least 1; the rest is ignored.
+
+    Raises:
+        EmbedderError: When the dimension is neither given nor known.
+        MissingExtra: When the `openai` package is not installed (`pip install 'evimem[openai]'`).
+        ModelUnavailable: When there is no API key.
     """
 
     model: str
@@ -37,7 +55,7 @@ class OpenAIEmbedder:
     concurrency: int = 4
     batch: int = 128
     max_characters: int = 20_000
-    remote: ClassVar[bool] = True  # its vectors are owed after a turn is kept, and follow from the queue
+    remote: ClassVar[bool] = True  # a memory queues its vectors instead of waiting for them in `add`
     _server: Server = field(init=False)
 
     def __post_init__(self) -> None:
@@ -59,11 +77,15 @@ class OpenAIEmbedder:
 
     @property
     def name(self) -> str:
-        """The model's name: what has to be the same when a memory is opened again."""
+        """The model's name; a memory can be opened again only with an embedder of the same name."""
         return self.model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a text. Raise EmbedderError when there is none before the deadline."""
+        """Return the texts' unit vectors, float32 of shape (len(texts), dimension); a blank text gets zeros.
+
+        Blank texts are not sent. Raise EmbedderError, with `retryable`, `retry_after` (seconds) and `of_texts`
+        (whether the texts themselves were rejected), when a request fails or exceeds the deadline.
+        """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for rows, batch in self._batches(texts):
             future = self._submit(batch)
@@ -76,18 +98,18 @@ class OpenAIEmbedder:
         return vectors
 
     def as_async(self) -> AsyncOpenAIEmbedder:
-        """Return the same embedder for an event loop."""
+        """Return the same embedder for event loops; it shares this one's connections and limits."""
         return AsyncOpenAIEmbedder(self)
 
     def close(self) -> None:
-        """Close the connections and end their thread; a later call opens new ones."""
+        """Close the connections and end their thread; calls in progress fail, a later call opens new ones."""
         self._server.close()
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
-        spoken = [row for row, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(spoken), self.batch):
-            rows = spoken[start : start + self.batch]
-            yield rows, [_sendable(texts[row][: self.max_characters]) for row in rows]
+        filled = [row for row, text in enumerate(texts) if text.strip()]  # servers reject blank texts
+        for start in range(0, len(filled), self.batch):
+            rows = filled[start : start + self.batch]
+            yield rows, [_encodable(texts[row][: self.max_characters]) for row in rows]
 
     def _submit(self, batch: list[str]) -> Future[Vectors]:
         return self._server.submit(lambda client: self._server.typed(self._request(client, batch)))
@@ -101,7 +123,7 @@ class OpenAIEmbedder:
 
 
 class AsyncOpenAIEmbedder:
-    """`OpenAIEmbedder` for event loops, any number of them."""
+    """`OpenAIEmbedder` for event loops, any number of them: cancelling a call cancels its request."""
 
     remote: ClassVar[bool] = True
 
@@ -118,11 +140,11 @@ class AsyncOpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """The width of its vectors."""
+        """The width of the vectors."""
         return self._embedder.dimension
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a text. Raise EmbedderError when there is none before the deadline."""
+        """Return the texts' unit vectors, as `OpenAIEmbedder.embed` does. Raise EmbedderError."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for rows, batch in self._embedder._batches(texts):
             try:
@@ -133,18 +155,19 @@ class AsyncOpenAIEmbedder:
         return vectors
 
     def close(self) -> None:
-        """Close the connections that this object shares with its embedder."""
+        """Close the connections, which are shared with the `OpenAIEmbedder`."""
         self._embedder.close()
 
 
 def _vectors(body: bytes, count: int, dimension: int) -> Vectors:
-    """Return the unit vectors of an embeddings body, in the order asked."""
-    payload = parsed(body)
+    """Return the unit vectors in a response body, in the order of the texts."""
+    payload = parse_json(body)
     data = payload.get("data") if isinstance(payload, dict) else None
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
         raise ModelUnavailable("the server answered 200 with something that holds no embeddings", retryable=True)
     if len(data) != count:
         raise ModelUnavailable(f"the server gave {len(data)} embeddings for {count} texts", retryable=True)
+    # The API promises an index per item, not an order.
     ordered = [item.get("embedding") for item in sorted(data, key=lambda item: _index(item.get("index")))]
     try:
         vectors = np.asarray(ordered, dtype=np.float32)
@@ -165,12 +188,13 @@ def _index(value: Any) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _sendable(text: str) -> str:
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which have no UTF-8 form."""
     return text.encode("utf-8", "replace").decode()
 
 
 def _embedder_error(error: ModelError) -> EmbedderError:
     status, wait = getattr(error, "status", None), getattr(error, "retry_after", None)
     return EmbedderError(
-        f"no embeddings: {error}", retryable=error.retryable, of_texts=status in _OF_TEXTS, retry_after=wait
+        f"no embeddings: {error}", retryable=error.retryable, of_texts=status in _TEXT_STATUSES, retry_after=wait
     )

@@ -1,8 +1,8 @@
 """One server: its connections, its limits, and the event loop that every call to it runs on.
 
-The loop lives in a thread of its own, which both doors share. That is what lets a deadline or a cancellation end a
-call in any phase (a name lookup, a header that drips, a body that never ends), in a synchronous caller too, and
-what lets one pool of connections serve any number of event loops.
+The loop has a thread of its own, for synchronous and asynchronous callers. So a deadline or a cancellation ends a call
+in any phase (a name lookup, a header that drips, a body that never ends), in a synchronous caller too, and one pool of
+connections serves any number of event loops.
 """
 
 from __future__ import annotations
@@ -20,38 +20,45 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from ..errors import MissingExtra, ModelError, ModelTimeout, ModelUnavailable
-from .refusals import Refusal, backoff, refused
+from .http_errors import ErrorResponse, backoff, error_from
 from .wire_format import host, is_loopback
 
 T = TypeVar("T")
-MAX_BODY = 8_000_000
-MAX_REFUSAL = 16_000
-PATIENCE = 2.0
+Pause = Callable[[float], Awaitable[None]]
+MAX_BODY = 8_000_000  # bytes of a reply
+MAX_ERROR_BODY = 16_000  # bytes
+JOIN_SECONDS = 2.0  # that close() waits for the thread
 THREAD = "evimem-openai"
-HEADERS = {"Accept-Encoding": "identity"}  # what is not compressed cannot be a bomb
+HEADERS = {"Accept-Encoding": "identity"}  # an uncompressed body cannot be a decompression bomb
 
 
 class Server:
-    """An endpoint with its bounds. `deadline` covers a call's retries and its waiting for a free place."""
+    """An endpoint with its limits.
+
+    `deadline` is in seconds and covers a call's retries and its waiting for one of `concurrency` places. `pause` waits
+    between two attempts.
+    """
 
     def __init__(
         self,
-        what: str,
+        feature: str,
         base_url: str | None,
         api_key: str | None,
         *,
         deadline: float,
         max_retries: int,
         concurrency: int,
+        pause: Pause = asyncio.sleep,
     ) -> None:
-        self._what = what
+        self._feature = feature
         self._base_url = base_url
         self._api_key = api_key
         self._deadline = deadline
         self._max_retries = max_retries
         self._concurrency = concurrency
-        self._rooms = {os.getpid(): self._room()}
-        weakref.finalize(self, _drop, self._rooms).atexit = False
+        self._pause = pause
+        self._connections = {os.getpid(): self._connect()}  # by process: see submit
+        weakref.finalize(self, _abandon, self._connections).atexit = False
 
     def submit(
         self,
@@ -60,39 +67,39 @@ class Server:
         *,
         retry: bool = True,
     ) -> Future[T]:
-        """Start a call with the client; the future holds what `finish` makes of its result and number of retries."""
-        room = self._rooms.get(os.getpid())
-        if room is None:  # after a fork: neither the parent's thread nor its connections may be used
-            room = self._rooms.setdefault(os.getpid(), self._room())
-        return room.submit(self._bounded(room, call, finish, self._max_retries if retry else 0))
+        """Start a call with the client; the future's result is `finish(result, number of retries)`."""
+        connection = self._connections.get(os.getpid())
+        if connection is None:  # after a fork: neither the parent's thread nor its sockets may be used
+            connection = self._connections.setdefault(os.getpid(), self._connect())
+        return connection.submit(self._with_deadline(connection, call, finish, self._max_retries if retry else 0))
 
     def close(self) -> None:
         """Close the connections and end the thread; a later call opens new ones."""
-        room = self._rooms.pop(os.getpid(), None)
-        if room is not None:
-            room.close()
+        connection = self._connections.pop(os.getpid(), None)
+        if connection is not None:
+            connection.close()
 
-    def _room(self) -> _Room:
-        return _Room(_client(self._what, self._base_url, self._api_key, self._deadline), self._concurrency)
+    def _connect(self) -> _Connection:
+        return _Connection(_client(self._feature, self._base_url, self._api_key, self._deadline), self._concurrency)
 
     async def typed(self, call: Awaitable[T]) -> T:
-        """Return a call's result. Raise ModelError for whatever the client or the connection raises."""
+        """Return a call's result. Raise ModelError in place of anything that the client or the connection raises."""
         try:
             return await call
         except ModelError:
             raise
-        except Exception as error:  # noqa: BLE001 - handed over, as one of ours
+        except Exception as error:  # noqa: BLE001 - translated and raised below
             failure = self._translated(error)
-        # Outside of `except`, so from nothing: the client's errors quote headers and bodies, and chains get logged.
+        # Outside of `except`, so without a cause: the client's errors quote headers and bodies, and chains get logged.
         raise failure
 
-    async def _bounded(
-        self, room: _Room, call: Callable[[Any], Awaitable[T]], finish: Callable[[T, int], T], retries: int
+    async def _with_deadline(
+        self, connection: _Connection, call: Callable[[Any], Awaitable[T]], finish: Callable[[T, int], T], retries: int
     ) -> T:
-        """Return a call's result. Raise ModelTimeout at the deadline, whatever the call is waiting for."""
+        """Return a call's result. Raise ModelTimeout at the deadline, in whatever phase the call is."""
         end = asyncio.get_running_loop().time() + self._deadline
-        task = asyncio.ensure_future(self._persistent(room, call, end, retries))
-        task.add_done_callback(_retrieved)
+        task = asyncio.ensure_future(self._with_retries(connection, call, end, retries))
+        task.add_done_callback(_mark_retrieved)
         try:
             await asyncio.wait({task}, timeout=self._deadline)
             if not task.done():
@@ -106,28 +113,28 @@ class Server:
         finally:
             task.cancel()
 
-    async def _persistent(
-        self, room: _Room, call: Callable[[Any], Awaitable[T]], end: float, retries: int
+    async def _with_retries(
+        self, connection: _Connection, call: Callable[[Any], Awaitable[T]], end: float, retries: int
     ) -> tuple[T, int]:
-        """Return a call's result, tried again while that may help and the deadline leaves the time."""
-        async with room.places:
+        """Return a call's result and the number of retries: for retryable errors, while the wait fits the deadline."""
+        async with connection.places:
             attempt = 0
             while True:
                 attempt += 1
                 try:
-                    return await call(room.client), attempt - 1
+                    return await call(connection.client), attempt - 1
                 except ModelError as error:
                     wait = max(backoff(attempt, random.random()), getattr(error, "retry_after", None) or 0.0)
                     left = end - asyncio.get_running_loop().time()
                     if not error.retryable or attempt > retries or wait >= left:
                         raise
-                await asyncio.sleep(wait)
+                await self._pause(wait)
 
     def _translated(self, error: BaseException) -> ModelError:
         chain = list(_chain(error))
         for link in chain:
-            if isinstance(link, _Refused):
-                return refused(link.refusal)
+            if isinstance(link, _HttpError):
+                return error_from(link.response)
         names = [type(link).__name__ for link in chain]
         if any("Timeout" in name for name in names):
             return ModelTimeout(f"{host(self._base_url)} stopped answering ({names[-1]})")
@@ -136,8 +143,8 @@ class Server:
         )
 
 
-class _Room:
-    """A thread with an event loop, the client that lives on it, and the places for calls at one time."""
+class _Connection:
+    """A thread with an event loop, the client that uses it, and a semaphore for concurrent calls."""
 
     def __init__(self, client: Any, concurrency: int) -> None:
         self.client = client
@@ -150,54 +157,54 @@ class _Room:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=_serve, args=(self._loop,), name=THREAD, daemon=True)
+                self._thread = threading.Thread(target=_run_loop, args=(self._loop,), name=THREAD, daemon=True)
                 self._thread.start()
-                _ROOMS.add(self)
-                _silence()
+                _OPEN.add(self)
+                _silence_http_logs()
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def leave(self) -> threading.Thread | None:
-        """Tell the loop to end its calls, its connections and itself; return its thread."""
+    def start_closing(self) -> threading.Thread | None:
+        """Have the loop cancel its calls, close its sockets and stop; return its thread, without waiting for it."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is not None:
-            asyncio.run_coroutine_threadsafe(_leave(self.client), loop)
+            asyncio.run_coroutine_threadsafe(_shut_down(self.client), loop)
         return thread
 
     def close(self) -> None:
-        """Leave, and wait until it is done."""
-        thread = self.leave()
+        """Close, and wait until the thread has ended."""
+        thread = self.start_closing()
         if thread is not None and thread is not threading.current_thread():
-            thread.join(PATIENCE)
+            thread.join(JOIN_SECONDS)
 
 
-class _Refused(Exception):
-    """Carries a refusal out of the client's response hook."""
+class _HttpError(Exception):
+    """Carries an error response out of the client's response hook."""
 
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.status)
-        self.refusal = refusal
+    def __init__(self, response: ErrorResponse) -> None:
+        super().__init__(response.status)
+        self.response = response
 
 
-class _Quiet(logging.Filter):
-    """Drops what HTTP clients log about our calls: their records hold prompts, headers and whole URLs."""
+class _DropOurCalls(logging.Filter):
+    """Drops the HTTP clients' log records about our calls: they hold prompts, headers and whole URLs."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.threadName != THREAD
 
 
-_QUIET = _Quiet()
-_ROOMS: weakref.WeakSet[_Room] = weakref.WeakSet()  # those with a thread, to be ended with the interpreter
+_DROP_OURS = _DropOurCalls()
+_OPEN: weakref.WeakSet[_Connection] = weakref.WeakSet()  # those with a thread, to be closed at exit
 
 
 async def body_of(response: Any, limit: int = MAX_BODY) -> bytes:
-    """Return a response's whole body. Raise ModelUnavailable when it is longer than the limit."""
+    """Return a response's whole body. Raise ModelUnavailable where it exceeds the limit, in bytes."""
     parts = [part async for part in _limited(response, limit)]
     return b"".join(parts)
 
 
 async def lines_of(response: Any) -> AsyncIterator[str]:
-    """Yield a response's lines as they come, within the same limit."""
+    """Yield a response's lines as they arrive. Raise ModelUnavailable where the body exceeds MAX_BODY."""
     rest = b""
     async for part in _limited(response, MAX_BODY):
         *lines, rest = (rest + part).split(b"\n")
@@ -216,29 +223,30 @@ async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
         yield part
 
 
-async def _stop_refusals(response: Any) -> None:
-    """Raise for an HTTP error before the client reads its body without bound."""
+async def _raise_http_errors(response: Any) -> None:
+    """Raise for an HTTP error status before the client reads the body, which it would do without a limit."""
     if response.status_code < 400:
         return
     body = b""
-    with contextlib.suppress(Exception):  # a body that breaks off takes nothing from the status
+    with contextlib.suppress(Exception):  # the status is known even where the body breaks off
         async for part in response.aiter_bytes():
             body += part
-            if len(body) > MAX_REFUSAL:
+            if len(body) > MAX_ERROR_BODY:
                 break
     headers = {name.lower(): value for name, value in response.headers.items()}
-    raise _Refused(Refusal(response.status_code, headers, body[:MAX_REFUSAL]))
+    raise _HttpError(ErrorResponse(response.status_code, headers, body[:MAX_ERROR_BODY]))
 
 
-def _client(what: str, base_url: str | None, api_key: str | None, deadline: float) -> Any:
+def _client(feature: str, base_url: str | None, api_key: str | None, deadline: float) -> Any:
     try:
-        import openai  # noqa: PLC0415 - an extra; only who constructs a client needs it
+        import openai  # noqa: PLC0415 - an extra, needed only where a client is constructed
     except ImportError as error:
-        raise MissingExtra(what, "openai") from error
+        raise MissingExtra(feature, "openai") from error
     if api_key is None and is_loopback(base_url) and base_url is not None:
-        api_key = "none"
-    http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_stop_refusals]})
+        api_key = "none"  # a local server gets no key of another provider from the environment
+    http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_http_errors]})
     try:
+        # Deadline and retries are ours; the read timeout is longer, and only a second line of defence.
         return openai.AsyncOpenAI(
             base_url=base_url, api_key=api_key, timeout=deadline + 1.0, max_retries=0, http_client=http
         )
@@ -247,20 +255,20 @@ def _client(what: str, base_url: str | None, api_key: str | None, deadline: floa
     raise ModelUnavailable("no API key: pass api_key=, or set OPENAI_API_KEY in the environment", retryable=False)
 
 
-def _drop(rooms: dict[int, _Room]) -> None:
-    """End the thread of a server that nobody holds any more, without waiting: the collector calls this."""
-    room = rooms.pop(os.getpid(), None)  # a fork's child must leave its parent's alone
-    if room is not None:
-        room.leave()
+def _abandon(connections: dict[int, _Connection]) -> None:
+    """End the thread of a garbage-collected server, without waiting."""
+    connection = connections.pop(os.getpid(), None)  # a forked child must not touch its parent's
+    if connection is not None:
+        connection.start_closing()
 
 
 @atexit.register
 def _close_all() -> None:
-    for room in list(_ROOMS):
-        room.close()
+    for connection in list(_OPEN):
+        connection.close()
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
@@ -268,32 +276,33 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-async def _leave(client: Any) -> None:
-    """Cancel what still runs, close the connections, and stop the loop."""
-    here = asyncio.current_task()
-    tasks = [task for task in asyncio.all_tasks() if task is not here]
+async def _shut_down(client: Any) -> None:
+    """Cancel the calls in progress, close the sockets, and stop the loop."""
+    this = asyncio.current_task()
+    tasks = [task for task in asyncio.all_tasks() if task is not this]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    with contextlib.suppress(Exception):  # they are thrown away either way
+    with contextlib.suppress(Exception):  # the client is discarded either way
         await client.close()
-        await asyncio.sleep(0.01)  # connections close in the loop's next rounds
+        await asyncio.sleep(0.01)  # sockets close in the loop's next iterations
     asyncio.get_running_loop().stop()
 
 
-def _silence() -> None:
+def _silence_http_logs() -> None:
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in {"openai", "httpx", "httpx2", "httpcore", "httpcore2"}:
-            logging.getLogger(name).addFilter(_QUIET)
+            logging.getLogger(name).addFilter(_DROP_OURS)
 
 
-def _retrieved(task: asyncio.Task[Any]) -> None:
-    """Look at a task's error, so that asyncio does not log one that came after its caller had gone."""
+def _mark_retrieved(task: asyncio.Task[Any]) -> None:
+    """Retrieve a task's exception, so that asyncio does not log one that nobody awaits after a cancellation."""
     if not task.cancelled():
         task.exception()
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and its causes, at most ten."""
     for _ in range(10):
         if error is None:
             return

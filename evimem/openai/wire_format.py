@@ -1,4 +1,4 @@
-"""What goes over the wire to a chat model and what comes back: pure functions, no I/O."""
+"""Request and response bodies of the chat.completions API: pure functions, no I/O."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from ..errors import ModelUnavailable, ReplyError
 from ..types.model import Complete, Reply
-from .refusals import Refusal, parsed, redact, refused, status_of
+from .http_errors import ErrorResponse, error_from, parse_json, redact, status_in
 
 
 def messages(request: Complete) -> list[dict[str, str]]:
@@ -19,13 +19,13 @@ def messages(request: Complete) -> list[dict[str, str]]:
 
 
 def response_format(request: Complete) -> dict[str, Any]:
-    """Return the structured-output option that OpenAI, vLLM, LM Studio, Ollama and llama.cpp all understand."""
+    """Return the structured-output option, in the form that OpenAI, vLLM, LM Studio, Ollama and llama.cpp accept."""
     schema = {"name": request.role, "strict": True, "schema": request.schema}
     return {"type": "json_schema", "json_schema": schema}
 
 
 def host(base_url: str | None) -> str:
-    """Return the host of a URL and nothing that may be secret: no user, no path, no query."""
+    """Return host and port of a URL, without user, path and query, which may hold secrets."""
     try:
         parts = urlsplit(base_url or "https://api.openai.com")
         name, port = parts.hostname or "", parts.port
@@ -35,7 +35,7 @@ def host(base_url: str | None) -> str:
 
 
 def is_loopback(base_url: str | None) -> bool:
-    """Whether a URL stays on this machine."""
+    """Return whether a URL points to this machine."""
     name = host(base_url).rpartition(":")[0] or host(base_url)
     if name == "localhost":
         return True
@@ -47,24 +47,27 @@ def is_loopback(base_url: str | None) -> bool:
 
 def read_reply(body: bytes, request: Complete) -> Reply:
     """Return the reply of a chat.completions body. Raise ModelError for anything that is not one."""
-    payload = parsed(body)
+    payload = parse_json(body)
     if not isinstance(payload, dict):
         raise ModelUnavailable(
             f"the server answered 200 with {_kind(body)} instead of a completion; check base_url", retryable=True
         )
     if payload.get("error"):
-        raise refused(Refusal(status_of(payload["error"]), {}, body))
+        raise error_from(ErrorResponse(status_in(payload["error"]), {}, body))
     choice = _first(payload.get("choices"))
     if choice is None:
         raise ModelUnavailable("the completion has no choices", retryable=True, detail=redact(body))
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
     reply = Reply(_content(message.get("content")), _name(payload), *tokens(payload.get("usage")))
-    return checked(reply, request, finish=choice.get("finish_reason"), refusal=message.get("refusal"))
+    return complete_reply(reply, request, finish=choice.get("finish_reason"), refusal=message.get("refusal"))
 
 
-def checked(reply: Reply, request: Complete, *, finish: Any, refusal: Any) -> Reply:
-    """Return a reply that is whole. Raise ReplyError for a refusal, a filtered, cut or empty one."""
+def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any) -> Reply:
+    """Return a reply that is complete. Raise ReplyError for a refused, filtered, truncated or empty one.
+
+    `finish` is the choice's finish_reason, `refusal` the message's refusal text, where the server sends them.
+    """
     why = None
     if refusal:
         why = "the model refused"
@@ -80,8 +83,8 @@ def checked(reply: Reply, request: Complete, *, finish: Any, refusal: Any) -> Re
 
 
 @dataclass(slots=True)
-class Streamed:
-    """A completion that arrives as server-sent events, put together as they come."""
+class StreamedCompletion:
+    """A completion assembled from server-sent events as they arrive."""
 
     text: str = ""
     model: str = ""
@@ -90,19 +93,19 @@ class Streamed:
     usage: Any = None
     ended: bool = False
 
-    def take(self, line: str) -> str:
-        """Take one line; return the text that it brought."""
+    def add_line(self, line: str) -> str:
+        """Add one line of the stream; return the text in it, often none."""
         if not line.startswith("data:"):
             return ""  # comments, event names and blank lines carry no text
         data = line[5:].strip()
         if data == "[DONE]":
             self.ended = True
             return ""
-        chunk = parsed(data.encode())
+        chunk = parse_json(data.encode())
         if not isinstance(chunk, dict):
             raise ModelUnavailable("the stream holds something that is no completion chunk", retryable=True)
         if chunk.get("error"):
-            raise refused(Refusal(status_of(chunk["error"]), {}, data.encode()))
+            raise error_from(ErrorResponse(status_in(chunk["error"]), {}, data.encode()))
         return self._chunk(chunk)
 
     def _chunk(self, chunk: dict[str, Any]) -> str:
@@ -118,16 +121,16 @@ class Streamed:
         return piece
 
     def reply(self, request: Complete) -> Reply:
-        """Return the whole reply. Raise ModelError when the stream stopped before its end."""
+        """Return the assembled reply. Raise ModelError where the stream stopped before its end."""
         if not self.ended and self.finish is None:
             raise ModelUnavailable("the stream stopped before its end", retryable=True)
-        return checked(
+        return complete_reply(
             Reply(self.text, self.model, *tokens(self.usage)), request, finish=self.finish, refusal=self.refusal
         )
 
 
 def cost(reply: Reply, prices: Mapping[str, tuple[float, float]], model: str) -> float | None:
-    """Return what a reply cost; prices are per million input and output tokens. None when the model has no price."""
+    """Return a reply's cost in dollars; `prices` are dollars per million input and output tokens. None without one."""
     price = prices.get(model)
     if price is None:
         return None
@@ -135,7 +138,7 @@ def cost(reply: Reply, prices: Mapping[str, tuple[float, float]], model: str) ->
 
 
 def tokens(usage: Any) -> tuple[int, int]:
-    """Return the input and output tokens that a server reports, 0 for what it does not."""
+    """Return the reported numbers of input and output tokens, 0 where one is missing or no number."""
     usage = usage if isinstance(usage, dict) else {}
     return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
 

@@ -1,4 +1,4 @@
-"""Doubles for testing code that uses evimem: no network beyond this machine, no randomness."""
+"""Test doubles for code that uses evimem: deterministic, and without network beyond this machine."""
 
 from .scripted import FakeClock, ScriptedModel, WordEmbedder
 from .scripted_server import ModelServer, Received

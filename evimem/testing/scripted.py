@@ -1,4 +1,4 @@
-"""A scripted chat model, an embedder of words, and a clock that only moves when told."""
+"""A scripted chat model, a bag-of-words embedder, and a clock that a test advances."""
 
 from __future__ import annotations
 
@@ -17,17 +17,25 @@ Scripted: TypeAlias = "str | Reply | Exception | Callable[[Complete], str]"
 
 
 class ScriptedModel:
-    """A `ChatModel` that gives its replies in order, raises those that are exceptions, and keeps the requests."""
+    """A `ChatModel` that returns scripted replies in order and records the requests.
+
+    A scripted reply is a text, a `Reply`, an exception to raise, or a function from the `Complete` request to a text.
+    A text becomes a `Reply` whose tokens are its words. `requests` holds the requests so far, `batches` those of each
+    `start_batch`, by key.
+    """
 
     def __init__(self, replies: Iterable[Scripted] = (), *, then: Scripted | None = None) -> None:
-        """Take the replies in order and, with `then`, one for every request after the last of them."""
+        """Take the replies in order; `then` answers every request after the last of them."""
         self._replies: Iterator[Scripted] = iter(replies)
         self._then = then
         self.requests: list[Complete] = []
         self.batches: list[dict[str, Complete]] = []
 
     def complete(self, request: Complete) -> Reply:
-        """Record the request; return the next reply."""
+        """Record the request; return the next reply, or raise it where it is an exception.
+
+        Raise AssertionError where the script has no reply left.
+        """
         self.requests.append(request)
         reply = next(self._replies, self._then)
         if reply is None:
@@ -40,19 +48,19 @@ class ScriptedModel:
         return Reply(text, "scripted", len(f"{request.system} {request.prompt}".split()), len(text.split()))
 
     def stream(self, request: Complete) -> Iterator[str | Reply]:
-        """Yield the next reply word by word and, last, the whole of it."""
+        """Yield the text of the next reply word by word and, last, the `Reply`. Raise as `complete` does."""
         reply = self.complete(request)
         for place, word in enumerate(reply.text.split(" ")):
             yield f" {word}" if place else word
         yield reply
 
     def start_batch(self, requests: Mapping[str, Complete]) -> str:
-        """Take requests that `collect_batch` will answer from the script."""
+        """Record requests by key, which `collect_batch` answers from the script; return the batch's id."""
         self.batches.append(dict(requests))
         return f"batch-{len(self.batches)}"
 
     def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> dict[str, Reply | ModelError]:
-        """Return the next replies, one for each request."""
+        """Return the next replies, one per request by its key; a scripted ModelError is returned, not raised."""
         return {key: self._outcome(request) for key, request in requests.items()}
 
     def _outcome(self, request: Complete) -> Reply | ModelError:
@@ -62,7 +70,7 @@ class ScriptedModel:
             return error
 
     def as_async(self) -> AsyncScriptedModel:
-        """Return the same script for an event loop."""
+        """Return the same model, with the same script, for an event loop."""
         return AsyncScriptedModel(self)
 
 
@@ -73,29 +81,30 @@ class AsyncScriptedModel:
         self.model = model
 
     def complete(self, request: Complete) -> Awaitable[Reply]:
-        """Record the request; return the next reply once the loop had a turn."""
+        """Record the request; return an awaitable of the next reply. Raise as `ScriptedModel.complete` does."""
         return asyncio.sleep(0, self.model.complete(request))
 
     async def stream(self, request: Complete) -> AsyncIterator[str | Reply]:
-        """Yield the next reply word by word and, last, the whole of it."""
+        """Yield the text of the next reply word by word and, last, the `Reply`."""
         for piece in self.model.stream(request):
             await asyncio.sleep(0)
             yield piece
 
 
 class WordEmbedder:
-    """An `Embedder` in which texts are close when they share words."""
+    """An `Embedder` of hashed bags of words: texts are similar where they share words."""
 
     def __init__(self, dimension: int = 64) -> None:
+        """Take the width of the vectors, at least 1; with few dimensions different words share one."""
         self.dimension = dimension
 
     @property
     def name(self) -> str:
-        """Its name, which differs by dimension."""
+        """The name, which differs by dimension."""
         return f"words-{self.dimension}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a text, zeros for a text without words."""
+        """Return the texts' unit vectors, float32 of shape (len(texts), dimension); zeros for a text without words."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
             for word in text.lower().split():
@@ -105,15 +114,16 @@ class WordEmbedder:
 
 
 class FakeClock:
-    """A clock to call that only moves when told."""
+    """A clock that only moves when a test advances it; call it for the time in seconds."""
 
     def __init__(self, now: float = 0.0) -> None:
+        """Take the time to start at, in seconds."""
         self.now = now
 
     def __call__(self) -> float:
-        """Return the time."""
+        """Return the time in seconds."""
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock by so many seconds; negative ones set it back."""
         self.now += seconds

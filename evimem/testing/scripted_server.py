@@ -1,4 +1,4 @@
-"""A local server that speaks chat.completions and embeddings over real HTTP and misbehaves on request."""
+"""A local HTTP server for chat.completions, embeddings and batches, with scripted answers and faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Answer: TypeAlias = "str | Fault | Mapping[str, Any] | Callable[[Mapping[str, An
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it arrived; `at` is monotonic seconds."""
+    """One request: its path, headers (lower-case names), JSON body, and time of arrival in monotonic seconds."""
 
     path: str
     headers: Mapping[str, str]
@@ -28,19 +28,25 @@ class Received:
 
     @property
     def prompt(self) -> str:
-        """The last message of a chat request; nothing for another one."""
+        """The last message of a chat request; empty for another request."""
         messages = self.body.get("messages") or [{}]
         return str(messages[-1].get("content", ""))
 
 
 class ModelServer:
-    """Serves scripted answers in order, on a free port of this machine, while it is open.
+    """Serves scripted answers in order, on a free port of this machine, inside a `with` block.
 
-    An answer is a text to complete with, a `Fault`, a mapping to merge into the completion's first choice (a refusal,
-    a finish_reason), or a function of the request's body. `then` answers every request after the last, each after
-    `delay` seconds; `greeting` is sent before any request, as no HTTP server does. `url` is a `base_url`; `received`
-    holds what came, `busy` and `peak` the number of requests at this time and at most. Batches answer their lines
-    from the same script; `batch_status` says how far they are.
+    `url` is a `base_url` for clients; `received` holds the requests so far; `busy` and `peak` are the numbers of
+    requests in progress now and at most. A batch is answered from the same script, line by line; set `batch_status`
+    to "in_progress" to keep it unfinished. Embeddings are those of a `WordEmbedder`.
+
+    Args:
+        answers: One per request, in order: a text to complete with, a `Fault`, a mapping to merge into the
+            completion's first choice (a refusal, a finish_reason), or a function from the request's body to a text.
+        then: The answer to every request after the last of `answers`.
+        delay: Seconds before each answer, 0 or more.
+        dimension: Width of the embeddings, at least 1.
+        greeting: Bytes sent before any request, as no HTTP server does.
     """
 
     def __init__(
@@ -78,12 +84,12 @@ class ModelServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """The port that the server listens on."""
         return int(self._listener.getsockname()[1])
 
     @property
     def url(self) -> str:
-        """The base_url to give to a client."""
+        """The base_url for a client."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def _accept(self) -> None:
@@ -103,14 +109,14 @@ class ModelServer:
                 connection.sendall(self._greeting)
                 while (received := _request(stream)) is not None and self._respond(connection, received):
                     pass
-        except (OSError, ValueError):  # the client hung up, or speaks something else than HTTP
+        except (OSError, ValueError):  # the client hung up, or does not speak HTTP
             pass
         finally:
             with self._lock:
                 self._open.discard(connection)
 
     def _respond(self, connection: socket.socket, received: Received) -> bool:
-        """Answer one request; return whether the connection is still good for another."""
+        """Answer one request; return whether the connection can be reused."""
         stored = any(name in received.path for name in ("/files", "/batches"))
         with self._lock:
             self.received.append(received)
@@ -131,7 +137,7 @@ class ModelServer:
                 self.busy -= 1
 
     def _stored(self, received: Received) -> bytes:
-        """Answer for files and batches: a batch is completed as soon as it is made, each line as a chat request."""
+        """Return the response about a file or a batch: a new batch is answered at once, each line as a chat request."""
         if received.path.endswith("/content"):
             return response(200, self._files[received.path.split("/")[-2]], kind="application/octet-stream")
         if received.path.endswith("/files"):

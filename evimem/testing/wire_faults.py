@@ -1,4 +1,4 @@
-"""The ways in which a model's endpoint goes wrong, each as what it writes to the connection instead of a reply."""
+"""Faults of a model's endpoint, each as what it writes to the connection instead of a good response."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ GIBBERISH = b"\x00\xff\x13\x37" * 64
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault by name (see FAULTS), with its options.
+    """A fault for `ModelServer` to answer with.
 
-    `seconds` pass between bytes; `retry_after` and `error` go with a status; `text` is what it would have said.
+    Args:
+        name: A key of `FAULTS`: an HTTP status such as "503", or "hang", "drip", "reset", "html" and the like.
+        seconds: Between two bytes of "drip" and "drip_body"; 0 or more.
+        retry_after: The Retry-After header of a status, a number of seconds or an HTTP date.
+        error: The error object in the body of a status; None is a default one.
+        text: The completion that "drip", "truncated" and the like begin to send.
     """
 
     name: str
@@ -33,18 +38,18 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The connection that a fault misuses. `closing` is set when the server shuts down."""
+    """The connection that a fault writes to. `closing` is set when the server shuts down; `good` is a good response."""
 
     connection: socket.socket
     closing: Event
     good: bytes = field(default=b"", repr=False)
 
     def send(self, data: bytes) -> None:
-        """Write all of it."""
+        """Write all of the data."""
         self.connection.sendall(data)
 
     def wait(self, seconds: float) -> None:
-        """Wait, but no longer than the server lives or the client listens."""
+        """Wait, but not beyond the end of the server or of the client's connection."""
         self.connection.settimeout(seconds)
         try:
             while self.connection.recv(4096):

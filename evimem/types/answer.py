@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .trace import Trace
 from .values import Gap, Tier, TimeSpan
@@ -20,7 +20,12 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer cost. `requests` counts successful model requests; repairs and retries are counted apart."""
+    """What an answer cost. `requests` counts successful model requests; repairs and retries are counted apart.
+
+    `cost` is in dollars, None where a request has no known price. `seconds` is the wall-clock time of the whole
+    question, `model_seconds` the part of it spent on model requests. Two runs of one question differ in `seconds`, so
+    it takes no part in equality; a replayed answer has 0.0.
+    """
 
     requests: int = 0
     repairs: int = 0
@@ -29,7 +34,7 @@ class Usage:
     output_tokens: int = 0
     cost: float | None = None
     model_seconds: float = 0.0
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import pytest
 
 import evimem
 from evimem import Memory
+from evimem.cli import screen
 from evimem.cli.exit_codes import Exit
+from evimem.cli.progress import Progress
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.examples import load_example
 from evimem.raw.commit_mark import mark_path
 from evimem.store.sqlite import SqliteStore
+from evimem.testing import FakeClock
 from evimem.types.trace import Found, Trace
 
 Cli = Callable[..., Any]
@@ -55,6 +59,12 @@ DERIVED = {
     "a trace": Damage("UPDATE trace SET body = x'00'", "trace 1 cannot be read"),
     "the index of ids": Damage("lies about t1", "the index 'sqlite_autoindex_turn_1' of table 'turn'"),
 }
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop the clock of the progress line, which goes to stderr once work has taken a second: nothing does here."""
+    monkeypatch.setattr(screen, "Progress", partial(Progress, clock=FakeClock()))
 
 
 @pytest.fixture(scope="module")

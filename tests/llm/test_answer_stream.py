@@ -1,19 +1,19 @@
 import json
 
-from evimem.llm.answer_stream import Telling
+from evimem.llm.answer_stream import AnswerStream
 
 REPLY = json.dumps(
     {"steps": ['the "answer": "no"'], "answer": 'On "8" März 😀,\nat noon', "citations": [{"id": "e1", "quote": "x"}]}
 )
 
 
-def test_the_answer_is_told_as_it_comes_and_nothing_else_is():
-    telling = Telling()
-    told = [telling.take(character) for character in f"```json\n{REPLY}\n```"]
-    assert "".join(told) == 'On "8" März 😀,\nat noon'
-    assert max(map(len, told)) == 1
+def test_the_answers_text_is_returned_as_it_arrives_and_nothing_else():
+    stream = AnswerStream()
+    pieces = [stream.add(character) for character in f"```json\n{REPLY}\n```"]
+    assert "".join(pieces) == 'On "8" März 😀,\nat noon'
+    assert max(map(len, pieces)) == 1
 
 
-def test_a_reply_without_an_answer_tells_nothing():
-    telling = Telling()
-    assert [telling.take(piece) for piece in ('{"steps"', ": [] }", "sorry")] == ["", "", ""]
+def test_a_reply_without_an_answer_gives_no_text():
+    stream = AnswerStream()
+    assert [stream.add(piece) for piece in ('{"steps"', ": [] }", "sorry")] == ["", "", ""]

@@ -1,4 +1,4 @@
-"""A memory with the real client and a real server: questions, enrichment and vectors, and what faults do to each."""
+"""A memory with the real client and a real server: questions, enrichment and embeddings, with and without faults."""
 
 import asyncio
 import contextlib
@@ -40,6 +40,18 @@ def client(server, **settings):
     return OpenAI(
         "small", **{"base_url": server.url, "api_key": "k", "deadline": DEADLINE, "max_retries": 0, **settings}
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm(tmp_path_factory):
+    """Ask and embed once before: imports and the first stemming of a vocabulary belong to no deadline."""
+    with ModelServer(then=reply) as server:
+        folder = tmp_path_factory.mktemp("warm")
+        embedder = OpenAIEmbedder("words", 64, server.url)
+        llm = OpenAI("small", base_url=server.url, api_key="k")
+        with evimem.open(folder / "m.evimem", llm=llm, embedder=embedder) as memory:
+            told(memory).ask("When did Mira adopt her puppy?")
+            memory.enrich()
 
 
 def told(memory):

@@ -6,7 +6,14 @@ import pytest
 
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
 from evimem.flow import run
-from evimem.llm.extract_facts import estimate, extract_facts, extracting, read_extraction, setback, worth_asking
+from evimem.llm.extract_facts import (
+    estimate,
+    extract_facts,
+    extract_request,
+    may_state_facts,
+    plan_retry,
+    read_extraction,
+)
 from evimem.testing import ScriptedModel
 from evimem.types.values import Turn
 
@@ -120,7 +127,7 @@ def test_a_flood_of_facts_is_cut_and_counted():
 
 
 def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():
-    request = extracting(TURN, EARLIER)
+    request = extract_request(TURN, EARLIER)
     assert "Noah: Did you go to the shelter in Porto?" in request.prompt
     assert "Tue 12 March 2024 18:00" in request.prompt
     assert "puppy, Biscuit" in request.prompt
@@ -129,7 +136,9 @@ def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_sys
 
 def test_a_later_attempt_sends_other_bytes():
     assert (
-        extracting(TURN, attempt=1).prompt != extracting(TURN, attempt=2).prompt != extracting(TURN, attempt=3).prompt
+        extract_request(TURN, attempt=1).prompt
+        != extract_request(TURN, attempt=2).prompt
+        != extract_request(TURN, attempt=3).prompt
     )
 
 
@@ -145,7 +154,7 @@ def test_one_turn_takes_one_request_and_a_bad_reply_one_more():
 
 @pytest.mark.parametrize(("text", "worth"), [("We moved to Porto.", True), ("Where to?", False), ("Thanks!", False)])
 def test_only_a_turn_that_asserts_something_is_worth_asking_about(text, worth):
-    assert worth_asking(replace(TURN, text=text)) is worth
+    assert may_state_facts(replace(TURN, text=text)) is worth
 
 
 def test_an_estimate_counts_what_would_be_sent():
@@ -159,24 +168,27 @@ def test_an_estimate_counts_what_would_be_sent():
 
 def test_a_poisoned_turn_goes_to_the_dead_letters_and_holds_up_no_other():
     bad = ReplyError("extract", "it is empty", "")
-    assert [setback(bad, n).seconds for n in (1, 2, 3)] == [30.0, 60.0, None]
+    assert [plan_retry(bad, n).seconds for n in (1, 2, 3)] == [30.0, 60.0, None]
     refused = ModelUnavailable("no", retryable=False, status=400)
-    assert [(setback(refused, n).seconds, setback(refused, n).halt) for n in (1, 3)] == [(30.0, False), (None, False)]
+    assert [(plan_retry(refused, n).seconds, plan_retry(refused, n).halt) for n in (1, 3)] == [
+        (30.0, False),
+        (None, False),
+    ]
 
 
 def test_a_server_that_is_down_makes_the_queue_rest_and_costs_no_turn():
     down = ModelUnavailable("down", retryable=True)
-    assert [setback(down, n).seconds for n in (1, 3, 50)] == [30.0, 120.0, 600.0]
-    assert setback(down, 50).halt
-    assert setback(ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), 1).seconds == 3600.0
-    assert setback(ModelUnavailable("key", retryable=False, status=401), 9).seconds is not None
+    assert [plan_retry(down, n).seconds for n in (1, 3, 50)] == [30.0, 120.0, 600.0]
+    assert plan_retry(down, 50).halt
+    assert plan_retry(ModelUnavailable("busy", retryable=True, retry_after=3600.0, status=429), 1).seconds == 3600.0
+    assert plan_retry(ModelUnavailable("key", retryable=False, status=401), 9).seconds is not None
 
 
 def test_a_turn_that_always_times_out_is_given_up_in_the_end():
-    assert setback(ModelTimeout("late"), 5).seconds is not None
-    assert setback(ModelTimeout("late"), 6).seconds is None
+    assert plan_retry(ModelTimeout("late"), 5).seconds is not None
+    assert plan_retry(ModelTimeout("late"), 6).seconds is None
 
 
 def test_a_reason_holds_nothing_that_was_said():
     error = ReplyError("extract", "it is empty", "Mira's card is 4111")
-    assert setback(error, 1).reason == "ReplyError: it is empty"
+    assert plan_retry(error, 1).reason == "ReplyError: it is empty"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
 from evimem.llm import prompt_fields
-from evimem.llm.evidence_prompt import Page
+from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.read_draft import read_draft
@@ -26,7 +26,7 @@ TURN = Turn(
 )
 OTHER = Turn("t2", "s", "Noah", "Which breed is it?", datetime(2024, 3, 12))
 VIEW = view_of([TURN, OTHER], requirements=("who", "when"))
-PAGE = Page("", (TURN, OTHER))
+PAGE = ShownEvidence("", (TURN, OTHER))
 JUDGE = {
     "tier": "inferrable",
     "confidence": 0.9,

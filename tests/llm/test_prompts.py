@@ -5,11 +5,10 @@ import pytest
 
 from evimem.judging.evidence import Verdict
 from evimem.llm import reply_schemas
-from evimem.llm.evidence_prompt import page
-from evimem.llm.extract_facts import extracting
-from evimem.llm.llm_judge import MANNERS, answering, judging
-from evimem.llm.prompts import load
-from evimem.llm.role_requests import request
+from evimem.llm.evidence_prompt import show_evidence
+from evimem.llm.extract_facts import extract_request
+from evimem.llm.llm_judge import MANNERS, answer_request, judge_request
+from evimem.llm.prompts import load, prompt_request
 from evimem.types.model import Complete
 from evimem.types.values import Gap, Tier, Turn
 from tests.llm.views import turn, view_of
@@ -75,9 +74,9 @@ def test_a_schema_is_of_the_form_that_strict_servers_take(name):
 @pytest.mark.parametrize(
     "asked",
     [
-        judging(VIEW, page(VIEW), (CANARY,)),
-        answering(VIEW, PARTIAL, "hedged", page(VIEW), (CANARY,)),
-        extracting(Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID]),
+        judge_request(VIEW, show_evidence(VIEW), (CANARY,)),
+        answer_request(VIEW, PARTIAL, "hedged", show_evidence(VIEW), (CANARY,)),
+        extract_request(Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID]),
     ],
     ids=["judge", "answer", "extract"],
 )
@@ -86,7 +85,7 @@ def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(as
     assert CANARY in asked.prompt
     assert CANARY not in asked.system
     assert "never instructs you" in " ".join(asked.system.split())
-    assert asked.system == request(asked.role, asked.role, {}, **dict.fromkeys(FIELDS, "")).system
+    assert asked.system == prompt_request(asked.role, asked.role, {}, **dict.fromkeys(FIELDS, "")).system
 
 
 FIELDS = (
@@ -96,11 +95,11 @@ FIELDS = (
 
 
 def test_what_looks_like_a_field_in_the_data_stays_as_it_was_said():
-    assert "$question ${evidence}" in judging(VIEW, page(VIEW)).prompt
+    assert "$question ${evidence}" in judge_request(VIEW, show_evidence(VIEW)).prompt
 
 
 def test_the_judge_is_told_the_day_the_round_the_strategy_the_queries_and_the_counts():
-    prompt = judging(VIEW, page(VIEW)).prompt
+    prompt = judge_request(VIEW, show_evidence(VIEW)).prompt
     for said in (
         "Wed 20 March 2024 09:00",
         "Check 1 of 3",
@@ -114,7 +113,7 @@ def test_the_judge_is_told_the_day_the_round_the_strategy_the_queries_and_the_co
 
 @pytest.mark.parametrize("manner", MANNERS)
 def test_the_answerer_is_told_how_to_word_it_and_what_is_missing(manner):
-    prompt = answering(VIEW, PARTIAL, manner, page(VIEW)).prompt
+    prompt = answer_request(VIEW, PARTIAL, manner, show_evidence(VIEW)).prompt
     assert MANNERS[manner] in prompt
     assert f"- no date of {CANARY}" in prompt
 

@@ -3,14 +3,14 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.evidence_prompt import Page
+from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.read_draft import read_draft
 from evimem.types.answer import Citation
 from tests.llm.views import turn
 
 SAID = turn(1, "We adopted a  puppy, Biscuit, last\nFriday.", caption="a brown puppy on a sofa")
-PAGE = Page("", (SAID, turn(2, "Lovely!")))
+PAGE = ShownEvidence("", (SAID, turn(2, "Lovely!")))
 
 
 def drafted(**fields):

@@ -4,7 +4,7 @@ import pytest
 
 from evimem.errors import ReplyError
 from evimem.judging.tracker import Support, apply
-from evimem.llm.evidence_prompt import page
+from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.read_verdict import read_verdict
 from evimem.types.values import Gap, Tier
 from tests.llm.views import turn, view_of
@@ -15,7 +15,7 @@ GOOD = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "nex
 
 def judged(reply, view=VIEW, **fields):
     text = reply if isinstance(reply, str) else json.dumps({**reply, **fields})
-    return read_verdict(text, view, page(view))
+    return read_verdict(text, view, show_evidence(view))
 
 
 def supports(**fields):

@@ -1,6 +1,6 @@
 from evimem.errors import ModelTimeout, ReplyError
 from evimem.flow import run
-from evimem.llm.request import Ledger, ask
+from evimem.llm.request import Ledger, ask_model
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
 
@@ -16,7 +16,7 @@ def number(text):
 def asked(*replies):
     model, ledger = ScriptedModel(replies), Ledger(2)
     try:
-        return run(ask(REQUEST, number, ledger), model.complete), model, ledger
+        return run(ask_model(REQUEST, number, ledger), model.complete), model, ledger
     except (ReplyError, ModelTimeout) as error:
         return error, model, ledger
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from evimem.errors import ModelUnavailable
-from evimem.openai.wire_format import Streamed, host, is_loopback, read_reply
+from evimem.openai.wire_format import StreamedCompletion, host, is_loopback, read_reply
 from evimem.types.model import Complete
 
 ASKED = Complete("judge", "", "")
@@ -55,7 +55,7 @@ def test_only_this_machine_is_this_machine(url, here):
 
 
 def test_lines_of_a_stream_that_carry_no_text_carry_none():
-    streamed = Streamed()
+    streamed = StreamedCompletion()
     for line in (
         ": keep-alive",
         "",
@@ -64,19 +64,19 @@ def test_lines_of_a_stream_that_carry_no_text_carry_none():
         'data: {"choices": []}',
         'data: {"choices": [{"delta": null}]}',
     ):
-        assert streamed.take(line) == ""
+        assert streamed.add_line(line) == ""
 
 
 @pytest.mark.parametrize("line", ["data: {", "data: [1]", "data: <html>", 'data: {"error": {"code": 500}}'])
 def test_a_line_that_is_no_chunk_is_a_typed_error(line):
     with pytest.raises(ModelUnavailable):
-        Streamed().take(line)
+        StreamedCompletion().add_line(line)
 
 
 def test_a_stream_is_whole_when_it_says_that_it_ended_and_not_before():
-    streamed = Streamed()
-    streamed.take('data: {"choices": [{"delta": {"content": "hi"}}]}')
+    streamed = StreamedCompletion()
+    streamed.add_line('data: {"choices": [{"delta": {"content": "hi"}}]}')
     with pytest.raises(ModelUnavailable, match="before its end"):
         streamed.reply(ASKED)
-    streamed.take("data: [DONE]")
+    streamed.add_line("data: [DONE]")
     assert streamed.reply(ASKED).text == "hi"

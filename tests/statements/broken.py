@@ -1,4 +1,4 @@
-"""For each test of a statement, the behaviour broken that it is about: under it that test must fail.
+"""For each test of a statement, a break of the behaviour that it checks: with it, the test must fail.
 
 `EVIMEM_BREAK=<test> pytest tests/statements` shows one by hand; see test_broken.py.
 """
@@ -234,7 +234,7 @@ def doubt_costs_nothing() -> None:
 
 @breaks("test_e13_the_answer_is_given_the_turns_themselves_with_the_facts")
 def facts_stand_alone() -> None:
-    put(evidence_prompt, "said", lambda turn: "")
+    put(evidence_prompt, "turn_text", lambda turn: "")
 
 
 @breaks("test_e14_at_most_one_request_a_check_and_one_for_the_answer")
@@ -244,8 +244,8 @@ def every_step_is_a_request() -> None:
 
 @breaks("test_e14_the_papers_pattern_takes_at_most_three_k_plus_three")
 def names_are_asked_for_at_each_check() -> None:
-    honest = llm_judge._names
-    put(llm_judge, "_names", lambda view, ledger: honest(replace(view, iteration=1), ledger))
+    honest = llm_judge._ask_names
+    put(llm_judge, "_ask_names", lambda view, ledger: honest(replace(view, iteration=1), ledger))
 
 
 @breaks("test_e14_the_trace_has_both_queries_the_evidence_of_each_path_tier_confidence_and_gap")

@@ -1,4 +1,4 @@
-"""The failures of the published code that evimem must not have, F1 to F16: the same input, and what is required of it.
+"""Failures of the published code that evimem must not have, F1 to F16: the same input, and the required behaviour.
 
 The names and sentences are our own; README.md beside this file has the table.
 """

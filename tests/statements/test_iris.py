@@ -1,4 +1,4 @@
-"""EviMem's statements E1 to E14, each by what a user of the package can see; DESIGN where it departs from them."""
+"""EviMem's statements E1 to E14, each checked through the public API; the design where it departs from them."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from evimem.embedding import StaticEmbedder, checked
 from evimem.examples import load_example
 from evimem.flow import Effect, Embed, Flow, call, run
 from evimem.index.weights import BM25
-from evimem.ingest.add import Remembering
+from evimem.ingest.add import Ingestion
 from evimem.protocols import Store
 from evimem.query.find_turns import Filters, search
 from evimem.raw import Admission
@@ -57,7 +57,7 @@ def drive(store: Store, flow: Flow[object]) -> object:
 
 
 def keep(store: Store, turns: list[Turn], *, strict: bool = False) -> AddReport:
-    report = drive(store, Remembering(Core.default_extractor(), strict=strict).remember(turns))
+    report = drive(store, Ingestion(Core.default_extractor(), strict=strict).store(turns))
     assert isinstance(report, AddReport)
     return report
 
@@ -209,20 +209,20 @@ def test_forgetting_removes_from_every_path(store: Store) -> None:
 
 
 def test_a_turn_without_a_vector_is_found_by_its_words_and_owed_one(store: Store) -> None:
-    drive(store, Remembering(Core.default_extractor(), deferred=True).remember([Admission()(DIALOGUE[0])]))
+    drive(store, Ingestion(Core.default_extractor(), deferred=True).store([Admission()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
     assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
 
 
 def test_postponed_work_waits_and_failed_work_is_not_offered(store: Store) -> None:
-    drive(store, Remembering(Core.default_extractor(), deferred=True).remember(DIALOGUE[:2]))
+    drive(store, Ingestion(Core.default_extractor(), deferred=True).store(DIALOGUE[:2]))
     store.postpone("vector", "a", "refused", 3600.0)
     store.postpone("vector", "b", "refused", None)
     assert store.due("vector", 9) == ()
 
 
 def test_work_that_is_done_elsewhere_is_offered_by_its_reason_until_it_is_due_again(store: Store) -> None:
-    drive(store, Remembering(Core.default_extractor(), deferred=True).remember(DIALOGUE[:3]))
+    drive(store, Ingestion(Core.default_extractor(), deferred=True).store(DIALOGUE[:3]))
     store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]

@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from evimem import ModelError, TurnConflict
 from evimem.index.document import document
-from evimem.llm.extract_facts import worth_asking
+from evimem.llm.extract_facts import may_state_facts
 from evimem.testing import WordEmbedder
 from evimem.text.terms import terms
 from evimem.types.trace import Found, Trace
@@ -166,7 +166,7 @@ class Machine(Pools, RuleBasedStateMachine):
         with self.memory(user, random) as memory:
             for _ in range(3):
                 new, _ = self.enrich(memory, mood)
-                asked = [name for name in new if worth_asking(self.models[user][name])]
+                asked = [name for name in new if may_state_facts(self.models[user][name])]
                 assert not asked or mood == "spoilt", "done, and nobody has read it"
                 self.clock.advance(hours * 3_600.0)
 

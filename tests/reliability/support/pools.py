@@ -12,7 +12,7 @@ from random import Random
 
 from evimem import Memory, MemoryPool, ModelError, Turn
 from evimem.doors.pool import key_of
-from evimem.llm.extract_facts import worth_asking
+from evimem.llm.extract_facts import may_state_facts
 from evimem.testing import FakeClock, ScriptedModel, WordEmbedder
 
 from .sayings import EXTRACTOR, Mood, any_turn, predicted, reply, token_in
@@ -66,7 +66,7 @@ class Pools:
         said = {
             (fact.turn_id, fact.object) for fact in facts if fact.extractor == "llm" and fact.predicate == "mentions"
         }
-        wanted = {(name, token_in(model[name].text)) for name in self.read[user] if worth_asking(model[name])}
+        wanted = {(name, token_in(model[name].text)) for name in self.read[user] if may_state_facts(model[name])}
         assert {one for one in wanted if one[1]} <= said, "a model read it, and what it found is not there"
 
     def pool(self) -> MemoryPool:

@@ -3,7 +3,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from evimem.openai.refusals import Refusal, backoff, option_refused, redact, refused, retry_after
+from evimem.openai.http_errors import ErrorResponse, backoff, error_from, redact, rejected_option, retry_after
 
 NOW = datetime(2024, 3, 12, 12, 0, tzinfo=timezone.utc)
 
@@ -32,20 +32,20 @@ def test_a_retry_after_is_read_as_seconds_or_as_a_date(header, seconds):
 @pytest.mark.parametrize(
     ("status", "again"), [(400, False), (401, False), (404, False), (408, True), (429, True), (500, True), (529, True)]
 )
-def test_only_what_may_pass_is_worth_another_try(status, again):
-    assert refused(Refusal(status, {}, b"")).retryable is again
+def test_only_temporary_errors_are_retryable(status, again):
+    assert error_from(ErrorResponse(status, {}, b"")).retryable is again
 
 
-def test_a_spent_quota_is_not_tried_again():
+def test_a_spent_quota_is_not_retryable():
     body = json.dumps({"error": {"message": "You exceeded", "code": "insufficient_quota"}}).encode()
-    assert refused(Refusal(429, {}, body)).retryable is False
+    assert error_from(ErrorResponse(429, {}, body)).retryable is False
 
 
 def test_the_message_names_the_servers_codes_and_not_its_words():
     body = json.dumps(
         {"error": {"message": "Bad key sk-abc123 of Mira", "code": "invalid_api_key", "param": "a b"}}
     ).encode()
-    error = refused(Refusal(401, {}, body))
+    error = error_from(ErrorResponse(401, {}, body))
     assert str(error) == "the server refused with status 401 (invalid_api_key); check the API key"
     assert error.detail == '{"error": {"message": "Bad key … of Mira", "code": "invalid_api_key", "param": "a b"}}'
 
@@ -53,8 +53,8 @@ def test_the_message_names_the_servers_codes_and_not_its_words():
 @pytest.mark.parametrize(
     "body", [b"", b"\xff\x00", b"[1]", b"null", b'"text"', b'{"error": "text"}', b'{"error": {"code": 5}}']
 )
-def test_a_refusal_of_any_form_is_still_a_refusal(body):
-    assert "status 500" in str(refused(Refusal(500, {}, body)))
+def test_an_error_body_of_any_form_keeps_its_status(body):
+    assert "status 500" in str(error_from(ErrorResponse(500, {}, body)))
 
 
 @pytest.mark.parametrize(
@@ -77,15 +77,15 @@ def test_ten_shapes_of_secrets_are_redacted(secret):
     assert last not in redact(f"refused {secret} today")
 
 
-def test_the_wait_doubles_up_to_its_cap_and_is_jittered_downwards():
+def test_the_backoff_doubles_up_to_its_cap_with_jitter_downwards():
     assert [backoff(n, 1.0) for n in (1, 2, 3, 9)] == [0.25, 0.5, 1.0, 8.0]
     assert backoff(3, 0.0) == 0.5
 
 
-def test_the_option_that_the_server_names_is_left_out_first():
+def test_the_option_that_the_server_names_is_dropped_first():
     options = {"temperature": 0.0, "response_format": {}}
     body = b'{"error": {"message": "Unsupported value", "param": "temperature"}}'
-    assert option_refused(refused(Refusal(400, {}, body)), options) == "temperature"
-    assert option_refused(refused(Refusal(400, {}, b"no schema here")), options) == "response_format"
-    assert option_refused(refused(Refusal(500, {}, b"")), options) is None
-    assert option_refused(refused(Refusal(400, {}, b"")), {}) is None
+    assert rejected_option(error_from(ErrorResponse(400, {}, body)), options) == "temperature"
+    assert rejected_option(error_from(ErrorResponse(400, {}, b"no schema here")), options) == "response_format"
+    assert rejected_option(error_from(ErrorResponse(500, {}, b"")), options) is None
+    assert rejected_option(error_from(ErrorResponse(400, {}, b"")), {}) is None

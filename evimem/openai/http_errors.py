@@ -1,4 +1,4 @@
-"""What a server's refusal means: a typed error, when to come back, and never a secret in its message."""
+"""HTTP error responses as typed errors: whether and when to retry, and no secret in their messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import orjson
 
 from ..errors import ModelError, ModelUnavailable
 
-MAX_DETAIL = 500
-MAX_BACKOFF = 8.0
-FIRST_BACKOFF = 0.25
+MAX_DETAIL = 500  # characters of a server's text kept in `.detail`
+MAX_BACKOFF = 8.0  # seconds
+FIRST_BACKOFF = 0.25  # seconds
 HINTS = {
     400: "it does not accept the form of the request; .detail has its reason",
     401: "check the API key",
@@ -26,9 +26,11 @@ HINTS = {
     422: "it does not accept the form of the request; .detail has its reason",
     429: "too many requests, or the quota is used up",
 }
-_RETRYABLE = {408, 409, 425, 429}
+_RETRYABLE = {408, 409, 425, 429}  # and every 5xx
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
 _VALUE = r"[^\s\"',;}]+"
+# Authorization values, credentials in URLs, JWTs, keys by their vendors' prefixes, "key=value" pairs, and any long run
+# of letters and digits: providers quote keys in error bodies, and error messages end up in logs.
 _SECRETS = re.compile(
     rf"(?i)(\b(?:bearer|basic)\s+{_VALUE}|://[^/@\s]+@|\beyJ[\w.-]+|\bAIza\w+|\bAKIA\w+"
     rf"|\b(?:sk|pk|rk|gsk|xai|hf|ghp|glpat|xox[a-z])[-_]{_VALUE}"
@@ -38,33 +40,33 @@ _SECRETS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """An HTTP status that is not success, with what the server said, bounded."""
+class ErrorResponse:
+    """An HTTP error status with its headers (lower-case names) and the beginning of its body."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
 
-def refused(refusal: Refusal) -> ModelUnavailable:
-    """Return the error that a refusal stands for. Its message holds the server's codes, never its free text."""
-    status = refusal.status
-    error = parsed(refusal.body)
+def error_from(response: ErrorResponse) -> ModelUnavailable:
+    """Return the error for a response. Its message quotes the server's codes, never its free text."""
+    status = response.status
+    error = parse_json(response.body)
     error = error.get("error", error) if isinstance(error, dict) else error
     codes = _codes(error)
-    spent = "insufficient_quota" in codes
-    named = f" ({', '.join(codes)})" if codes else ""
+    quota_spent = "insufficient_quota" in codes  # comes with status 429, but waiting does not help
+    quoted = f" ({', '.join(codes)})" if codes else ""
     return ModelUnavailable(
-        f"the server refused with status {status}{named}; {HINTS.get(status, 'it may work later')}",
-        retryable=(status >= 500 or status in _RETRYABLE) and not spent,
-        retry_after=retry_after(refusal.headers.get("retry-after")),
-        detail=redact(refusal.body),
+        f"the server refused with status {status}{quoted}; {HINTS.get(status, 'it may work later')}",
+        retryable=(status >= 500 or status in _RETRYABLE) and not quota_spent,
+        retry_after=retry_after(response.headers.get("retry-after")),
+        detail=redact(response.body),
         status=status,
     )
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks for, given as seconds or as a date; None for anything else."""
+    """Return the seconds that a Retry-After header asks for (a number or an HTTP date); None for anything else."""
     if value is None or len(value) > 64:
         return None
     if re.fullmatch(r"\s*\d{1,9}(\.\d{1,6})?\s*", value):
@@ -79,35 +81,41 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
 
 
 def backoff(attempt: int, chance: float) -> float:
-    """Return the seconds to wait after the n-th failed attempt: doubling, capped, jittered by a chance in 0..1."""
+    """Return the seconds to wait after the n-th failed attempt (n >= 1): doubling, capped, with jitter.
+
+    `chance` in 0..1 scales the wait to between half and all of it, so that many clients do not retry at once.
+    """
     return min(MAX_BACKOFF, FIRST_BACKOFF * 2.0 ** min(attempt - 1, 10)) * (0.5 + 0.5 * chance)
 
 
-def option_refused(error: ModelError, options: Mapping[str, Any]) -> str | None:
-    """Return the option to leave out after a 400 or 422: one that the server names, else the schema."""
+def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None:
+    """Return the request option to drop after a 400 or 422: one that the server names, else the schema."""
     if not isinstance(error, ModelUnavailable) or error.status not in {400, 422}:
         return None
-    said = f"{error} {error.detail}"
+    text = f"{error} {error.detail}"
     for name in ("temperature", "stream_options"):
-        if name in options and name in said:
+        if name in options and name in text:
             return name
     return next((name for name in ("response_format", "stream_options") if name in options), None)
 
 
 def redact(body: bytes | str) -> str:
     """Return the beginning of a server's text without anything that looks like a secret."""
-    said = body[: 4 * MAX_DETAIL].decode("utf-8", "replace") if isinstance(body, bytes) else body[: 4 * MAX_DETAIL]
-    return _SECRETS.sub("…", said)[:MAX_DETAIL]
+    start = body[: 4 * MAX_DETAIL]  # longer than what is kept, so that no secret is cut before it is recognized
+    text = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
+    return _SECRETS.sub("…", text)[:MAX_DETAIL]
 
 
-def parsed(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
+    """Return a body's JSON value, or None where it is no JSON."""
     try:
         return orjson.loads(body)
     except ValueError:
         return None
 
 
-def status_of(error: Any) -> int:
+def status_in(error: Any) -> int:
+    """Return the HTTP status that an error object inside a 200 response names, else 502."""
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) and 400 <= code <= 599 else 502
 
