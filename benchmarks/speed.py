@@ -27,7 +27,7 @@ from pathlib import Path
 import apsw
 
 import evimem
-from evimem.bench.svg_plot import COLOURS, Chart, Line, svg
+from evimem.bench.svg_plot import COLOURS, Chart, Curve, svg
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import EFFORT, Effort
 from evimem.index.ranking import rank
@@ -166,7 +166,7 @@ def plot(rows: Sequence[dict[str, float]]) -> str:
     curves["ingest of all, ms"] = [1000 * row["turns"] / row["ingest turns/s"] for row in rows]
     sizes = [math.log10(row["turns"]) for row in rows]
     lines = tuple(
-        Line(name, tuple(zip(sizes, map(math.log10, values), strict=True)), (4.0,) * len(sizes), colour=colour)
+        Curve(name, tuple(zip(sizes, map(math.log10, values), strict=True)), (4.0,) * len(sizes), colour=colour)
         for colour, (name, values) in zip(COLOURS, curves.items(), strict=False)
     )
     low, high = (bound(height for line in lines for _, height in line.points) for bound in (min, max))

@@ -10,7 +10,7 @@ from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """Where the middle 95 % of the resampled means lie."""
 
     low: float
@@ -22,7 +22,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(ceil(share * len(values)) - 1, 0)]
 
 
-def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, seed: int = 0) -> Interval:
+def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, seed: int = 0) -> ConfidenceInterval:
     """Return the interval of the mean over all values when whole clusters are drawn with replacement.
 
     Questions about one conversation are not independent, so conversations are what is drawn.
@@ -32,4 +32,4 @@ def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, s
     means = [
         fmean(value for cluster in draw.choices(filled, k=len(filled)) for value in cluster) for _ in range(rounds)
     ]
-    return Interval(percentile(means, 0.025), percentile(means, 0.975))
+    return ConfidenceInterval(percentile(means, 0.025), percentile(means, 0.975))

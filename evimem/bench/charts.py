@@ -8,7 +8,7 @@ from math import sqrt
 from ..calibration.curves import Bin, Point
 from .selective import Worth
 from .summary import Summary
-from .svg_plot import COLOURS, Chart, Line
+from .svg_plot import COLOURS, Chart, Curve
 
 _DOT = 11.0  # radius of a dot that stands for all questions
 _GREY = "#9aa5b1"
@@ -57,31 +57,31 @@ def reliability_chart(title: str, bins: Sequence[Bin], note: str) -> Chart:
     """Return predicted against observed; dots and bars grow with the number of questions."""
     most = max(one.count for one in bins)
     total = sum(one.count for one in bins)
-    observed = Line(
+    observed = Curve(
         "observed (dots: by number of questions)",
         tuple((one.predicted, one.observed) for one in bins),
         tuple(3 + (_DOT - 3) * sqrt(one.count / total) for one in bins),
     )
-    ideal = Line("what was predicted", ((0.0, 0.0), (1.0, 1.0)), dashed=True, colour=_GREY)
+    ideal = Curve("what was predicted", ((0.0, 0.0), (1.0, 1.0)), dashed=True, colour=_GREY)
     bars = tuple((_tenth(one), _tenth(one) + 0.1, _FOOT * one.count / most) for one in bins)
     return Chart(title, note, "predicted probability", "observed share", (ideal, observed), bars)
 
 
 def risk_chart(title: str, curves: Sequence[tuple[str, Sequence[Point]]], note: str, base: float) -> Chart:
     """Return risk against coverage for some curves, with the risk of doing so at random."""
-    lines = [Line("at random", ((0.0, base), (1.0, base)), dashed=True, colour=_GREY)]
+    lines = [Curve("at random", ((0.0, base), (1.0, base)), dashed=True, colour=_GREY)]
     for (name, points), colour in zip(curves, COLOURS, strict=False):
-        lines.append(Line(name, tuple((point.coverage, point.risk) for point in points), colour=colour))
+        lines.append(Curve(name, tuple((point.coverage, point.risk) for point in points), colour=colour))
     top = max(y for line in lines for _, y in line.points)
     return Chart(title, note, _COVERAGE, _RISK, tuple(lines), height=(0.0, _round_up(top * 1.25)))
 
 
 def precision_chart(title: str, points: Sequence[Point], note: str, marked: Point | None) -> Chart:
     """Return precision against coverage, with the point that a threshold was set to."""
-    lines = [Line("precision of the surest", tuple((point.coverage, 1 - point.risk) for point in points))]
+    lines = [Curve("precision of the surest", tuple((point.coverage, 1 - point.risk) for point in points))]
     if marked is not None:
         place = (marked.coverage, 1 - marked.risk)
-        lines.append(Line("tier EXACT", (place,), (6.0,), colour=COLOURS[1]))
+        lines.append(Curve("tier EXACT", (place,), (6.0,), colour=COLOURS[1]))
     low = max(_ROOM, min(1 - point.risk for point in points))
     foot = next(foot for foot in (0.9, 0.75, 0.5, 0.0) if foot <= low - _ROOM)
     return Chart(title, note, _COVERAGE, "precision", tuple(lines), height=(foot, 1.0), legend="below")

@@ -31,7 +31,7 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionResult:
     """What became of one question. `ranked` are the turns of one search with its words; `text` is the answer.
 
     `sufficient` is the judge's last probability that it has seen all the evidence, `complete` whether that was so:
@@ -64,8 +64,8 @@ class Run:
     """Everything one run of the benchmark measured. `wide` are questions asked again with `DEPTH` turns a path."""
 
     ingested: tuple[Ingested, ...]
-    asked: tuple[Asked, ...]
-    wide: tuple[Asked, ...] = ()
+    asked: tuple[QuestionResult, ...]
+    wide: tuple[QuestionResult, ...] = ()
 
 
 Progress = Callable[[int], None]
@@ -86,8 +86,8 @@ def run_locomo(
     With `wide`, the answerable questions are asked a second time, with more evidence.
     """
     ingested: list[Ingested] = []
-    asked: list[Asked] = []
-    again: list[Asked] = []
+    asked: list[QuestionResult] = []
+    again: list[QuestionResult] = []
     with tempfile.TemporaryDirectory(prefix="evimem-locomo-") as folder:
         for number, sample in enumerate(samples):
             with evimem.open(Path(folder) / f"{number}.evimem", llm=llm) as memory:
@@ -119,12 +119,16 @@ def _ingest(memory: Memory, sample: LocomoSample) -> Ingested:
     return Ingested(sample.id, report.added, report.facts, time.perf_counter() - started)
 
 
-def _ask_all(memory: Memory, sample: LocomoSample, loop: str, budget: Budget, limit: int | None) -> Iterator[Asked]:
+def _ask_all(
+    memory: Memory, sample: LocomoSample, loop: str, budget: Budget, limit: int | None
+) -> Iterator[QuestionResult]:
     for number, question in enumerate(sample.questions[:limit], start=1):
         yield _ask(memory, sample.id, number, question, loop, budget)
 
 
-def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str, budget: Budget) -> Asked:
+def _ask(
+    memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str, budget: Budget
+) -> QuestionResult:
     started = time.perf_counter()
     hits = memory.search(question.text, DEPTH)
     searched = time.perf_counter()
@@ -132,7 +136,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loo
     ended = time.perf_counter()
     judged = [event for event in answer.trace if isinstance(event, Judged)]
     shown = [event.detail["turns"] for event in answer.trace if isinstance(event, Acted) and event.action == "show"]
-    return Asked(
+    return QuestionResult(
         sample=sample,
         number=number,
         category=question.category,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..calibration.curves import Bin, Point, aurc, auroc, ece, reliability, risk_coverage
 from .answer_f1 import ADVERSARIAL
-from .run_locomo import Asked
+from .run_locomo import QuestionResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Worth:
     marked: Point | None = None
 
 
-def answering(asked: Sequence[Asked]) -> Worth | None:
+def answering(asked: Sequence[QuestionResult]) -> Worth | None:
     """Return what `confidence` is worth as the probability that a question has an answer."""
     return _worth([one.confidence for one in asked], [one.category != ADVERSARIAL for one in asked])
 
 
-def sufficiency(asked: Sequence[Asked]) -> Worth | None:
+def sufficiency(asked: Sequence[QuestionResult]) -> Worth | None:
     """Return what the judge's confidence is worth as the probability that all gold turns are in its last view.
 
     Over answerable questions with evidence; `marked` is the tier EXACT.

@@ -16,7 +16,7 @@ _TICKS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Curve:
     """A curve through points; `sizes` puts a dot of that radius on each of them."""
 
     name: str
@@ -37,7 +37,7 @@ class Chart:
     note: str
     across: str
     up: str
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
     bars: tuple[tuple[float, float, float], ...] = ()  # from, to, height
     width: tuple[float, float] = (0.0, 1.0)
     height: tuple[float, float] = (0.0, 1.0)
@@ -107,7 +107,7 @@ def _bar(chart: Chart, begins: float, ends: float, height: float) -> str:
     return f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{wide - 2:.1f}" height="{high:.1f}" fill="#cfe3ec"/>'
 
 
-def _drawn(chart: Chart, line: Line) -> Iterable[str]:
+def _drawn(chart: Chart, line: Curve) -> Iterable[str]:
     places = [(_x(chart, x), _y(chart, y)) for x, y in line.points]
     dashes = ' stroke-dasharray="5 4"' if line.dashed else ""
     through = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)

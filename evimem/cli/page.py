@@ -19,7 +19,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """Pieces side by side; what does not fit is wrapped under the first. `indent` counts characters."""
 
     pieces: tuple[Piece, ...] = ()
@@ -64,13 +64,13 @@ class Heading:
     text: str
 
 
-Block: TypeAlias = Line | Field | Table | Heading
-BLANK = Line()
+Block: TypeAlias = TextLine | Field | Table | Heading
+BLANK = TextLine()
 
 
-def line(*pieces: Piece | str, indent: int = 0) -> Line:
+def line(*pieces: Piece | str, indent: int = 0) -> TextLine:
     """Return a line of pieces; a bare string has no style."""
-    return Line(_pieces(pieces), indent)
+    return TextLine(_pieces(pieces), indent)
 
 
 def field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim", width: int = 10) -> Field:

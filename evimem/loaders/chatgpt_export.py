@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .conversation import Refusal, Refuse, strictly
+from .conversation import Refuse, RefusedItem, raise_refused
 from .json_list import elements
 from .json_values import moment
 from .openai_messages import said
@@ -21,7 +21,7 @@ _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
 
 
-def read_chatgpt(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
+def read_chatgpt(path: Path, refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield what user and assistant said to each other, a conversation a session, along the branch that was shown.
 
     System and tool messages, hidden ones, and the model's thoughts and code are skipped. Times are UTC.
@@ -30,7 +30,9 @@ def read_chatgpt(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
         try:
             turns = list(_turns(conversation))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            refuse(Refusal(f"{path.name} conversation {_name(conversation)}", f"not as ChatGPT exports it ({error!r})"))
+            refuse(
+                RefusedItem(f"{path.name} conversation {_name(conversation)}", f"not as ChatGPT exports it ({error!r})")
+            )
         else:
             yield from turns
 

@@ -19,7 +19,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedItem:
     """A piece of a file that is not a turn: where it stands, and what was expected there."""
 
     where: str
@@ -29,9 +29,9 @@ class Refusal:
         return f"{self.where}: {self.why}"
 
 
-Refuse: TypeAlias = Callable[[Refusal], None]
+Refuse: TypeAlias = Callable[[RefusedItem], None]
 
 
-def strictly(refusal: Refusal) -> None:
+def raise_refused(refusal: RefusedItem) -> None:
     """Raise ImportFailed at the first refusal; pass `some_list.append` instead to collect them and read on."""
     raise ImportFailed(str(refusal))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import ImportFailed
 from .chatgpt_export import read_chatgpt
-from .conversation import Conversation, Refuse, strictly
+from .conversation import Conversation, Refuse, raise_refused
 from .json_list import elements
 from .json_values import shown
 from .locomo_format import read_locomo
@@ -44,7 +44,7 @@ def load(
     *,
     start: datetime | None = None,
     session: str | None = None,
-    refuse: Refuse = strictly,
+    refuse: Refuse = raise_refused,
 ) -> Iterator[Conversation]:
     """Yield the conversations of a file, each for a memory of its own. `start` and `session` are for messages."""
     name = format or detect(path)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .conversation import Refusal, Refuse, strictly
+from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import moment, parse, shown, text_of, unfit
 
 TIMES = ("time", "created_at", "timestamp", "create_time")
@@ -18,7 +18,7 @@ _STEP = timedelta(minutes=1)  # between messages that have no time of their own:
 
 
 def read_messages(
-    path: Path, *, start: datetime | None = None, session: str | None = None, refuse: Refuse = strictly
+    path: Path, *, start: datetime | None = None, session: str | None = None, refuse: Refuse = raise_refused
 ) -> Iterator[Turn]:
     """Yield a turn for each message that says something; a call of a tool without a text does not.
 
@@ -31,7 +31,7 @@ def read_messages(
         try:
             turn = _turn(message, session, number, latest)
         except ValueError as error:
-            refuse(Refusal(f"{path.name} message {number}", str(error)))
+            refuse(RefusedItem(f"{path.name} message {number}", str(error)))
         else:
             latest = turn.time
             if turn.text.strip():

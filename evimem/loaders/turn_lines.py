@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..types.values import Turn
-from .conversation import Refusal, Refuse, strictly
+from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import moment, parse, shown, text_of, unfit
 
 MAX_LINE = 8 << 20  # bytes: a turn of 1 MiB, every character of it escaped
@@ -15,7 +15,7 @@ _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
 
-def read_turns(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
+def read_turns(path: Path, refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield the turn of each line, however large the file.
 
     A line has `speaker`, `text` and `time`, and may have `id`, `session`, `caption`, `role` and `metadata`. Empty
@@ -27,7 +27,7 @@ def read_turns(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
                 try:
                     turn = _turn(line)
                 except ValueError as error:
-                    refuse(Refusal(f"{path.name} line {number}", str(error)))
+                    refuse(RefusedItem(f"{path.name} line {number}", str(error)))
                 else:
                     yield turn
 

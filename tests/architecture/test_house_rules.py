@@ -121,4 +121,16 @@ def test_a_bare_import_brings_nothing_heavy_and_no_name_hides_behind_a_module() 
 
 
 def test_no_module_is_long() -> None:
-    assert [path.name for path in PATHS if len(path.read_text(encoding="utf-8").splitlines()) > 420] == []
+    assert [path.name for path in PATHS if code_lines(path) > 380] == []
+
+
+def code_lines(path: Path) -> int:
+    """The lines of a module without its docstrings: documenting a function must not make its module too long."""
+    documented = [
+        node.body[0]
+        for node in ast.walk(tree(path))
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and ast.get_docstring(node)
+    ]
+    docstrings = sum((text.end_lineno or 0) - text.lineno + 1 for text in documented)
+    return len(path.read_text(encoding="utf-8").splitlines()) - docstrings

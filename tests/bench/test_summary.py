@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.bench.run_locomo import Asked, Ingested, Run, asks, run_locomo
+from evimem.bench.run_locomo import Ingested, QuestionResult, Run, asks, run_locomo
 from evimem.bench.summary import summarize
 from evimem.calibration.curves import Point
 from evimem.cli import plain_view
@@ -10,7 +10,7 @@ from evimem.cli.views.bench_view import answers_page, summary_page
 from evimem.examples import load_example, load_questions
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
-ONE = Asked(
+ONE = QuestionResult(
     sample="a",
     number=1,
     category=4,

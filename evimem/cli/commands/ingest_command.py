@@ -18,7 +18,7 @@ from typing import Any
 import evimem
 
 from ...errors import InvalidQuery
-from ...loaders import FORMATS, Conversation, Refusal, detect, load, strictly
+from ...loaders import FORMATS, Conversation, RefusedItem, detect, load, raise_refused
 from ...loaders.locomo_format import known_file
 from ...types.reports import AddReport
 from ...types.values import Turn
@@ -47,13 +47,13 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     name = options.format or detect(options.file)
     if name == "locomo" and known_file(options.file) is None:
         screen.note(f"evimem: {options.file} is none of the LoCoMo files known by digest; figures may not compare")
-    refusals: list[Refusal] = []
+    refusals: list[RefusedItem] = []
     conversations = load(
         options.file,
         name,
         start=_start(options.start),
         session=options.session,
-        refuse=strictly if options.strict else refusals.append,
+        refuse=raise_refused if options.strict else refusals.append,
     )
     results: list[dict[str, Any]] = []
     for conversation in _chosen(conversations, options):

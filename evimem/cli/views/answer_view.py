@@ -7,7 +7,7 @@ from datetime import time, timedelta
 
 from ...types.answer import Answer, Citation, Usage
 from ...types.values import Tier, TimeSpan, Turn
-from ..page import BLANK, Block, Line, Piece, Style, field, line
+from ..page import BLANK, Block, Piece, Style, TextLine, field, line
 from .wording import counted, day, said
 
 _TIER: dict[Tier, Style] = {Tier.EXACT: "good", Tier.INFERRABLE: "good", Tier.PARTIAL: "warn", Tier.NONE: "bad"}
@@ -59,7 +59,7 @@ def _sure(answer: Answer) -> Piece:
     return Piece(f"  {answer.tier.value}, {answer.confidence:.0%}", _TIER[answer.tier])
 
 
-def _said(answer: Answer) -> Line:
+def _said(answer: Answer) -> TextLine:
     sure = _sure(answer)
     if answer.text is not None:
         return line(Piece(answer.text, "answer"), sure, indent=2)
@@ -74,7 +74,7 @@ def _citation(citation: Citation, turn: Turn) -> list[Block]:
     return [place, quoted(turn, citation)]
 
 
-def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Line:
+def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> TextLine:
     """Return what a turn says, cut to the neighbourhood of what is cited of it, which is marked."""
     span = citation.span if citation else None
     if citation is None or span is None:

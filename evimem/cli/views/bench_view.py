@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from ...bench.bootstrap import Interval
-from ...bench.run_locomo import Asked
+from ...bench.bootstrap import ConfidenceInterval
+from ...bench.run_locomo import QuestionResult
 from ...bench.selective import Worth
-from ...bench.summary import CATEGORIES, Row, Summary
+from ...bench.summary import CATEGORIES, GroupScores, Summary
 from ..page import BLANK, Block, Heading, Piece, field, line, table
 from .wording import counted
 
@@ -39,7 +39,7 @@ def summary_page(summary: Summary) -> list[Block]:
     ]
 
 
-def answers_page(asked: Sequence[Asked], many: int) -> list[Block]:
+def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
     """Return some answers as they came, drawn once and for all: good ones and bad ones."""
     drawn = random.Random(_SEED).sample(list(asked), min(many, len(asked)))
     page: list[Block] = [Heading(f"{counted(len(drawn), 'answer')}, unedited")]
@@ -71,17 +71,17 @@ def _marked(one: Worth) -> tuple[str, str]:
     return _figure(1 - one.marked.risk), _figure(one.marked.coverage)
 
 
-def _retrieval(row: Row) -> tuple[str, ...]:
+def _retrieval(row: GroupScores) -> tuple[str, ...]:
     figures = (row.recall_5, row.recall_10, row.recall_20, row.ndcg_10, row.hit_10, row.all_10)
     return (row.name, f"{row.with_gold:,}", *map(_figure, figures))
 
 
-def _answers(row: Row) -> tuple[str, ...]:
+def _answers(row: GroupScores) -> tuple[str, ...]:
     answered = row.questions - round(row.questions * (row.abstained or 0.0))
     return (row.name, f"{row.questions:,}", _figure(row.f1), f"{answered:,}", _share(row.abstained))
 
 
-def _between(interval: Interval | None) -> str:
+def _between(interval: ConfidenceInterval | None) -> str:
     if interval is None:
         return "no question with evidence"
     return f"95 % between {interval.low:.3f} and {interval.high:.3f} (bootstrap over conversations)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...types.values import Fact, Hit, Turn
-from ..page import BLANK, Block, Heading, Line, Piece, line, table
+from ..page import BLANK, Block, Heading, Piece, TextLine, line, table
 from .answer_view import interval, quoted
 from .wording import minute, said
 
@@ -34,7 +34,7 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
     return page
 
 
-def marked(turn: Turn, facts: Sequence[Fact]) -> Line:
+def marked(turn: Turn, facts: Sequence[Fact]) -> TextLine:
     """Return the text of a turn with every character that a fact rests on marked."""
     stated = sorted(fact.span for fact in facts if fact.kind != "image")
     pieces, at = [], 0
@@ -90,6 +90,6 @@ def _around(turn: Turn, around: Sequence[Turn]) -> list[Block]:
     return page
 
 
-def _place(turn: Turn, before: str, after: str) -> Line:
+def _place(turn: Turn, before: str, after: str) -> TextLine:
     where = f"{before}{turn.id} "
     return line(Piece(where, "dim"), Piece(turn.speaker, "name"), Piece(f", {minute(turn.time)}{after}", "dim"))
