@@ -48,7 +48,7 @@ def _read(line: bytes, place: str) -> Labelled:
         raise ImportFailed(f"{place} is not JSON ({error}); {_EXPECTED}") from error
     question = row.get("question") if isinstance(row, dict) else None
     if not isinstance(question, str) or not question.strip():
-        raise ImportFailed(f"{place} has no text under 'question'; {_EXPECTED}")
+        raise ImportFailed(f"{place} has no question; {_EXPECTED}")
     answerable = row.get("answerable", row["answer"] is not None if "answer" in row else None)
     if not isinstance(answerable, bool):
         raise ImportFailed(f"{place} has neither 'answer' nor 'answerable' with true or false; {_EXPECTED}")

@@ -1,4 +1,4 @@
-"""Conversations from files: each loader takes a path and yields turns, and says of a bad line where it is and why."""
+"""Read conversations from files. A loader takes a path and yields turns; for a bad item it names place and reason."""
 
 from .chatgpt_export import read_chatgpt as read_chatgpt
 from .conversation import Conversation as Conversation

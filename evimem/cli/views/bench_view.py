@@ -13,8 +13,8 @@ from ..page import BLANK, Block, Heading, Piece, field, line, table
 from .wording import counted
 
 _RETRIEVAL = ("category", "n", "R@5", "R@10", "R@20", "nDCG@10", "Hit@10", "All@10")
-_WORTH = ("probability that", "n", "share", "AUROC", "ECE", "AURC", "EXACT precision", "EXACT coverage")
-_SEED = 20  # the draw is the same in every run
+_PROBABILITIES = ("probability that", "n", "share", "AUROC", "ECE", "AURC", "EXACT precision", "EXACT coverage")
+_SEED = 20  # fixed, so that every run shows the same sample
 _ANSWERS = ("category", "n", "F1", "answered", "abstained")
 
 
@@ -34,13 +34,13 @@ def summary_page(summary: Summary) -> list[Block]:
         BLANK,
         line(f"ingest  {counted(summary.turns, 'turn')}, {counted(summary.facts, 'fact')}, {rate:,.0f} turns/s"),
         line(f"search  p50 {_ms(summary.search_p50)}, p95 {_ms(summary.search_p95)}"),
-        line(f"ask     {asked}, {summary.requests or 0:.2f} model requests a question"),
-        line(f"checks  {summary.checks:.2f} of the evidence a question"),
+        line(f"ask     {asked}, {summary.requests or 0:.2f} model requests per question"),
+        line(f"checks  {summary.checks:.2f} sufficiency checks per question"),
     ]
 
 
 def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
-    """Return some answers as they came, drawn once and for all: good ones and bad ones."""
+    """Return a fixed random sample of `many` answers, unedited, right and wrong ones."""
     drawn = random.Random(_SEED).sample(list(asked), min(many, len(asked)))
     page: list[Block] = [Heading(f"{counted(len(drawn), 'answer')}, unedited")]
     for one in drawn:
@@ -48,10 +48,10 @@ def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
         page += [
             BLANK,
             line(Piece("? ", "dim"), Piece(one.question, "strong"), Piece(f"  {name}", "dim")),
-            field("wanted", one.wanted or "(nobody told)"),
+            field("wanted", one.wanted or "(no answer)"),
             field("answer", one.text or "(abstains)", style="answer" if one.text else "warn"),
             field("from", one.quote or "-"),
-            field("sure", f"{one.tier}, {one.confidence:.2f}; F1 {one.f1:.2f}"),
+            field("tier", f"{one.tier}, {one.confidence:.2f}; F1 {one.f1:.2f}"),
         ]
     return page
 
@@ -59,10 +59,14 @@ def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
 def _worth(summary: Summary) -> list[Block]:
     rows = [
         (name, f"{one.questions:,}", *map(_figure, (one.base, one.auroc, one.ece, one.aurc)), *_marked(one))
-        for name, one in (("it has an answer", summary.answering), ("all evidence was seen", summary.sufficiency))
+        for name, one in (("there is an answer", summary.answering), ("all evidence was seen", summary.sufficiency))
         if one is not None
     ]
-    return [BLANK, table(_WORTH, rows, right=_WORTH[1:], title="What the probabilities are worth")] if rows else []
+    return (
+        [BLANK, table(_PROBABILITIES, rows, right=_PROBABILITIES[1:], title="Quality of the probabilities")]
+        if rows
+        else []
+    )
 
 
 def _marked(one: Worth) -> tuple[str, str]:
