@@ -1,4 +1,4 @@
-"""How sure a figure is: percentiles, and a bootstrap over conversations."""
+"""Percentiles, and confidence intervals by a bootstrap over conversations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from statistics import fmean
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """Where the middle 95 % of the resampled means lie."""
+    """The bounds of the middle 95 % of the resampled means."""
 
     low: float
     high: float
@@ -23,9 +23,9 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, seed: int = 0) -> ConfidenceInterval:
-    """Return the interval of the mean over all values when whole clusters are drawn with replacement.
+    """Return the 95 % interval of the mean of all values, drawing whole clusters with replacement.
 
-    Questions about one conversation are not independent, so conversations are what is drawn.
+    Questions about one conversation are not independent, so conversations are drawn instead of questions.
     """
     draw = random.Random(seed)
     filled = [cluster for cluster in clusters if cluster]

@@ -1,4 +1,4 @@
-"""Charts as SVG, written by hand: two axes, grid, lines and dots. No plotting library is worth its weight for these."""
+"""Line charts as SVG without a plotting library: two axes, grid, curves, dots and bars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TICKS = 5
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A curve through points; `sizes` puts a dot of that radius on each of them."""
+    """A curve through points; `sizes` gives the radius in pixels of a dot on each of them."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -28,9 +28,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn: lines over two axes, bars along the foot, and a sentence under the title.
+    """A chart: curves over two axes, bars (from, to, height) along the x axis, and a note under the title.
 
-    With `powers`, all values are powers of ten, and the axes are marked at the whole ones.
+    With `powers`, values are exponents of ten, and ticks are at the whole ones.
     """
 
     title: str

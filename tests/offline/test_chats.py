@@ -13,12 +13,12 @@ def outcomes() -> list[Outcome]:
 
 
 def test_most_of_what_was_told_is_answered_right(outcomes: list[Outcome]) -> None:
-    told = [outcome.right for outcome in outcomes if outcome.told]
+    told = [outcome.right for outcome in outcomes if outcome.answerable]
     assert sum(told) >= 0.85 * len(told)
 
 
 def test_most_of_what_was_never_told_is_refused_with_a_reason(outcomes: list[Outcome]) -> None:
-    untold = [outcome for outcome in outcomes if not outcome.told]
+    untold = [outcome for outcome in outcomes if not outcome.answerable]
     assert sum(outcome.right for outcome in untold) >= 0.88 * len(untold)
     assert all(outcome.answer.reason for outcome in untold if outcome.right)
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from ...bench.charts import pictures
-from ...bench.run_locomo import asks, run_locomo
+from ...bench.charts import report_charts
+from ...bench.run_locomo import question_count, run_locomo
 from ...bench.summary import Summary, summarize
 from ...bench.svg_plot import svg
 from ...db.atomic_files import replace_with
@@ -67,9 +67,11 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         )
     samples = list(read_locomo(options.file))
     wide = options.report is not None
-    total = asks(samples, options.limit, wide=wide)
+    total = question_count(samples, options.limit, wide=wide)
     if not total:
-        raise InvalidQuery(f"{str(options.file)!r} with --limit {options.limit} leaves no question to ask")
+        raise InvalidQuery(
+            f"{str(options.file)!r} with --limit {options.limit} leaves no question to ask; give another file or limit"
+        )
     with screen.progress("asking", "questions", total) as progress:
         result = run_locomo(
             samples,
@@ -95,7 +97,7 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 def _write(folder: Path, page: Sequence[Block], summary: Summary) -> None:
     """Write the tables and the plots of a run."""
     folder.mkdir(parents=True, exist_ok=True)
-    plots = pictures(summary)
+    plots = report_charts(summary)
     shown = "".join(f"\n![{chart.title}]({name})\n" for name, chart in plots.items())
     files = {name: svg(chart) for name, chart in plots.items()} | {"report.md": f"{text_of(page)}{shown}"}
     for name, text in files.items():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...bench.bootstrap import ConfidenceInterval
 from ...bench.run_locomo import QuestionResult
-from ...bench.selective import Worth
+from ...bench.selective import ProbabilityScores
 from ...bench.summary import CATEGORIES, GroupScores, Summary
 from ..page import BLANK, Block, Heading, Piece, field, line, table
 from .wording import counted
@@ -30,7 +30,7 @@ def summary_page(summary: Summary) -> list[Block]:
         table(_ANSWERS, [_answers(row) for row in rows], right=_ANSWERS[1:], title="Answers, official F1"),
         line(f"F1 over all: {_between(summary.f1_interval)}; adversarial counts 1 when abstained"),
         line(f"adversarial caught {_share(summary.caught)} at {_share(summary.false_abstentions)} false abstentions"),
-        *_worth(summary),
+        *_scores(summary),
         BLANK,
         line(f"ingest  {counted(summary.turns, 'turn')}, {counted(summary.facts, 'fact')}, {rate:,.0f} turns/s"),
         line(f"search  p50 {_ms(summary.search_p50)}, p95 {_ms(summary.search_p95)}"),
@@ -56,7 +56,7 @@ def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
     return page
 
 
-def _worth(summary: Summary) -> list[Block]:
+def _scores(summary: Summary) -> list[Block]:
     rows = [
         (name, f"{one.questions:,}", *map(_figure, (one.base, one.auroc, one.ece, one.aurc)), *_marked(one))
         for name, one in (("there is an answer", summary.answering), ("all evidence was seen", summary.sufficiency))
@@ -69,7 +69,7 @@ def _worth(summary: Summary) -> list[Block]:
     )
 
 
-def _marked(one: Worth) -> tuple[str, str]:
+def _marked(one: ProbabilityScores) -> tuple[str, str]:
     if one.marked is None:
         return "-", "-"
     return _figure(1 - one.marked.risk), _figure(one.marked.coverage)
