@@ -416,7 +416,8 @@ class Memory:
         """Verify every page, digest and derived row; reads the whole file.
 
         Args:
-            repair: Rebuild derived rows if any differ from what the turns give. Turns themselves are never changed.
+            repair: Rebuild all derived rows if any differ from those that the turns give. Turns themselves are never
+                changed.
             progress: Called with the number of turns read since the last call; each turn is read twice.
 
         Raises:

@@ -1,7 +1,7 @@
 """The operations that `Memory` and `AsyncMemory` share.
 
 What may call a model or an embedder is a flow, the rest are plain calls. A flow is a generator that yields the calls it
-needs (see `evimem.flow`); each door performs them in its own way.
+needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their own way.
 """
 
 from __future__ import annotations

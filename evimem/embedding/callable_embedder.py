@@ -38,9 +38,7 @@ class CallableEmbedder:
             ValueError: The name is empty or the dimension below 1.
         """
         if not name or dimension < 1:
-            raise ValueError(
-                f"name is {name!r} and dimension {dimension!r}; expected a non-empty name and a dimension of at least 1"
-            )
+            raise ValueError(f"expected a name and a positive dimension, got {name!r} and {dimension!r}")
         self._function = function
         self.name = name
         self.dimension = dimension

@@ -13,7 +13,7 @@ Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "ab
 class Budget:
     """Limits of one question, and which variant of the papers to follow. Checked when a question is asked.
 
-    The values of `without` remove one part each, to measure what it is worth (EviMem's ablations; the paper's
+    The values of `without` remove one part each, to measure its effect (EviMem's ablations; the paper's
     combinations are in `evimem.loops.VARIANTS`):
     sufficiency  no judging: answer at once from what was retrieved
     tiers        evidence is exact or insufficient: no inference, no reasoning chain, no hedged answer
