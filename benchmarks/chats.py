@@ -1,8 +1,8 @@
-"""What a chatbot's user asks about himself: `chats.py` asks our own user-and-assistant chats without a model.
+"""Offline answers about users: `python -m benchmarks.chats PART` asks invented user-and-assistant chats.
 
-The chats are invented, one text file each, in tests/offline/chats: `develop` is what the reader was built on, `held`
-was looked at twice, before and after. A line is a session's time ("== 2024-02-05 19:40"), a turn ("user: ..."), or a
-question with its accepted answers ("? Where do I live? = York | in York"), "-" where the chat does not say.
+The chats are invented, one text file each, in tests/offline/chats: `develop` was used to build the reader, `held` was
+held out and looked at twice, before and after. A line is a session's time ("== 2024-02-05 19:40"), a turn ("user:
+..."), or a question with its accepted answers ("? Where do I live? = York | in York"), "-" if the chat has no answer.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from evimem.bench.answer_f1 import normalized
 
 FOLDER = Path(__file__).parent.parent / "tests" / "offline" / "chats"
 PARTS = "develop", "held"
-_SPARE = 6  # words that a right answer may have besides
+_SPARE = 6  # words that a right answer may have besides the accepted one
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to a chat; no accepted answers where the chat does not say."""
+    """A question about a chat; without accepted answers if the chat has none."""
 
     text: str
     accepted: tuple[str, ...]
 
     def is_right(self, answer: str | None) -> bool:
-        """Whether an answer says an accepted one, with few words besides; or is none where there is none."""
+        """Whether an answer contains an accepted one and few other words; or is None if there is none."""
         if answer is None or not self.accepted:
             return answer is None and not self.accepted
         said = normalized(answer)
@@ -40,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat and what is asked about it."""
+    """A chat and the questions about it."""
 
     name: str
     turns: tuple[evimem.Turn, ...]
@@ -49,14 +49,14 @@ class Chat:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a question."""
+    """The answer to a question."""
 
     chat: str
     question: Question
     answer: evimem.Answer
 
     @property
-    def told(self) -> bool:
+    def answerable(self) -> bool:
         return bool(self.question.accepted)
 
     @property
@@ -67,7 +67,7 @@ class Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--wrong", action="store_true", help="also print what was not answered right")
+    parser.add_argument("--wrong", action="store_true", help="also print the questions that were answered wrongly")
     options = parser.parse_args()
     started = time.process_time()
     outcomes = [outcome for chat in chats(options.part) for outcome in ask(chat)]
@@ -78,18 +78,19 @@ def main() -> None:
             said = outcome.answer.text or f"({outcome.answer.reason})"
             print(f"{outcome.chat}: {outcome.question.text} [{wanted}] {said} {outcome.answer.confidence:.2f}")
     print(summary(outcomes))
-    print(f"{1000 * seconds / len(outcomes):.1f} ms of processor time a question, ingest included")
+    print(f"{1000 * seconds / len(outcomes):.1f} ms of processor time per question, ingest included")
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
     """Return the figures of a part in one line."""
-    told = [o for o in outcomes if o.told]
-    untold = [o for o in outcomes if not o.told]
-    right, refused = (sum(o.right for o in some) for some in (told, untold))
-    silent = sum(o.answer.abstained for o in told)
+    answerable = [o for o in outcomes if o.answerable]
+    unanswerable = [o for o in outcomes if not o.answerable]
+    right, refused = (sum(o.right for o in some) for some in (answerable, unanswerable))
+    silent = sum(o.answer.abstained for o in answerable)
     return (
-        f"told: {right / len(told):.3f} right, {silent / len(told):.3f} refused (n={len(told)}); "
-        f"not told: {refused / len(untold):.3f} refused (n={len(untold)})"
+        f"answerable: {right / len(answerable):.3f} right, {silent / len(answerable):.3f} refused "
+        f"(n={len(answerable)}); "
+        f"unanswerable: {refused / len(unanswerable):.3f} refused (n={len(unanswerable)})"
     )
 
 
@@ -117,7 +118,7 @@ def read(name: str, text: str) -> Chat:
 
 
 def ask(chat: Chat) -> Iterator[Outcome]:
-    """Yield what becomes of every question, asked of a memory that holds only this chat."""
+    """Yield the answer to every question from a memory that holds only this chat."""
     with tempfile.TemporaryDirectory(prefix="evimem-chats-") as folder, evimem.open(Path(folder) / "m") as memory:
         memory.extend(chat.turns, strict=True)
         for question in chat.questions:

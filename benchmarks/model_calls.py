@@ -1,7 +1,7 @@
-"""Model requests, prompt sizes and own time of `iris`, scripted: `python -m benchmarks.model_calls [locomo.json]`.
+"""Requests, prompts and own time of `iris` with a scripted model: `python -m benchmarks.model_calls [LOCOMO.json]`.
 
-The scripted judge says EXACT iff every gold turn of the question is in view, else PARTIAL; it never names a query, so
-that the loop composes each one. Without a file, only the loop's own time at 10,000 turns of generated chat is measured.
+The scripted judge replies EXACT iff every gold turn of the question is shown, else PARTIAL. It never gives a query, so
+the loop composes each one. Without a file, only the loop's own time at 10,000 turns of generated chat is measured.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread only waits, and its waiting counts as work
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
 from evimem.embedding import count_tokens
@@ -32,8 +32,8 @@ UNGATED = evimem.Budget(gate=False)
 ADVERSARIAL = 5  # LoCoMo's category of questions that the conversation does not answer
 
 
-class Judge:
-    """Judges by the gold turns of the question it was last told, and measures what it is shown."""
+class GoldJudge:
+    """Judges by the gold turns of the current question, and measures the evidence that it is shown."""
 
     def __init__(self, texts: dict[str, str]) -> None:
         self._texts = texts
@@ -66,13 +66,13 @@ class Judge:
 
 
 class TimedModel(ScriptedModel):
-    """A scripted model that knows how long it took, by both clocks."""
+    """A scripted model that measures its own wall-clock and processor time."""
 
     seconds = 0.0
     work = 0.0
 
     def complete(self, request: Complete) -> Reply:
-        """Reply, and count the time."""
+        """Reply, and add up the time."""
         began, busy = time.perf_counter(), time.process_time()
         reply = super().complete(request)
         self.seconds += time.perf_counter() - began
@@ -82,14 +82,14 @@ class TimedModel(ScriptedModel):
 
 def locomo(path: Path, *, gate: bool) -> None:
     """Print the requests and prompt sizes of every question of a LoCoMo file."""
-    spared: list[tuple[bool, bool]] = []
+    skipped: list[tuple[bool, bool]] = []
     requests: list[int] = []
     complete: list[bool] = []
     shown: list[int] = []
     whole: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
         for number, sample in enumerate(read_locomo(path)):
-            judge = Judge({turn.id: escape(turn.text) for turn in sample.turns})
+            judge = GoldJudge({turn.id: escape(turn.text) for turn in sample.turns})
             with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
                 memory.extend(sample.turns, strict=True)
                 for question in sample.questions:
@@ -99,27 +99,28 @@ def locomo(path: Path, *, gate: bool) -> None:
                     requests.append(answer.usage.requests)
                     complete.append(judge.complete or judge.whole_view)
                     if any(event.kind == "action" and event.action == "spare" for event in answer.trace):
-                        spared.append((judge.whole_view, question.category == ADVERSARIAL))
+                        skipped.append((judge.whole_view, question.category == ADVERSARIAL))
             shown += judge.shown
             whole += judge.whole
     print(f"{len(requests)} questions, {'gated by the offline judge' if gate else 'every check judged by the model'}")
     print(f"requests: mean {statistics.mean(requests):.2f}, most {max(requests)} (k+1 = 4)")
     print(f"all gold turns in view at the last check: {statistics.mean(complete):.3f}")
-    if spared:
-        right = statistics.mean(whole for whole, _ in spared)
+    if skipped:
+        right = statistics.mean(whole for whole, _ in skipped)
         print(
-            f"{len(spared)} judge requests spared ({sum(trap for _, trap in spared)} of adversarial questions); "
+            f"{len(skipped)} judge requests skipped by the gate "
+            f"({sum(trap for _, trap in skipped)} of adversarial questions); "
             f"all gold turns in view in {right:.3f} of them"
         )
     print(f"tokens of evidence in the answer prompt: {spread(shown)}; of the whole prompt: {spread(whole)}")
 
 
 def own_time() -> None:
-    """Print what a question costs beside the model, over three iterations at 10,000 turns of generated chat.
+    """Print the time of a question without the model: three iterations at 10,000 turns of generated chat.
 
-    The processor time is the figure to compare: it is the same while others use the machine.
+    Compare processor times: unlike wall-clock times they hardly depend on other load.
     """
-    model = TimedModel(then=Judge({}))
+    model = TimedModel(then=GoldJudge({}))
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem", llm=model) as memory:
         memory.extend(chat(TURNS, 22), strict=True)
         seconds, work = [], []
@@ -134,7 +135,7 @@ def own_time() -> None:
     for name, values in (("time", seconds), ("processor time", work)):
         late = sorted(1000 * one for one in values[len(QUESTIONS) :])
         half, most = late[len(late) // 2], late[int(0.95 * len(late))]
-        print(f"own {name} a question, three iterations, {TURNS} turns: p50 {half:.1f} ms, p95 {most:.1f} ms")
+        print(f"own {name} per question, three iterations, {TURNS} turns: p50 {half:.1f} ms, p95 {most:.1f} ms")
 
 
 def spread(values: Sequence[int]) -> str:

@@ -1,8 +1,8 @@
-"""Answering, abstaining and confidence without a model: `offline.py locomo.json`, each conversation left out in turn.
+"""Answers, abstentions and confidence without a model, by cross-validation: `python -m benchmarks.offline LOCOMO.json`.
 
-Constants are fitted on the other conversations (and on our own examples), then the held-out one is asked from the
-start with them. `--constants` also prints what all together choose: what evimem/offline/constants.py ships.
-Questions of the other conversations, with the names exchanged, stand for what a memory never heard of.
+Constants are fitted on all conversations but one (and on the shipped examples), and the one left out is asked with
+them. `--constants` also prints those fitted on all conversations, which evimem/offline/constants.py ships. Questions
+of other conversations, with the names replaced, serve as questions whose answer the memory does not hold.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ SUFFICIENT = {
 }  # fmt: skip
 FORM = ("length", "listed", "timed", "guess")
 FALSE_ABSTENTION = 0.10
-PRECISION = 0.97  # a little above what is wanted on conversations that chose nothing
-FOREIGN = 60  # questions of other conversations, a conversation
+PRECISION = 0.97  # slightly above the goal for unseen conversations
+FOREIGN = 60  # per conversation, questions of other conversations
 FOREIGN_WEIGHT = 0.25
-OWN = "friends", "assistant"
+EXAMPLE_NAMES = "friends", "assistant"
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question to one conversation; `category` 0 is ours, -1 one whose answer is in another conversation."""
+class OfflineQuestion:
+    """A question about a conversation; category 0 is of a shipped example, -1 of another conversation."""
 
     text: str
     gold: str | None
@@ -72,19 +72,19 @@ class Conversation:
 
     name: str
     turns: tuple[Turn, ...]
-    questions: tuple[Asked, ...]
+    questions: tuple[OfflineQuestion, ...]
 
     @property
-    def ours(self) -> bool:
-        return self.name in OWN
+    def shipped(self) -> bool:
+        return self.name in EXAMPLE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a question: the last view, the raw signals, and the answer of the constants it was asked with."""
+    """The result of a question: the last view, the raw signals, and the answer with the constants of this run."""
 
     conversation: str
-    question: Asked
+    question: OfflineQuestion
     view: View | None
     signals: dict[str, float]
     probability: float
@@ -106,7 +106,7 @@ class Outcome:
 
 
 class Recorder(OfflineJudge):
-    """The offline judge, keeping what it saw and said last."""
+    """The offline judge, recording its last view, verdict and draft."""
 
     view: View | None = None
     verdict: Verdict | None = None
@@ -129,7 +129,7 @@ class Recorder(OfflineJudge):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("locomo", type=Path, nargs="?")
-    parser.add_argument("--constants", action="store_true", help="also print the constants that all together choose")
+    parser.add_argument("--constants", action="store_true", help="also print the constants fitted on all conversations")
     parser.add_argument("--shipped", action="store_true", help="ask with the shipped constants, nothing left out")
     parser.add_argument("--page", action="store_true", help="print twenty answers over our own conversations, unedited")
     parser.add_argument("--k", type=int, default=20, help="turns of the sufficiency figures")
@@ -139,7 +139,7 @@ def main() -> None:
         return
     if options.locomo is None:
         parser.error("give the path of LoCoMo's file, or --page")
-    conversations = [*_locomo(options.locomo), *_ours()]
+    conversations = [*_locomo(options.locomo), *_shipped_examples()]
     with tempfile.TemporaryDirectory(prefix="evimem-offline-") as folder:
         stores = {c.name: _ingested(c, Path(folder)) for c in conversations}
         first = [o for c in conversations for o in ask(c, stores[c.name], SHIPPED, Budget())]
@@ -152,13 +152,13 @@ def main() -> None:
             broad = [o for o in wide if o.conversation != c.name]
             constants = SHIPPED if options.shipped else fit(rest, broad)
             held += ask(c, stores[c.name], constants, Budget())
-            if not c.ours:
+            if not c.shipped:
                 print(f"{c.name}: abstains below {constants.abstain_below:.3f}, exact from {constants.exact:.3f}")
     report(held, first, wide, options.k)
 
 
 def fit(outcomes: Sequence[Outcome], wide: Sequence[Outcome]) -> Constants:
-    """Choose every constant by these outcomes; thresholds by LoCoMo's alone."""
+    """Fit every constant to these outcomes, thresholds to those of LoCoMo alone."""
     names = sorted({o.conversation for o in outcomes})
     answerable = _fit_answerable(outcomes)
     left_out = np.concatenate([_answerable_left_out(outcomes, name) for name in names])
@@ -202,7 +202,7 @@ def report(held: Sequence[Outcome], first: Sequence[Outcome], wide: Sequence[Out
     foreign = [o for o in held if o.question.category == -1]
     unknown = np.mean([o.text is None for o in foreign])
     print(f"questions of other conversations abstained: {unknown:.3f} (n={len(foreign)})")
-    for name in OWN:
+    for name in EXAMPLE_NAMES:
         mine = [o for o in held if o.conversation == name]
         right = [official_f1(o.text, o.question.gold, 4) for o in mine if o.answerable]
         refused = np.mean([o.text is None for o in mine if not o.answerable])
@@ -213,27 +213,27 @@ def report(held: Sequence[Outcome], first: Sequence[Outcome], wide: Sequence[Out
     for title, drop in (("all signals", ()), ("without question form", FORM)):
         _sufficiency(enough, title, drop)
     seconds = np.array([o.seconds for o in locomo]) * 1000
-    print(f"\nseconds a question: p50 {np.median(seconds):.1f} ms, p95 {np.quantile(seconds, 0.95):.1f} ms")
+    print(f"\ntime per question: p50 {np.median(seconds):.1f} ms, p95 {np.quantile(seconds, 0.95):.1f} ms")
 
 
 def page() -> None:
-    """Print ten answers over each of our conversations, drawn once and for all."""
+    """Print ten answers about each example, a fixed random sample."""
     chance = random.Random(20)
     with tempfile.TemporaryDirectory(prefix="evimem-page-") as folder:
-        for c in _ours():
+        for c in _shipped_examples():
             memory = _ingested(c, Path(folder))
             print(f"\n### {c.name}\n\n| question | wanted | answer | why | tier, probability |\n|---|---|---|---|---|")
             for question in chance.sample(c.questions, 10):
                 answer = memory.ask(question.text)
                 said = " ... ".join(citation.quote for citation in answer.citations)
                 print(
-                    f"| {question.text} | {question.gold or '(not told)'} | {answer.text or '(abstains)'} "
+                    f"| {question.text} | {question.gold or '(no answer)'} | {answer.text or '(abstains)'} "
                     f"| {said or answer.reason} | {answer.tier.value}, {answer.confidence:.2f} |"
                 )
 
 
 def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -> list[Outcome]:
-    """Ask every question of a conversation; what it would have answered is kept beside what it did."""
+    """Ask every question of a conversation; also record the answer it would have given without abstaining."""
     outcomes = []
     judge = Recorder(constants)
     memory._core.judge = judge
@@ -299,13 +299,13 @@ def _sufficiency(enough: Sequence[Outcome], title: str, drop: Sequence[str]) -> 
 
 
 def _left_out(outcomes: Sequence[Outcome], name: str, model: Callable[[Sequence[Outcome]], Linear]) -> Array:
-    """Return the scores of a conversation by a model of the others."""
+    """Return the scores of a conversation by a model fitted to the others."""
     linear = model([o for o in outcomes if o.conversation != name])
     return np.array([linear.score(o.signals) for o in outcomes if o.conversation == name])
 
 
 def _answerable_left_out(outcomes: Sequence[Outcome], name: str) -> Array:
-    """Return the scores of a conversation's questions by a model of the others, as a judge would have them."""
+    """Return the scores of a conversation by a model fitted to the others, as the judge computes them."""
     constants = replace(SHIPPED, answerable=_fit_answerable([o for o in outcomes if o.conversation != name]))
     return np.array([constants.score(o.signals) for o in outcomes if o.conversation == name])
 
@@ -353,7 +353,7 @@ def _unscaled(
 
 
 def newton(rows: Array, labels: Array, weights: Array, ridge: float) -> Array:
-    """Return the weights of a logistic model and its bias, the last one."""
+    """Return the weights of a logistic model followed by its bias (Newton's method)."""
     full = np.c_[rows, np.ones(len(rows))]
     penalty = np.diag([ridge] * rows.shape[1] + [1e-6])
     beta = np.zeros(full.shape[1])
@@ -369,7 +369,7 @@ def newton(rows: Array, labels: Array, weights: Array, ridge: float) -> Array:
 
 
 def _fit_word(outcomes: Sequence[Outcome]) -> Linear:
-    """Fit which words of the evidence turns are words of the gold answer, or of the trap it was built as."""
+    """Fit which words of the evidence turns belong to the gold answer, or to the trap of an unanswerable question."""
     names = list(SHIPPED.word.weights)
     rows, labels = [], []
     for o in outcomes:
@@ -401,7 +401,7 @@ def _words(
 
 
 def _threshold(guessed: Array, truth: Array, precision: float) -> float:
-    """Return the lowest threshold above which this share is right."""
+    """Return the lowest threshold with at least this precision."""
     order = np.argsort(-guessed)
     right = np.cumsum(truth[order]) / np.arange(1, len(order) + 1)
     good = np.flatnonzero(right >= precision)
@@ -433,7 +433,7 @@ def reliability(guessed: Array, truth: NDArray[np.bool_], bins: int = 10) -> Non
 
 
 def _real(c: Conversation) -> Conversation:
-    """Return a conversation with the questions that it answers; ours are not scored for sufficiency."""
+    """Return a conversation with its answerable questions; examples are not scored for sufficiency."""
     return replace(c, questions=tuple(q for q in c.questions if q.category > 0 and q.gold is not None))
 
 
@@ -454,13 +454,13 @@ def _locomo(path: Path) -> list[Conversation]:
     chance = random.Random(7)
     conversations = []
     for sample in samples:
-        asked = [Asked(q.text, q.answer, q.trap, frozenset(q.evidence), q.category) for q in sample.questions]
+        asked = [OfflineQuestion(q.text, q.answer, q.trap, frozenset(q.evidence), q.category) for q in sample.questions]
         others = [(s, q) for s in samples if s.id != sample.id for q in s.questions if q.category in {1, 2, 4}]
         for other, q in chance.sample(others, FOREIGN):
             text = q.text
             for name, mine in zip(_speakers(other.turns), _speakers(sample.turns), strict=False):
                 text = re.sub(rf"\b{name}\b", mine, text)
-            asked.append(Asked(text, None, None, frozenset(), -1))
+            asked.append(OfflineQuestion(text, None, None, frozenset(), -1))
         conversations.append(Conversation(sample.id, tuple(sample.turns), tuple(asked)))
     return conversations
 
@@ -469,12 +469,12 @@ def _speakers(turns: Sequence[Turn]) -> list[str]:
     return list(dict.fromkeys(turn.speaker for turn in turns))
 
 
-def _ours() -> list[Conversation]:
+def _shipped_examples() -> list[Conversation]:
     return [
         Conversation(
             name,
             tuple(load_example(name)),
-            tuple(Asked(q.text, q.answer, None, frozenset(q.evidence), 0) for q in load_questions(name)),
+            tuple(OfflineQuestion(q.text, q.answer, None, frozenset(q.evidence), 0) for q in load_questions(name)),
         )
         for name in EXAMPLES
     ]

@@ -1,8 +1,8 @@
-"""What retrieval finds, and what each of its ingredients is worth: python -m benchmarks.retrieval LOCOMO.json.
+"""Retrieval quality, and the effect of each ingredient: `python -m benchmarks.retrieval LOCOMO.json`.
 
-Recall and nDCG are over turns, by the definition of evimem.bench.retrieval_metrics; the gold is the evidence that a
-question cites, questions without any are left out, and the pictures' search strings are never read. `--ablate` shows
-each ingredient alone and each dropped; `--scenes` runs on conversations of three kinds written from a seed.
+Recall and nDCG are over turns, by the definition of evimem.bench.retrieval_metrics; the gold turns are the evidence
+that a question cites, and questions without any are left out. `--ablate` adds and drops each ingredient by itself;
+`--scenes` runs on generated conversations of three kinds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .scenes import KINDS, scene
 
 DEPTH = 20
 CATEGORIES = (1, 2, 3, 4, 5)
-NOTHING = 1e-12  # a share that counts for nothing, where a neighbour is still to be followed
+NOTHING = 1e-12  # a weight of practically zero: the neighbours are still followed
 KERNEL = {"spread": NOTHING}
 FLOW = {"answering": 0.0, "echo": 0.0}
 INGREDIENTS: dict[str, dict[str, float]] = {
@@ -60,8 +60,8 @@ CHECKS: dict[str, dict[str, float]] = {
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question ready to be put, with its gold turns and category."""
+class PreparedQuestion:
+    """A question in the index's terms, with its gold turns and category."""
 
     question: IndexQuery
     gold: frozenset[str]
@@ -70,16 +70,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A corpus, the ids of its positions and what is asked of it."""
+    """A corpus, the turn ids of its positions, and the questions about it."""
 
     corpus: Corpus
     ids: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[PreparedQuestion, ...]
 
 
 @dataclass(frozen=True)
 class Score:
-    """How well one question was served."""
+    """The metrics of one question."""
 
     category: int
     recall_5: float
@@ -91,7 +91,7 @@ class Score:
 
 
 def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset[str], int]]) -> Conversation:
-    """Index turns as a memory does, and prepare what is asked of them."""
+    """Index turns as a memory does, and prepare the questions about them."""
     embedder, extractor = StaticEmbedder(), RuleExtractor()
     sessions = {name: at for at, name in enumerate(dict.fromkeys(turn.session for turn in turns))}
     speakers = {name: at for at, name in enumerate(dict.fromkeys(turn.speaker for turn in turns))}
@@ -107,7 +107,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset
         times = tuple((microseconds(t.start), microseconds(t.end)) for t in found.times if t.start and t.end)
         names = frozenset(speakers[name] for name in found.names)
         vector = embedder.embed([text])[0]
-        asked.append(Asked(IndexQuery(text, vector, names, times, found.when), gold & set(ids), category))
+        asked.append(PreparedQuestion(IndexQuery(text, vector, names, times, found.when), gold & set(ids), category))
     return Conversation(corpus, ids, tuple(one for one in asked if one.gold))
 
 
@@ -138,7 +138,7 @@ def scored(found: Conversation, weights: Weights, effort: SearchEffort) -> list[
     ]
 
 
-def _score(ranked: Sequence[str], asked: Asked) -> Score:
+def _score(ranked: Sequence[str], asked: PreparedQuestion) -> Score:
     measures = [recall(ranked, asked.gold, k) for k in (5, 10, 20)]
     return Score(asked.category, *measures, *(measure(ranked, asked.gold, 10) for measure in (ndcg, hit, found_all)))
 

@@ -137,7 +137,7 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Scene:
-    """A conversation and what is asked about it, each question with the ids of the turns that hold the answer."""
+    """A conversation and the questions about it, each with the ids of the turns that state the answer."""
 
     kind: str
     turns: tuple[Turn, ...]
@@ -146,7 +146,7 @@ class Scene:
 
 @dataclass
 class _Script:
-    """A conversation while it is written."""
+    """A conversation that is being generated."""
 
     chance: random.Random
     turns: list[Turn] = field(default_factory=list)
@@ -166,7 +166,7 @@ class _Script:
 
 
 def scene(kind: str, seed: int = 0) -> Scene:
-    """Write a conversation of a kind, with one question a fact."""
+    """Generate a conversation of a kind, with one question per fact."""
     script = _Script(random.Random(f"{kind} {seed}"))
     facts = list(_facts(script.chance))
     script.chance.shuffle(facts)

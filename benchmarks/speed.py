@@ -1,10 +1,10 @@
-"""How fast a memory takes turns in and finds them, by size: `benchmarks.speed 10000 100000 [--plot FILE.svg]`.
+"""Speed of ingest and search by memory size: `python -m benchmarks.speed 10000 100000 [--plot FILE.svg]`.
 
-Everything runs offline in one process on generated chat (a seed, a Zipf vocabulary, 22 words a turn, 25 turns a
-session; `--long` for messages of 220). Rates are of the whole `extend`: facts, postings, vectors, durable. "like all"
-is the share of the ten best turns that are also among the ten best where every turn is scored, "score kept" what they
-score beside those: where hundreds of turns are as good, others of them are found. A million turns take
-some ten minutes and 2 GB of disk. Compare the ratios of one run.
+Everything runs offline in one process on generated chat (seeded, Zipf vocabulary, 22 words per turn, 25 turns per
+session; `--long` for turns of 220 words). Ingest rates are of `extend`: facts, postings and vectors, durable. "like
+all" is the share of the ten best turns that are also found when every turn is scored; "score kept" is the ratio of
+their scores, since among hundreds of equally good turns others may be found. A million turns take about ten minutes
+and 2 GB of disk. Compare ratios within one run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 import apsw
 
 import evimem
-from evimem.bench.svg_plot import COLOURS, Chart, Line, svg
+from evimem.bench.svg_plot import COLOURS, Chart, Curve, svg
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.ranking import rank
@@ -50,7 +50,7 @@ QUESTIONS = (
 
 
 def chat(count: int, words: int, first: int = 0) -> Iterator[evimem.Turn]:
-    """Yield turns with common and rare words, as a Zipf law has them."""
+    """Yield turns with common and rare words, distributed by Zipf's law."""
     chance = random.Random(SEED + first)
     start = datetime(2020, 1, 1) + timedelta(minutes=7 * first)
     for number in range(count):
@@ -74,7 +74,7 @@ def median_ms(calls: list[Callable[[], object]]) -> float:
 
 
 def bare_commit_ms(folder: Path) -> float:
-    """Return what a commit with one small row costs in SQLite at the same settings: the floor of an `add`."""
+    """Return the time of a commit with one small row in SQLite at the same settings: the lower bound of `add`."""
     db = apsw.Connection(str(folder / "bare.db"))
     for pragma in ("journal_mode=WAL", "synchronous=FULL"):
         db.execute(f"PRAGMA {pragma}")
@@ -86,9 +86,9 @@ def bare_commit_ms(folder: Path) -> float:
 
 
 def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float, float]:
-    """Compare the ten best of a search with the ten best where every turn is scored, over the questions.
+    """Compare the ten best turns of a search with the ten best when every turn is scored.
 
-    Return what share of them is the same, and how much of their score the search's have.
+    Return, as means over the questions, the share of turns in both and the ratio of the summed scores.
     """
     embedder, same, kept = StaticEmbedder(), [], []
     store = SqliteStore(path, embedder.name, embedder.dimension)
@@ -98,7 +98,7 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
             query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
             question = question_of(query, store._layers.raw, embedder.dimension)
             if question is None:
-                raise ValueError(f"{text!r} asks for nothing that the memory knows")
+                raise ValueError(f"{text!r} names a speaker or session that the memory does not hold")
             found = rank(question, corpus, 10, effort=effort)
             best = rank(question, corpus, 10, effort=SearchEffort(whole=len(corpus)))
             same.append(len({one.position for one in found} & {one.position for one in best}) / len(best))
@@ -109,7 +109,7 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
 
 
 def asked() -> list[str]:
-    """Return questions with words that many turns have and words that few have."""
+    """Return questions with frequent and rare words."""
     return [*QUESTIONS, *(f"{text[:-1]} with thing{40 * number}?" for number in range(1, 6) for text in QUESTIONS)]
 
 
@@ -151,22 +151,22 @@ def import_ms() -> float:
 
 
 def growth(rows: Sequence[dict[str, float]]) -> Iterator[str]:
-    """Yield how times grow with size: the exponents between neighbouring sizes."""
+    """Yield how times grow with size: exponents between neighbouring sizes."""
     for small, large in itertools.pairwise(rows):
         grown = math.log(large["turns"] / small["turns"])
         exponents = {name: math.log(large[name] / small[name]) / grown for name in GROWING}
         exponents["ingest"] = 1 - math.log(large["ingest turns/s"] / small["ingest turns/s"]) / grown
-        told = ", ".join(f"{name.removesuffix(' ms')} n^{exponent:.2f}" for name, exponent in exponents.items())
-        yield f"{small['turns']:,.0f} to {large['turns']:,.0f} turns: {told}"
+        growths = ", ".join(f"{name.removesuffix(' ms')} n^{exponent:.2f}" for name, exponent in exponents.items())
+        yield f"{small['turns']:,.0f} to {large['turns']:,.0f} turns: {growths}"
 
 
 def plot(rows: Sequence[dict[str, float]]) -> str:
-    """Return the times over the sizes, both in powers of ten."""
+    """Return a chart of the times over the sizes, both on logarithmic axes."""
     curves = {name: [row[name] for row in rows] for name in GROWING}
     curves["ingest of all, ms"] = [1000 * row["turns"] / row["ingest turns/s"] for row in rows]
     sizes = [math.log10(row["turns"]) for row in rows]
     lines = tuple(
-        Line(name, tuple(zip(sizes, map(math.log10, values), strict=True)), (4.0,) * len(sizes), colour=colour)
+        Curve(name, tuple(zip(sizes, map(math.log10, values), strict=True)), (4.0,) * len(sizes), colour=colour)
         for colour, (name, values) in zip(COLOURS, curves.items(), strict=False)
     )
     low, high = (bound(height for line in lines for _, height in line.points) for bound in (min, max))
@@ -181,7 +181,7 @@ def plot(rows: Sequence[dict[str, float]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="+", type=int)
-    parser.add_argument("--long", action="store_true", help="messages of 220 words instead of 22")
+    parser.add_argument("--long", action="store_true", help="turns of 220 words instead of 22")
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the times over the sizes")
     options = parser.parse_args()
     rows = [measure(size, 220 if options.long else 22) for size in sorted(options.sizes)]

@@ -1,11 +1,10 @@
-"""How often the time read from the evidence is what the annotators meant: `python -m benchmarks.times locomo.json`.
+"""Accuracy of reading time expressions, on LoCoMo: `python -m benchmarks.times LOCOMO.json`.
 
-Only category 2 questions that ask for a time count. The turn is given, so that this measures the reading of time
-expressions and nothing else. Of several expressions in the evidence, the one whose sentence shares most words with
-the question is taken, the first of equals; without any, the day of the session. A gold answer becomes an interval by
-the few forms the annotators use, parsed here and not by the grammar under test; "the week before D" is the seven days
-before D. An answer is right when at least half of it lies within the gold interval, and strictly right when the two
-share at least half of their union.
+Only category 2 questions that ask for a time count. The evidence turns are given, so that nothing but the reading of
+time expressions is measured. Of several expressions, the one whose sentence shares most words with the question is
+taken, the first of equals; without any, the day of the session. Gold answers are parsed here, not by the grammar under
+test; "the week before D" is the seven days before D. An answer is right if at least half of it lies within the gold
+interval, and strictly right if the intersection is at least half of the union.
 """
 
 from __future__ import annotations
@@ -31,7 +30,9 @@ Ends = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class GivenTurn:
+    """A turn of the evidence."""
+
     text: str
     time: datetime
 
@@ -42,7 +43,7 @@ class Case:
     question: str
     answer: str
     gold: Ends | None
-    turns: tuple[Turn, ...]
+    turns: tuple[GivenTurn, ...]
 
 
 def cases(path: Path) -> Iterator[Case]:
@@ -59,30 +60,30 @@ def cases(path: Path) -> Iterator[Case]:
             yield Case(sample["sample_id"], item["question"], answer, said and gold(answer, said), evidence)
 
 
-def _turns(conversation: dict[str, object]) -> Iterator[tuple[str, Turn]]:
+def _turns(conversation: dict[str, object]) -> Iterator[tuple[str, GivenTurn]]:
     for key, turns in conversation.items():
         if re.fullmatch(r"session_\d+", key) and isinstance(turns, list):
             time = datetime.strptime(str(conversation[f"{key}_date_time"]), "%I:%M %p on %d %B, %Y")
             for turn in turns:
-                yield turn["dia_id"], Turn(turn["text"], time)
+                yield turn["dia_id"], GivenTurn(turn["text"], time)
 
 
 # -- gold answers -----------------------------------------------------------------------------------------------------
 
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3}
-_BESIDE = re.compile(
+_RELATIVE = re.compile(
     r"(?:(a|one|two|three|\d) )?(weekend|week|day|mon|tue|wed|thu|fri|sat|sun)[a-z]* (before|after|of) (.+)"
 )
 _PART = re.compile(r"(early|mid|late|first week|last week|first weekend|last weekend)(?: of)? (.+)")
 
 
 def gold(answer: str, said: datetime) -> Ends | None:
-    """Return the interval of a gold answer, None when it is none of the forms."""
+    """Return the interval of a gold answer; None if it has none of the known forms."""
     words = re.sub(r"(?<=\d)(?=[a-z])(?!st|nd|rd|th)|[,.`]", " ", answer.lower())
     words = re.sub(r"^(?:the|in|since|around|on)\b| the ", " ", " ".join(words.split())).strip()
-    if beside := _BESIDE.fullmatch(words):
-        base = _absolute(beside[4], said)
-        return base and _beside(base, _NUMBERS.get(beside[1] or "one", 0), beside[2], beside[3])
+    if relative := _RELATIVE.fullmatch(words):
+        base = _absolute(relative[4], said)
+        return base and _relative(base, _NUMBERS.get(relative[1] or "one", 0), relative[2], relative[3])
     if part := _PART.fullmatch(words):
         base = _absolute(part[2], said)
         return base and _part(base, part[1])
@@ -107,7 +108,7 @@ def _days(start: datetime, count: int) -> Ends:
     return start, start + count * DAY
 
 
-def _beside(base: Ends, count: int, unit: str, side: str) -> Ends:
+def _relative(base: Ends, count: int, unit: str, side: str) -> Ends:
     start, end = base
     if unit == "week" and side == "of":
         return _days(start - start.weekday() * DAY, 7)
@@ -140,7 +141,7 @@ def _part(base: Ends, part: str) -> Ends:
 
 
 def answer(case: Case) -> TimeSpan:
-    """Return the time that the evidence turns give by the simple rule of the module's first lines."""
+    """Return the time read from the evidence turns, chosen by the rule in the module's docstring."""
     asked = _words(case.question)
     best, found = -1, None
     for turn in case.turns:
@@ -167,7 +168,7 @@ def _sentence(text: str, start: int, end: int) -> str:
 
 
 def shares(span: TimeSpan, ends: Ends) -> tuple[float, float]:
-    """Return the part of the answer that lies within the gold interval, and the part of their union they share."""
+    """Return the share of the answer within the gold interval, and intersection over union of the two."""
     assert span.start is not None
     assert span.end is not None
     common = (min(span.end, ends[1]) - max(span.start, ends[0])).total_seconds()

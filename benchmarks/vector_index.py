@@ -3,9 +3,9 @@
     python -m benchmarks.vector_index                       # 10,000 and 50,000 vectors, about two minutes
     python -m benchmarks.vector_index --sizes 100000 --data words --storage compact
 
-Vectors are made from a seed: `words` are random sentences under the shipped embedder, `clusters` some 40 vectors a
-cluster with a decaying spectrum, `noise` has no structure at all. Queries are made alike and are not in the index.
-Times are of the thread's processor, so that a busy machine does not show in them.
+Vectors are generated from a seed: `words` embeds random sentences with the shipped embedder, `clusters` has about 40
+vectors per cluster with a decaying spectrum, `noise` has no structure. Queries are generated alike and are not in the
+index. Times are processor times, which depend little on other load.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MILLI = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Quantized:
-    """Vectors as the store keeps them: a byte a value and a scale a row."""
+    """Vectors as the store keeps them: one byte per value and one scale per row."""
 
     levels: NDArray[np.int8]
     scale: Vectors
@@ -58,7 +58,7 @@ def words(count: int, rng: np.random.Generator) -> Vectors:
 
 
 def clusters(count: int, rng: np.random.Generator) -> Vectors:
-    """Return vectors around centres, of which there are the more the more vectors there are."""
+    """Return vectors around centres, one centre per 40 vectors."""
     spectrum = (np.arange(1, DIMENSION + 1) ** -0.35).astype(np.float32)
     centres = rng.standard_normal((max(count // 40, 1), DIMENSION), dtype=np.float32)
     vectors = centres[rng.integers(0, len(centres), count)]
@@ -67,7 +67,7 @@ def clusters(count: int, rng: np.random.Generator) -> Vectors:
 
 
 def noise(count: int, rng: np.random.Generator) -> Vectors:
-    """Return directions without any structure: what approximate search is worst at."""
+    """Return random directions: the worst case of approximate search."""
     return unit(rng.standard_normal((count, DIMENSION), dtype=np.float32))
 
 
@@ -85,7 +85,7 @@ def measure(make: Callable[[int, np.random.Generator], Vectors], size: int, stor
     if storage == "compact":
         scale = np.abs(vectors).max(axis=1, keepdims=True) / np.float32(127)
         stored = Quantized(np.rint(vectors / scale).astype(np.int8), scale)
-        vectors = stored.rows(np.arange(size))  # what exact search would see there
+        vectors = stored.rows(np.arange(size))  # what exact search would compare with
         index = HnswIndex(DIMENSION, exact=stored.rows)
     began = time.process_time()
     for start in range(0, size, BATCH):

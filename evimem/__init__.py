@@ -48,7 +48,7 @@ if _typing.TYPE_CHECKING:
     from .times import find_times
     from .types.trace import Trace
 
-_LATER = {  # imported when first named: most processes need few of them, and none at start
+_LAZY = {  # imported at first use: most processes need few of them, and `import evimem` stays fast
     "AsyncMemory": "doors.async_memory",
     "Calibration": "calibration",
     "CallableEmbedder": "embedding",
@@ -128,7 +128,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _typing.Any:
-    module = _LATER.get(name)
+    module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(_import_module(f".{module}", __name__), name)

@@ -1,29 +1,29 @@
-"""evimem's exceptions. `except evimem.EvimemError` catches every one that is raised on purpose.
+"""evimem's exceptions. `except evimem.EvimemError` catches all of them.
 
 * EvimemError
-  x InvalidTurn          a turn that cannot be kept as given
-  x TurnConflict         an id that already names other content
-  x UnknownTurn          an id that the memory does not hold
-  x InvalidQuery         a question, filter or budget that has no meaning
+  x InvalidTurn          a turn that cannot be stored as given
+  x TurnConflict         an id that is stored already with other content
+  x UnknownTurn          an id that is not stored
+  x InvalidQuery         a question, filter, budget or other argument that is not valid
   x DimensionMismatch    a vector of the wrong width
   x EmbedderMismatch     a memory opened with another embedder than it was built with
   x MissingExtra         an optional dependency that is not installed
   x ModelError           the chat model did not give a usable reply (has .retryable)
-    x ReplyError         its reply does not have the form that was asked for
+    x ReplyError         its reply does not have the requested form
     x ModelTimeout       it did not answer before the deadline
     x ModelUnavailable   it refused, or could not be reached
   x EmbedderError        the embedder failed (has .retryable)
   x StoreError           the file cannot be used
-    x NotAMemory         it is something else
-    x NewerSchema        a later evimem wrote it
-    x StoreCorrupt       what it holds is not what was written
-    x StoreRolledBack    it is older than its companion says, emptied or missing
+    x NotAMemory         it is not a memory
+    x NewerSchema        a later version of evimem wrote it
+    x StoreCorrupt       its content is not what was written
+    x StoreRolledBack    it is older than its commit mark, emptied or missing
     x StoreReadOnly      it cannot be written
-    x StoreBusy          another process held it for longer than the timeout
-    x DiskFull           there is no room left
+    x StoreBusy          another process held its lock for longer than the timeout
+    x DiskFull           the disk is full
     x StoreClosed        the handle is closed, or belongs to the parent of a fork
-  x TraceMismatch        a trace that the memory no longer leads to
-  x ImportFailed         a file to import does not have the form its name or option says
+  x TraceMismatch        a replay that does not repeat its trace
+  x ImportFailed         a file to read that is not of the expected format
 """
 
 from __future__ import annotations
@@ -31,47 +31,49 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-# What reading a damaged row as it was written stumbles over; told to the caller as StoreCorrupt.
+# What decoding a damaged row can raise; the store reports each of them as StoreCorrupt.
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
 
 
 class EvimemError(Exception):
-    """Base of every error evimem raises on purpose."""
+    """Base class of every exception that evimem defines."""
 
 
 class InvalidTurn(EvimemError):
-    """A turn cannot be kept as given."""
+    """A turn cannot be stored as given: a field is missing, too long or of the wrong type (see `Memory.add`)."""
 
 
 class TurnConflict(EvimemError):
-    """An id already names a turn with other content."""
+    """A turn of this id is stored already with other content. `turn_id` is the id. Turns are never rewritten (E1)."""
 
     def __init__(self, turn_id: str) -> None:
         super().__init__(
             f"turn {turn_id!r} is already stored with other content, and turns are never rewritten; "
-            "give the new turn an id of its own, or forget the old one first"
+            "give the new turn another id, or forget the stored one first"
         )
         self.turn_id = turn_id
 
 
 class UnknownTurn(EvimemError):
-    """The memory holds no turn of this id."""
+    """No turn of this id is stored. `turn_id` is the id."""
 
     def __init__(self, turn_id: str) -> None:
-        super().__init__(f"no turn {turn_id!r} in this memory; ids are those given to add(), or in AddReport.statuses")
+        super().__init__(
+            f"no turn {turn_id!r} in this memory; expected the id of a stored turn, as add() and search() return it"
+        )
         self.turn_id = turn_id
 
 
 class InvalidQuery(EvimemError):
-    """A question, filter or budget has no meaning."""
+    """A question, filter, budget or other argument is not valid; the message names it and what was expected."""
 
 
 class TraceMismatch(EvimemError):
-    """Asking a traced question again did not lead to what the trace says."""
+    """A replay did not repeat its trace: the memory or evimem has changed since, or the trace is incomplete."""
 
 
 class DimensionMismatch(EvimemError):
-    """A vector of the wrong width was offered."""
+    """A vector has `got` dimensions, but the memory was built with `expected`."""
 
     def __init__(self, got: int, expected: int) -> None:
         super().__init__(
@@ -83,7 +85,7 @@ class DimensionMismatch(EvimemError):
 
 
 class EmbedderMismatch(EvimemError):
-    """A memory was opened with another embedder than it was built with."""
+    """A memory was opened with the embedder named `got`, but was built with the one named `expected`."""
 
     def __init__(self, got: str, expected: str) -> None:
         super().__init__(
@@ -95,7 +97,7 @@ class EmbedderMismatch(EvimemError):
 
 
 class MissingExtra(EvimemError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed. `extra` is the extra of the package that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the {extra!r} extra: pip install 'evimem[{extra}]'")
@@ -105,8 +107,11 @@ class MissingExtra(EvimemError):
 class ModelError(EvimemError):
     """The chat model did not give a usable reply.
 
-    `calls` are the requests (`trace.Called`) that led here; `partial` is what the loop had when it happened, an
-    `Answer` that neither answers nor abstains.
+    Attributes:
+        retryable: Whether the same request may succeed later.
+        calls: The requests (`evimem.types.trace.Called`) made for it, this one included.
+        partial: Where `ask` raised it, an `Answer` with the evidence so far, which neither answers nor abstains; else
+            None.
     """
 
     retryable = False
@@ -115,10 +120,15 @@ class ModelError(EvimemError):
 
 
 class ReplyError(ModelError):
-    """A reply does not have the form that was asked for.
+    """A reply does not have the requested form, and one repair did not help.
 
-    `reply` is its text and `received` what it cost (a `Reply`, where known). The text is no part of the message:
-    messages end up in logs, and a reply may quote what somebody said.
+    The text is not part of the message: messages end up in logs, and a reply may quote private text.
+
+    Attributes:
+        role: The role of the model: "judge", "answer" or "extract".
+        why: What is wrong with the reply.
+        reply: Its text.
+        received: The whole reply with its cost (`evimem.types.model.Reply`); None if unknown.
     """
 
     def __init__(self, role: str, why: str, reply: str, received: Any = None) -> None:
@@ -130,7 +140,7 @@ class ReplyError(ModelError):
 
 
 class ModelTimeout(ModelError):
-    """The chat model did not answer before the deadline."""
+    """The chat model did not answer before the deadline of the whole call. Retryable."""
 
     retryable = True
 
@@ -138,8 +148,11 @@ class ModelTimeout(ModelError):
 class ModelUnavailable(ModelError):
     """The chat model refused, or could not be reached.
 
-    `status` is the HTTP status, where there was one; `retry_after` the number of seconds that the server asked to
-    wait. `detail` is the server's own text, kept out of the message because servers quote what they were sent.
+    Attributes:
+        retryable: Whether the same request may succeed later.
+        retry_after: Seconds that the server asked to wait; None if it did not.
+        detail: The server's own text, kept out of the message because servers quote what they were sent.
+        status: The HTTP status; None without a response.
     """
 
     def __init__(
@@ -159,7 +172,13 @@ class ModelUnavailable(ModelError):
 
 
 class EmbedderError(EvimemError):
-    """The embedder failed. `of_texts`: what it was given may be why; `retry_after`: the seconds it asks for."""
+    """The embedder failed, or returned something other than finite vectors.
+
+    Attributes:
+        retryable: Whether the same call may succeed later.
+        of_texts: Whether the texts may be the reason, so that other texts can succeed.
+        retry_after: Seconds that the server asked to wait; None if it did not.
+    """
 
     def __init__(
         self, message: str, *, retryable: bool = True, of_texts: bool = False, retry_after: float | None = None
@@ -171,15 +190,15 @@ class EmbedderError(EvimemError):
 
 
 class StoreError(EvimemError):
-    """The file cannot be used."""
+    """The file cannot be used; the message names the path, the reason and a remedy."""
 
 
 class NotAMemory(StoreError):
-    """The path holds something other than a memory."""
+    """The path holds something other than a memory; it was not changed."""
 
 
 class NewerSchema(StoreError):
-    """A later evimem wrote the file."""
+    """A later version of evimem wrote the file: its schema is `found`, this version knows up to `known`."""
 
     def __init__(self, path: str, found: int, known: int) -> None:
         super().__init__(f"{path!r} has schema {found} but this evimem knows up to {known}; upgrade evimem to open it")
@@ -188,23 +207,23 @@ class NewerSchema(StoreError):
 
 
 class StoreCorrupt(StoreError):
-    """What the file holds is not what was written."""
+    """The content of the file is not what was written: a digest, page or row is damaged. See `evimem doctor`."""
 
 
 class StoreRolledBack(StoreError):
-    """The file is older than its companion says, emptied or missing."""
+    """The file is older than its commit mark (the small file beside it), emptied or missing: restore the right one."""
 
 
 class StoreReadOnly(StoreError):
-    """The file or its folder cannot be written."""
+    """The file or its folder cannot be written, or the folder does not exist."""
 
 
 class StoreBusy(StoreError):
-    """Another process held the file for longer than the timeout."""
+    """Another process held the lock for longer than the timeout, or every memory of a pool is in use. Try again."""
 
 
 class DiskFull(StoreError):
-    """There is no room left. Nothing of the call was kept, unless the message says so: repeating it is safe."""
+    """The disk is full. The transaction was rolled back, unless the message says otherwise: repeating is safe."""
 
 
 class StoreClosed(StoreError):
@@ -212,4 +231,4 @@ class StoreClosed(StoreError):
 
 
 class ImportFailed(EvimemError):
-    """A file to import does not have the form its name or option says."""
+    """A file to read is not of the expected format; the message names the place in it."""

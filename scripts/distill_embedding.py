@@ -3,9 +3,9 @@
     python -m venv distill && distill/bin/pip install 'model2vec[distill,quantization]==0.10.0' .
     distill/bin/python scripts/distill_embedding.py all-MiniLM-L6-v2/ static-minilm-256.safetensors
 
-The first argument is a folder with model.safetensors, config.json and the tokenizer; nothing is downloaded. What comes
-out is a .safetensors file, a vocabulary.txt beside it, and the facts that NOTICE states. An environment of its own,
-because model2vec asks for older versions of its dependencies than others do. Other versions and processors may flip
+The first argument is a folder with model.safetensors, config.json and the tokenizer; nothing is downloaded. It
+writes a .safetensors file with a vocabulary.txt next to it, and prints the facts that NOTICE states. Use a separate
+environment, because model2vec needs older versions of its dependencies. Other versions and processors may flip
 or turn the principal components, so compare cosines between texts and not the bytes of two runs.
 """
 
@@ -83,7 +83,7 @@ def write(distilled: Distilled, output: Path) -> float:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Make a static embedding from a sentence transformer's weights.")
     parser.add_argument("upstream", type=Path, help=f"folder with {WEIGHTS}, config.json and the tokenizer")
-    parser.add_argument("output", type=Path, help=f"the .safetensors file to write; {VOCABULARY} goes beside it")
+    parser.add_argument("output", type=Path, help=f"the .safetensors file to write; {VOCABULARY} goes next to it")
     parser.add_argument("--dimension", type=int, default=256, help="principal components to keep (256)")
     parser.add_argument("--sif", type=float, default=1e-4, help="smooth inverse frequency coefficient (1e-4)")
     parser.add_argument("--sha256", default=SHIPPED_FROM, help=f"digest {WEIGHTS} must have, or 'any'")

@@ -1,1 +1,1 @@
-"""Benchmarks: metrics as pure functions, and runners that score a memory on a labelled conversation."""
+"""Benchmarks: metrics as pure functions, and a runner that scores a memory on labelled conversations."""

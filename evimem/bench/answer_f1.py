@@ -1,7 +1,7 @@
-"""LoCoMo's official answer score: F1 over stemmed words, with a rule of its own for each category.
+"""LoCoMo's official answer score: F1 over stemmed words, with a separate rule for each category.
 
-The rules are those of the public evaluation code, its oddities included, so that figures can be compared: commas turn
-an answer to a multi-hop question into a list, whose surplus items cost nothing.
+The rules are those of the public evaluation code, oddities included, so that figures are comparable: commas turn an
+answer to a multi-hop question into a list, and surplus items cost nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def official_f1(answer: str | None, gold: str | None, category: int) -> float:
-    """Return the score of an answer; None is an abstention, which is right exactly where there is no gold answer."""
+    """Return the score of an answer; None is an abstention, which scores 1 exactly if there is no gold answer."""
     if category == ADVERSARIAL or gold is None:
         return float(answer is None)
     if answer is None:
@@ -33,7 +33,7 @@ def official_f1(answer: str | None, gold: str | None, category: int) -> float:
 
 
 def f1(answer: str, gold: str) -> float:
-    """Return 2PR / (P + R) over the bags of normalized words that two texts share."""
+    """Return 2PR / (P + R) over the normalized words of two texts, as multisets."""
     guessed, wanted = Counter(normalized(answer)), Counter(normalized(gold))
     shared = (guessed & wanted).total()
     if not shared:

@@ -1,4 +1,4 @@
-"""How sure a figure is: percentiles, and a bootstrap over conversations."""
+"""Percentiles, and confidence intervals by a bootstrap over conversations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """Where the middle 95 % of the resampled means lie."""
+class ConfidenceInterval:
+    """The bounds of the middle 95 % of the resampled means."""
 
     low: float
     high: float
@@ -22,14 +22,14 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(ceil(share * len(values)) - 1, 0)]
 
 
-def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, seed: int = 0) -> Interval:
-    """Return the interval of the mean over all values when whole clusters are drawn with replacement.
+def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, seed: int = 0) -> ConfidenceInterval:
+    """Return the 95 % interval of the mean of all values, drawing whole clusters with replacement.
 
-    Questions about one conversation are not independent, so conversations are what is drawn.
+    Questions about one conversation are not independent, so conversations are drawn instead of questions.
     """
     draw = random.Random(seed)
     filled = [cluster for cluster in clusters if cluster]
     means = [
         fmean(value for cluster in draw.choices(filled, k=len(filled)) for value in cluster) for _ in range(rounds)
     ]
-    return Interval(percentile(means, 0.025), percentile(means, 0.975))
+    return ConfidenceInterval(percentile(means, 0.025), percentile(means, 0.975))

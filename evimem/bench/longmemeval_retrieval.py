@@ -1,6 +1,6 @@
 """LongMemEval's own retrieval metrics (Wu et al. 2025), whose definitions differ from the usual ones.
 
-Rankings are positions in a list of ids, as in its code; `gold` are the ids that count.
+As in its code, a ranking is a list of positions in a list of ids; `gold` holds the relevant ids (L2).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Scores:
 
 
 def scores(ranking: Sequence[int], gold: Collection[str], ids: Sequence[str], k: int) -> Scores:
-    """Return the scores of the first k. Without gold they are 0, 1 and 0: an average should leave such a case out.
+    """Return the scores of the first k. Without gold they are 0, 1 and 0; leave such a case out of averages.
 
     DCG = rel_1 + sum of rel_i / log2(i) from i = 2: the older form, in which the first two ranks weigh the same. The
-    ideal is taken over all ids, repeated ones too.
+    ideal ranking is taken over all ids, with repetitions.
     """
     first = {ids[place] for place in ranking[:k]}
     wanted = set(gold)
@@ -38,9 +38,9 @@ def scores(ranking: Sequence[int], gold: Collection[str], ids: Sequence[str], k:
 
 
 def session_scores(ranking: Sequence[int], gold: Collection[str], ids: Sequence[str], k: int) -> Scores:
-    """Return the scores by session of a ranking of turns, whose ids are <session>_<number>.
+    """Return the scores by session of a ranking of turns, with ids of the form <session>_<number>.
 
-    k grows until k distinct sessions are seen, and every turn of them counts as its session, repeats included.
+    The cut-off grows until k distinct sessions are seen; each turn counts as its session, with repetitions.
     """
     sessions = [_session(id_) for id_ in ids]
     reach = k

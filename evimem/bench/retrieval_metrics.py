@@ -1,4 +1,4 @@
-"""How well a ranking of turns finds the gold ones. Units are distinct turns; relevance is binary."""
+"""Retrieval metrics of a ranking of distinct turns, with binary relevance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LoCoMo, scored: each conversation into a memory of its own, then every question searched for and asked."""
+"""Run LoCoMo: ingest each conversation into its own memory, then search for and ask every question."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..types.budget import Budget
 from ..types.trace import Acted, Judged
 from .answer_f1 import ADVERSARIAL, official_f1
 
-DEPTH = 20  # turns of the ranking that is scored
+DEPTH = 20  # turns of each ranking that are scored
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
-    """How one conversation went in."""
+class IngestResult:
+    """The ingestion of one conversation: counts and wall-clock seconds."""
 
     sample: str
     turns: int
@@ -31,11 +31,11 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What became of one question. `ranked` are the turns of one search with its words; `text` is the answer.
+class QuestionResult:
+    """The result of one question. `ranked` holds the turns of a search for it, best first; `text` is the answer.
 
-    `sufficient` is the judge's last probability that it has seen all the evidence, `complete` whether that was so:
-    all gold turns were shown. `checks` counts how often it judged; `quote` is what the answer cites, or its reason.
+    `sufficient` is the judge's last probability that it has seen all the evidence; `complete` is whether all gold turns
+    were shown. `checks` counts its verdicts; `quote` is the cited text, or the reason for abstaining.
     """
 
     sample: str
@@ -61,11 +61,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Everything one run of the benchmark measured. `wide` are questions asked again with `DEPTH` turns a path."""
+    """All results of one run. `wide` holds those of questions asked again with `DEPTH` turns per search path."""
 
-    ingested: tuple[Ingested, ...]
-    asked: tuple[Asked, ...]
-    wide: tuple[Asked, ...] = ()
+    ingested: tuple[IngestResult, ...]
+    asked: tuple[QuestionResult, ...]
+    wide: tuple[QuestionResult, ...] = ()
 
 
 Progress = Callable[[int], None]
@@ -81,13 +81,13 @@ def run_locomo(
     wide: bool = False,
     progress: Progress = lambda count: None,
 ) -> Run:
-    """Score samples; `limit` takes the first questions of each. The memories are deleted afterwards.
+    """Run samples in temporary memories; `limit` takes only the first questions of each.
 
     With `wide`, the answerable questions are asked a second time, with more evidence.
     """
-    ingested: list[Ingested] = []
-    asked: list[Asked] = []
-    again: list[Asked] = []
+    ingested: list[IngestResult] = []
+    asked: list[QuestionResult] = []
+    again: list[QuestionResult] = []
     with tempfile.TemporaryDirectory(prefix="evimem-locomo-") as folder:
         for number, sample in enumerate(samples):
             with evimem.open(Path(folder) / f"{number}.evimem", llm=llm) as memory:
@@ -96,14 +96,14 @@ def run_locomo(
                     asked.append(one)
                     progress(1)
                 if wide:
-                    told = _answerable(sample, limit)
-                    for one in _ask_all(memory, told, loop, replace(budget, k=DEPTH), None):
+                    answerable = _answerable(sample, limit)
+                    for one in _ask_all(memory, answerable, loop, replace(budget, k=DEPTH), None):
                         again.append(one)
                         progress(1)
     return Run(tuple(ingested), tuple(asked), tuple(again))
 
 
-def asks(samples: Iterable[LocomoSample], limit: int | None, *, wide: bool) -> int:
+def question_count(samples: Iterable[LocomoSample], limit: int | None, *, wide: bool) -> int:
     """Return how many questions a run asks."""
     return sum(len(one.questions[:limit]) + (len(_answerable(one, limit).questions) if wide else 0) for one in samples)
 
@@ -113,18 +113,22 @@ def _answerable(sample: LocomoSample, limit: int | None) -> LocomoSample:
     return replace(sample, questions=questions)
 
 
-def _ingest(memory: Memory, sample: LocomoSample) -> Ingested:
+def _ingest(memory: Memory, sample: LocomoSample) -> IngestResult:
     started = time.perf_counter()
     report = memory.extend(sample.turns, strict=True)
-    return Ingested(sample.id, report.added, report.facts, time.perf_counter() - started)
+    return IngestResult(sample.id, report.added, report.facts, time.perf_counter() - started)
 
 
-def _ask_all(memory: Memory, sample: LocomoSample, loop: str, budget: Budget, limit: int | None) -> Iterator[Asked]:
+def _ask_all(
+    memory: Memory, sample: LocomoSample, loop: str, budget: Budget, limit: int | None
+) -> Iterator[QuestionResult]:
     for number, question in enumerate(sample.questions[:limit], start=1):
         yield _ask(memory, sample.id, number, question, loop, budget)
 
 
-def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str, budget: Budget) -> Asked:
+def _ask(
+    memory: Memory, sample: str, number: int, question: LocomoQuestion, loop: str, budget: Budget
+) -> QuestionResult:
     started = time.perf_counter()
     hits = memory.search(question.text, DEPTH)
     searched = time.perf_counter()
@@ -132,7 +136,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, loo
     ended = time.perf_counter()
     judged = [event for event in answer.trace if isinstance(event, Judged)]
     shown = [event.detail["turns"] for event in answer.trace if isinstance(event, Acted) and event.action == "show"]
-    return Asked(
+    return QuestionResult(
         sample=sample,
         number=number,
         category=question.category,

@@ -1,4 +1,4 @@
-"""What the probabilities of a run are worth: of answering at all, and of having seen all the evidence."""
+"""Score the probabilities of a run: that a question has an answer, and that all evidence was seen."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from ..calibration.curves import Bin, Point, aurc, auroc, ece, reliability, risk_coverage
 from .answer_f1 import ADVERSARIAL
-from .run_locomo import Asked
+from .run_locomo import QuestionResult
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
-    """A probability against what came true: `base` is the share that did, `marked` what acting on a tier comes to."""
+class ProbabilityScores:
+    """The quality of a probability. `base` is the share of true labels; `marked` the result of acting on a tier."""
 
     questions: int
     base: float
@@ -24,34 +24,36 @@ class Worth:
     marked: Point | None = None
 
 
-def answering(asked: Sequence[Asked]) -> Worth | None:
-    """Return what `confidence` is worth as the probability that a question has an answer."""
-    return _worth([one.confidence for one in asked], [one.category != ADVERSARIAL for one in asked])
+def answering(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
+    """Score `confidence` as the probability that a question has an answer."""
+    return _scores([one.confidence for one in asked], [one.category != ADVERSARIAL for one in asked])
 
 
-def sufficiency(asked: Sequence[Asked]) -> Worth | None:
-    """Return what the judge's confidence is worth as the probability that all gold turns are in its last view.
+def sufficiency(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
+    """Score the judge's confidence as the probability that all gold turns are in its last view.
 
-    Over answerable questions with evidence; `marked` is the tier EXACT.
+    Over answerable questions with evidence; `marked` is the result of the tier EXACT.
     """
     seen = [one for one in asked if one.gold and one.category != ADVERSARIAL]
     exact = [one.complete for one in seen if one.tier == "exact"]
     marked = Point(0.0, len(exact) / len(seen), exact.count(False) / len(exact)) if exact else None
-    return _worth([one.sufficient for one in seen], [one.complete for one in seen], marked)
+    return _scores([one.sufficient for one in seen], [one.complete for one in seen], marked)
 
 
-def _worth(sure: Sequence[float], labels: Sequence[bool], marked: Point | None = None) -> Worth | None:
-    """Return None where there is only one kind: nothing can be told apart then."""
+def _scores(
+    probabilities: Sequence[float], labels: Sequence[bool], marked: Point | None = None
+) -> ProbabilityScores | None:
+    """Return the scores; None if all labels are equal, for which AUROC is undefined."""
     if len(set(labels)) < 2:
         return None
-    bins = reliability(sure, labels)
-    return Worth(
+    bins = reliability(probabilities, labels)
+    return ProbabilityScores(
         questions=len(labels),
         base=sum(labels) / len(labels),
-        auroc=auroc(sure, labels),
+        auroc=auroc(probabilities, labels),
         ece=ece(bins),
-        aurc=aurc(sure, labels),
+        aurc=aurc(probabilities, labels),
         reliability=bins,
-        curve=risk_coverage(sure, labels),
+        curve=risk_coverage(probabilities, labels),
         marked=marked,
     )

@@ -1,4 +1,4 @@
-"""The figures of a run: retrieval, answers and abstentions by category, each over the questions that it is about."""
+"""The figures of a run: retrieval, answers and abstentions by category."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from .answer_f1 import ADVERSARIAL
-from .bootstrap import Interval, cluster_bootstrap, percentile
+from .bootstrap import ConfidenceInterval, cluster_bootstrap, percentile
 from .retrieval_metrics import found_all, hit, ndcg, recall
-from .run_locomo import Asked, Run
-from .selective import Worth, answering, sufficiency
+from .run_locomo import QuestionResult, Run
+from .selective import ProbabilityScores, answering, sufficiency
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """The figures of a group of questions; None where there is nothing to take a mean of.
+class GroupScores:
+    """The mean figures of a group of questions; None for a mean of nothing.
 
-    Retrieval is over the `with_gold` that have evidence. `abstained` is a share: of adversarial questions the share
-    that was caught, of others the share of false abstentions.
+    Retrieval is measured on the `with_gold` questions that have evidence. `abstained` is a share: of adversarial
+    questions the share that was caught, of others the share of false abstentions.
     """
 
     name: str
@@ -40,21 +40,21 @@ class Row:
 class Summary:
     """All figures of a run.
 
-    `caught` and `false_abstentions` belong together: abstaining always would make caught 1. `checks` is how often a
-    question was judged; `answering` and `sufficiency` say what the two probabilities are worth.
+    Read `caught` together with `false_abstentions`: abstaining always would make it 1. `checks` is the mean number of
+    verdicts per question; `answering` and `sufficiency` score the two probabilities.
     """
 
-    rows: tuple[Row, ...]
-    answerable: Row
-    overall: Row
+    rows: tuple[GroupScores, ...]
+    answerable: GroupScores
+    overall: GroupScores
     caught: float | None
     false_abstentions: float | None
-    f1_interval: Interval | None
-    recall_10_interval: Interval | None
+    f1_interval: ConfidenceInterval | None
+    recall_10_interval: ConfidenceInterval | None
     requests: float | None
     checks: float
-    answering: Worth | None
-    sufficiency: Worth | None
+    answering: ProbabilityScores | None
+    sufficiency: ProbabilityScores | None
     search_p50: float
     search_p95: float
     ask_p50: float
@@ -94,9 +94,9 @@ def summarize(run: Run) -> Summary:
     )
 
 
-def _row(name: str, asked: Sequence[Asked]) -> Row:
+def _row(name: str, asked: Sequence[QuestionResult]) -> GroupScores:
     gold = [one for one in asked if one.gold]
-    return Row(
+    return GroupScores(
         name=name,
         questions=len(asked),
         with_gold=len(gold),
@@ -115,7 +115,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
 
 
-def _interval(asked: Sequence[Asked], measure: Callable[[Asked], float]) -> Interval | None:
+def _interval(asked: Sequence[QuestionResult], measure: Callable[[QuestionResult], float]) -> ConfidenceInterval | None:
     if not asked:
         return None
     samples = dict.fromkeys(one.sample for one in asked)

@@ -1,4 +1,4 @@
-"""Charts as SVG, written by hand: two axes, grid, lines and dots. No plotting library is worth its weight for these."""
+"""Line charts as SVG without a plotting library: two axes, grid, curves, dots and bars."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TICKS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A curve through points; `sizes` puts a dot of that radius on each of them."""
+class Curve:
+    """A curve through points; `sizes` gives the radius in pixels of a dot on each of them."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -28,16 +28,16 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What is drawn: lines over two axes, bars along the foot, and a sentence under the title.
+    """A chart: curves over two axes, bars (from, to, height) along the x axis, and a note under the title.
 
-    With `powers`, all values are powers of ten, and the axes are marked at the whole ones.
+    With `powers`, values are exponents of ten, and ticks are at the whole ones.
     """
 
     title: str
     note: str
     across: str
     up: str
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
     bars: tuple[tuple[float, float, float], ...] = ()  # from, to, height
     width: tuple[float, float] = (0.0, 1.0)
     height: tuple[float, float] = (0.0, 1.0)
@@ -107,7 +107,7 @@ def _bar(chart: Chart, begins: float, ends: float, height: float) -> str:
     return f'<rect x="{x + 1:.1f}" y="{y:.1f}" width="{wide - 2:.1f}" height="{high:.1f}" fill="#cfe3ec"/>'
 
 
-def _drawn(chart: Chart, line: Line) -> Iterable[str]:
+def _drawn(chart: Chart, line: Curve) -> Iterable[str]:
     places = [(_x(chart, x), _y(chart, y)) for x, y in line.points]
     dashes = ' stroke-dasharray="5 4"' if line.dashed else ""
     through = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)

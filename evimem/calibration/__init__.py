@@ -1,4 +1,4 @@
-"""How far a memory's probabilities can be believed: measured on labelled questions, and put right by a monotone map."""
+"""Calibrate probabilities on labelled questions: measure their error and fit a monotone map that corrects them."""
 
 from .calibration_report import Calibration
 from .labelled import Labelled, read_labelled

@@ -1,4 +1,4 @@
-"""Judges whose probabilities a calibration has put right, where it still holds for them."""
+"""Apply a stored calibration to a judge, if it was fitted to the same judge and embedder."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from ..offline.offline_judge import OfflineJudge
 from .calibration_report import Calibration
 
 
-def kept_as(judge: Judge) -> str:
-    """Return the name that the calibration of a kind of judge is kept under: rules and models have one each."""
+def setting_name(judge: Judge) -> str:
+    """Return the name of the setting that stores the calibration: one for the rules, one for models."""
     return "calibration.offline" if isinstance(judge, OfflineJudge) else "calibration.llm"
 
 
-def judge_of(judge: Judge, model: str) -> str:
-    """Return the name of what judges: the model, or the rules with a digest of what their score is made of."""
+def judge_name(judge: Judge, model: str) -> str:
+    """Return the identity of a judge: the model's name, or the rules with a digest of the constants of their score."""
     return f"offline {_digest(judge.constants)}" if isinstance(judge, OfflineJudge) else model
 
 
-def holds(calibration: Calibration, judge: str, embedder: str) -> bool:
-    """Whether a calibration was made with this judge and embedder."""
+def matches(calibration: Calibration, judge: str, embedder: str) -> bool:
+    """Whether a calibration was fitted with this judge and embedder."""
     return calibration.judge == judge and calibration.embedder == embedder
 
 
-def complaint(calibration: Calibration, judge: str, embedder: str) -> str | None:
-    """Return why a calibration is not used, or None where it is."""
-    if holds(calibration, judge, embedder):
+def mismatch(calibration: Calibration, judge: str, embedder: str) -> str | None:
+    """Return why a calibration is not used, or None if it is."""
+    if matches(calibration, judge, embedder):
         return None
     return (
-        f"the calibration is of judge {calibration.judge!r} over embedder {calibration.embedder!r}, and not used with "
-        f"{judge!r} over {embedder!r}: calibrate() again"
+        f"the calibration was fitted with judge {calibration.judge!r} and embedder {calibration.embedder!r}; it is not "
+        f"used with judge {judge!r} and embedder {embedder!r}: run calibrate() again"
     )
 
 
-def calibrated(judge: Judge, calibration: Calibration) -> Judge:
-    """Return a judge that says the probabilities of a calibration, and abstains by its threshold."""
+def with_calibration(judge: Judge, calibration: Calibration) -> Judge:
+    """Return the judge with the probabilities of a calibration and its threshold for abstaining."""
     if isinstance(judge, OfflineJudge):
         constants = replace(
             judge.constants, calibrated=Monotone(calibration.knots), abstain_below=calibration.abstain_below
@@ -52,5 +52,5 @@ def calibrated(judge: Judge, calibration: Calibration) -> Judge:
 
 def _digest(constants: Constants) -> str:
     weights: Mapping[str, float] = constants.answerable.weights
-    said = repr((sorted(weights.items()), constants.answerable.bias, constants.altered))
-    return blake2b(said.encode(), digest_size=4).hexdigest()
+    text = repr((sorted(weights.items()), constants.answerable.bias, constants.altered))
+    return blake2b(text.encode(), digest_size=4).hexdigest()

@@ -1,4 +1,4 @@
-"""What calibrating found: the map from scores to probabilities, where it comes from, and how good it is."""
+"""`Calibration`: a fitted map from scores to probabilities, what it was fitted to, and its measured quality."""
 
 from __future__ import annotations
 
@@ -13,13 +13,28 @@ from .curves import Bin, Point
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A monotone map from a judge's raw score to a probability, with its provenance and what it is worth.
+    """A monotone map from a judge's raw score to a probability, with what it was fitted to and its quality.
 
-    It holds for one `judge` (the rules, or a model by name) over one `embedder`, and no word of any question. Every
-    figure is of questions that the map was not fitted on (five parts, each left out in turn): `ece` is the expected
-    calibration error, `ece_before` that of the probabilities in force until now; `caught` is the share of
-    unanswerable questions that are refused, `false_abstention` that of answerable ones, with the threshold
-    `abstain_below`. `precise` is where `precision` of what is answered is answerable, None where that is not reached.
+    It is valid for one judge and one embedder, and contains no text of any question. Every figure is cross-validated:
+    measured on questions that the map was not fitted on (five parts, each left out in turn).
+
+    Attributes:
+        judge: The judge's identity: a model's name, or the rules with a digest of their constants.
+        embedder: The embedder's name.
+        questions: How many labelled questions were judged.
+        answerable: How many of them are answerable.
+        knots: The map's points (raw score, probability), scores ascending; linear in between, constant outside.
+        abstain_below: The probability below which `ask` abstains, 0 to 1.
+        ece: Expected calibration error over 10 equal bins of probability, 0 to 1; less is better.
+        ece_before: That of the probabilities used until now, measured on all questions.
+        auroc: Chance that an answerable question scores above an unanswerable one, 0 to 1; 0.5 at random.
+        aurc: Area under risk against coverage (Geifman and El-Yaniv 2017), 0 to 1; less is better.
+        caught: Share of the unanswerable questions that are refused with `abstain_below`.
+        false_abstention: Share of the answerable questions that are refused with it.
+        precision: The precision that `precise` is for, 0 to 1.
+        precise: The lowest threshold at which this share of the answered questions is answerable; None if out of reach.
+        reliability: Predicted against observed, one item per non-empty bin.
+        curve: Risk against coverage, one item per threshold, the strictest first.
     """
 
     judge: str
@@ -40,21 +55,23 @@ class Calibration:
     curve: tuple[Point, ...]
 
     def probability(self, score: float) -> float:
-        """Return the probability of a raw score."""
+        """Return the probability, 0 to 1, of a raw `score` of the judge (any real number)."""
         return Monotone(self.knots)(score)
 
     def to_json(self) -> str:
-        """Return the calibration as a JSON object; `from_json` gives an equal one back."""
+        """Return the calibration as a JSON object; `from_json` returns an equal one."""
         return orjson.dumps(asdict(self)).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Calibration:
-        """Read what `to_json` wrote. Raise ValueError for anything else."""
+        """Return the calibration of a `text` that `to_json` wrote. Raise ValueError for anything else."""
         raw = orjson.loads(text)
         try:
             return cls(**{field.name: _value(field.name, raw[field.name]) for field in fields(cls)})
         except (KeyError, TypeError) as error:
-            raise ValueError(f"not a calibration: expected the fields that to_json writes, {error!r}") from error
+            raise ValueError(
+                f"not a calibration ({error!r}); expected the JSON object that Calibration.to_json writes"
+            ) from error
 
 
 def _value(name: str, value: Any) -> Any:

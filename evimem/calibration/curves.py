@@ -1,6 +1,6 @@
-"""What probabilities are worth: reliability and its error, risk against coverage, thresholds, ranking.
+"""Measures of probabilities: reliability, calibration error, risk against coverage, thresholds, ranking.
 
-Pure functions over parallel sequences. A `label` says whether what was predicted came true.
+Pure functions over parallel sequences. A `label` is whether the predicted event happened.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The predictions of one stretch of probability: their mean, how often they came true, and how many there are."""
+    """The predictions in one interval of probability: their mean, the share of true labels, and their number."""
 
     predicted: float
     observed: float
@@ -25,7 +25,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What comes of acting on everything from a threshold on: on how much (coverage), and how often wrongly (risk)."""
+    """Answering everything at or above a threshold: the share answered (coverage), and the share of it wrong (risk)."""
 
     threshold: float
     coverage: float
@@ -33,7 +33,7 @@ class Point:
 
 
 def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: int = BINS) -> tuple[Bin, ...]:
-    """Return predicted against observed over equal stretches of probability; empty ones are left out."""
+    """Return predicted against observed over equally wide bins of probability; empty ones are left out."""
     places = [min(int(p * bins), bins - 1) for p in probabilities]
     parts = (
         [(p, label) for p, label, at in zip(probabilities, labels, places, strict=True) if at == place]
@@ -45,7 +45,7 @@ def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: in
 
 
 def ece(bins: Sequence[Bin]) -> float:
-    """Return the expected calibration error: how far predicted is from observed, weighted by the size of the bins.
+    """Return the expected calibration error: |predicted - observed|, averaged with the sizes of the bins as weights.
 
     >>> ece((Bin(0.2, 0.3, 10), Bin(0.9, 0.9, 30)))
     0.025
@@ -54,38 +54,39 @@ def ece(bins: Sequence[Bin]) -> float:
     return round(sum(one.count * abs(one.predicted - one.observed) for one in bins) / total, 12)
 
 
-def risk_coverage(sure: Sequence[float], labels: Sequence[bool]) -> tuple[Point, ...]:
-    """Return a point for each threshold that makes a difference, the strictest first."""
-    total, taken, wrong = len(sure), 0, 0
+def risk_coverage(probabilities: Sequence[float], labels: Sequence[bool]) -> tuple[Point, ...]:
+    """Return a point for each distinct probability as the threshold, the strictest first."""
+    total, taken, wrong = len(probabilities), 0, 0
     points = []
-    for threshold, group in _descending(sure, labels):
+    for threshold, group in _descending(probabilities, labels):
         taken, wrong = taken + len(group), wrong + group.count(False)
         points.append(Point(threshold, taken / total, wrong / taken))
     return tuple(points)
 
 
-def aurc(sure: Sequence[float], labels: Sequence[bool]) -> float:
+def aurc(probabilities: Sequence[float], labels: Sequence[bool]) -> float:
     """Return the area under risk against coverage: the mean risk over all coverages (Geifman and El-Yaniv 2017).
 
-    Less is better; at random it is the share of false labels. Equal probabilities are taken as if well mixed.
+    Less is better; at random it is the share of false labels. Within equal probabilities the order is undefined, so
+    each item counts with the mean label of its group.
     """
     taken, wrong, total = 0, 0.0, 0.0
-    for _, group in _descending(sure, labels):
+    for _, group in _descending(probabilities, labels):
         share = group.count(False) / len(group)
         for _ in group:
             taken, wrong = taken + 1, wrong + share
             total += wrong / taken
-    return total / len(sure)
+    return total / len(probabilities)
 
 
-def threshold_for(sure: Sequence[float], labels: Sequence[bool], precision: float) -> Point | None:
-    """Return the widest point at which this share is right; None where none is."""
-    good = [point for point in risk_coverage(sure, labels) if 1 - point.risk >= precision]
+def threshold_for(probabilities: Sequence[float], labels: Sequence[bool], precision: float) -> Point | None:
+    """Return the point of largest coverage whose precision (1 - risk) is at least this; None if there is none."""
+    good = [point for point in risk_coverage(probabilities, labels) if 1 - point.risk >= precision]
     return good[-1] if good else None
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Return the chance that a true one scores above a false one; equal scores count half.
+    """Return the chance that an item with a true label scores above one with a false label; equal scores count half.
 
     >>> auroc([0.9, 0.5, 0.5, 0.1], [True, True, False, False])
     0.875
@@ -96,7 +97,7 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     return below / 2 / (len(true) * len(false))
 
 
-def _descending(sure: Sequence[float], labels: Sequence[bool]) -> Iterator[tuple[float, list[bool]]]:
-    ordered = sorted(zip(sure, labels, strict=True), key=lambda pair: -pair[0])
+def _descending(probabilities: Sequence[float], labels: Sequence[bool]) -> Iterator[tuple[float, list[bool]]]:
+    ordered = sorted(zip(probabilities, labels, strict=True), key=lambda pair: -pair[0])
     for threshold, pairs in groupby(ordered, key=lambda pair: pair[0]):
         yield threshold, [label for _, label in pairs]

@@ -1,4 +1,4 @@
-"""Questions about a memory, each with whether the memory answers it."""
+"""Labelled questions: each with whether the memory holds an answer."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ import orjson
 from ..errors import ImportFailed
 
 _EXPECTED = (
-    'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null for an answer that '
-    'nobody told, or "answerable": true or false in its place'
+    'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null if the memory has '
+    'no answer, or with "answerable": true or false instead of the answer'
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A question, and whether the memory holds what it takes to answer it. `asked_at` is today, for the question."""
+    """A labelled question, for `Memory.calibrate`.
+
+    Attributes:
+        question: The text; 1 to 100,000 characters.
+        answerable: Whether the memory holds what is needed to answer it.
+        asked_at: "Today" for the question: a datetime or an ISO 8601 string, naive or aware like the memory's times; by
+            default the time of the newest turn.
+    """
 
     question: str
     answerable: bool
@@ -28,7 +35,7 @@ class Labelled:
 
 
 def read_labelled(path: Path) -> Iterator[Labelled]:
-    """Yield the questions of a JSONL file. Raise ImportFailed for a line that is none."""
+    """Yield the questions of a JSONL file. Raise ImportFailed at the first line that is not one."""
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if line.strip():
             yield _read(line, f"{path.name}, line {number}")
@@ -42,7 +49,7 @@ def _read(line: bytes, place: str) -> Labelled:
     question = row.get("question") if isinstance(row, dict) else None
     if not isinstance(question, str) or not question.strip():
         raise ImportFailed(f"{place} has no question; {_EXPECTED}")
-    told = row.get("answerable", row["answer"] is not None if "answer" in row else None)
-    if not isinstance(told, bool):
-        raise ImportFailed(f"{place} does not say whether its question has an answer; {_EXPECTED}")
-    return Labelled(question, told, row.get("asked_at"))
+    answerable = row.get("answerable", row["answer"] is not None if "answer" in row else None)
+    if not isinstance(answerable, bool):
+        raise ImportFailed(f"{place} has neither 'answer' nor 'answerable' with true or false; {_EXPECTED}")
+    return Labelled(question, answerable, row.get("asked_at"))

@@ -1,1 +1,1 @@
-"""The command line: commands make pages of plain values, and a screen prints them for people or for programs."""
+"""The command line: a command makes a page and JSON data, and a screen prints one of them."""

@@ -1,4 +1,4 @@
-"""The command line's words: which commands there are, and what each understands."""
+"""The argument parser: the commands and their options."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meanin
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser; after parsing, `command` is the module whose run() does the work."""
+    """Return the parser. It sets `command` to the module to run and `parser` to the parser of that command."""
     top = argparse.ArgumentParser(
         prog="evimem",
-        description="A memory for chatbots that knows when it does not know. A memory is one file, named PATH below.",
+        description="A conversation memory that finds evidence, and abstains without it. A memory is one file: PATH.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -64,13 +64,13 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(own)
-        own.set_defaults(command=module)
+        own.set_defaults(command=module, parser=own)
     return top
 
 
 def _output() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     group = shared.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print one JSON value for programs")
-    group.add_argument("--plain", action="store_true", help="print plain text, also on a terminal")
+    group.add_argument("--json", action="store_true", help="print one JSON value instead of text")
+    group.add_argument("--plain", action="store_true", help="print plain text without colours, also on a terminal")
     return shared

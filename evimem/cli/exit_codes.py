@@ -1,4 +1,4 @@
-"""What the exit code of a command tells the program that ran it."""
+"""The exit codes of the commands."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Exit(IntEnum):
 
 MEANINGS = {
     Exit.OK: "done",
-    Exit.FAILED: "a bug: please report it with the traceback",
-    Exit.USAGE: "the command line is not as --help says",
-    Exit.ABSTAINED: "ask found no sufficient evidence, and said so",
-    Exit.INPUT: "a file, an id or a value does not exist or has no meaning",
-    Exit.STORE: "the memory cannot be used, or doctor found something wrong",
+    Exit.FAILED: "an unexpected error; please report it with the traceback",
+    Exit.USAGE: "the command line is wrong; see --help",
+    Exit.ABSTAINED: "ask abstained: the memory has no sufficient evidence",
+    Exit.INPUT: "a file, id or value does not exist or is not valid",
+    Exit.STORE: "the memory cannot be used, or doctor found a problem",
     Exit.MODEL: "a chat model or an embedder failed or is not installed",
-    Exit.INTERRUPTED: "Ctrl-C; what was done is kept, and the same command goes on from there",
+    Exit.INTERRUPTED: "interrupted by Ctrl-C; finished work is kept, the same command continues",
 }
 
 

@@ -1,4 +1,4 @@
-"""What `--json` prints: plain values with keys that stay the same between versions."""
+"""The output of `--json`: plain values with keys that stay the same between versions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..types.values import Fact, Hit, TimeSpan, Turn
 
 
 def turn_data(turn: Turn) -> dict[str, Any]:
-    """Return a turn, every field of it."""
+    """Return every field of a turn."""
     return {
         "id": turn.id,
         "session": turn.session,
@@ -25,7 +25,7 @@ def turn_data(turn: Turn) -> dict[str, Any]:
 
 
 def fact_data(fact: Fact) -> dict[str, Any]:
-    """Return a fact, every field of it."""
+    """Return every field of a fact."""
     return {
         "id": fact.id,
         "turn_id": fact.turn_id,
@@ -49,7 +49,7 @@ def span_data(span: TimeSpan | None) -> dict[str, Any] | None:
 
 
 def hit_data(hit: Hit) -> dict[str, Any]:
-    """Return a hit: the turn, its facts, and how its score came about."""
+    """Return a hit: the turn, its facts, its score and the parts of it."""
     return {
         "turn": turn_data(hit.turn),
         "facts": [fact_data(fact) for fact in hit.facts],
@@ -83,7 +83,7 @@ def added_data(report: AddReport) -> dict[str, Any]:
 
 
 def erased_data(report: EraseReport) -> dict[str, Any]:
-    """Return what was forgotten."""
+    """Return the counts of an erasure."""
     return {"status": report.status, "turns": report.turns, "facts": report.facts, "reason": report.reason}
 
 
@@ -95,7 +95,7 @@ def stats_data(stats: Stats) -> dict[str, Any]:
 
 
 def health_data(health: Health) -> dict[str, Any]:
-    """Return whether a memory is well."""
+    """Return the health of a memory."""
     oldest = health.oldest_pending.isoformat() if health.oldest_pending else None
     return {
         "status": health.status,

@@ -1,4 +1,4 @@
-"""From an argument list to an exit code: the one place where errors become messages."""
+"""Run a command line: parse it, run the command, turn exceptions into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .screen import Screen
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code. Errors that are meant for people are one line on stderr."""
-    _never_fail_to_print()
+    """Run a command and return its exit code. An expected error is printed as one line on stderr."""
+    _replace_unprintable()
     try:
         options = _options(argv)
-    except SystemExit as stop:  # argparse has said why
+    except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     try:
         return int(options.command.run(options, Screen(as_json=options.json, coloured=not options.plain)))
@@ -28,7 +28,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _fail(str(error), code_of(error))
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, such as `head`
+    except BrokenPipeError:  # the program that reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except OSError as error:
@@ -36,11 +36,10 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    words = parser()
-    options = words.parse_args(argv)
+    options = parser().parse_args(argv)
     own = getattr(options.command, "misused", None)
     if wrong := (own(options) if own else None) or misused(options):
-        words.error(wrong)
+        options.parser.error(wrong)
     return options
 
 
@@ -49,8 +48,8 @@ def _fail(message: str, code: Exit) -> Exit:
     return code
 
 
-def _never_fail_to_print() -> None:
-    # A terminal that cannot write a character shows a question mark in its place.
+def _replace_unprintable() -> None:
+    # On a terminal that cannot print a character, print a question mark instead of failing.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

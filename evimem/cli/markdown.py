@@ -1,4 +1,4 @@
-"""A page as Markdown, for a report that is kept as a file."""
+"""A page as Markdown, for a report in a file."""
 
 from __future__ import annotations
 

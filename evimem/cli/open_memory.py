@@ -1,4 +1,4 @@
-"""The memory that a command works on, and the chat model that it may use."""
+"""Options for the memory and the chat model of a command, and opening the memory with them."""
 
 from __future__ import annotations
 
@@ -13,35 +13,37 @@ from ..raw.commit_mark import mark_path
 
 
 def add_path(parser: argparse.ArgumentParser) -> None:
-    """Add the memory's path."""
-    parser.add_argument("path", metavar="PATH", type=Path, help="the memory")
+    """Add the path of the memory."""
+    parser.add_argument("path", metavar="PATH", type=Path, help="the file of the memory")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the options of a chat model."""
-    group = parser.add_argument_group("chat model", "without --llm nothing leaves this machine")
+    group = parser.add_argument_group("chat model", "optional; without --llm nothing leaves this machine")
     group.add_argument("--llm", action="store_true", help="use a chat model behind an OpenAI-compatible endpoint")
-    group.add_argument("--model", metavar="NAME", help="the model, such as gpt-4o-mini")
-    group.add_argument("--answer-model", metavar="NAME", help="another model for answering")
-    group.add_argument("--judge-model", metavar="NAME", help="another model for judging the evidence")
+    group.add_argument("--model", metavar="NAME", help="the model, such as gpt-4o-mini; required with --llm")
+    group.add_argument("--answer-model", metavar="NAME", help="use another model for answering")
+    group.add_argument("--judge-model", metavar="NAME", help="use another model for judging the evidence")
     group.add_argument(
         "--price",
         nargs=2,
         type=float,
         metavar=("IN", "OUT"),
-        help="dollars per million tokens of --model",
+        help="dollars per million input and output tokens of --model",
     )
     group.add_argument("--base-url", metavar="URL", help="the endpoint, such as http://localhost:8000/v1")
     group.add_argument(
-        "--key-from", metavar="VARIABLE", help="the environment variable that holds the key (OPENAI_API_KEY)"
+        "--key-from",
+        metavar="VARIABLE",
+        help="the environment variable that holds the API key (default: OPENAI_API_KEY)",
     )
 
 
 def existing(options: argparse.Namespace) -> evimem.Memory:
-    """Open a memory that is there. Raise InvalidQuery for a path that holds none: only writing creates one."""
+    """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
     path: Path = options.path
     if not path.exists() and not mark_path(path).exists():
-        raise InvalidQuery(f"there is no memory at {str(path)!r}; `evimem ingest {path} FILE` makes one")
+        raise InvalidQuery(f"there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one")
     return evimem.open(path, llm=model(options))
 
 
@@ -60,7 +62,7 @@ def model(options: argparse.Namespace) -> evimem.OpenAI | None:
 
 
 def misused(options: argparse.Namespace) -> str | None:
-    """Say what is wrong with the options of a chat model."""
+    """Return what is wrong with the options of the chat model; None if nothing is."""
     named = [
         name
         for name in ("model", "answer_model", "judge_model", "base_url", "key_from", "price")
@@ -68,4 +70,4 @@ def misused(options: argparse.Namespace) -> str | None:
     ]
     if getattr(options, "llm", False):
         return None if options.model else "--llm needs --model NAME"
-    return f"--{named[0].replace('_', '-')} is for --llm" if named else None
+    return f"--{named[0].replace('_', '-')} needs --llm; add it, or leave the option out" if named else None

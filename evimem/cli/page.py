@@ -1,4 +1,4 @@
-"""What is shown to people, before it is known how: lines of styled pieces, tables and boxes."""
+"""Pages: output as lines of styled pieces, fields, tables and headings, independent of how it is printed."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """Pieces side by side; what does not fit is wrapped under the first. `indent` counts characters."""
+class TextLine:
+    """Pieces on one line; what does not fit is wrapped to the same `indent` (in characters)."""
 
     pieces: tuple[Piece, ...] = ()
     indent: int = 0
 
     @property
     def text(self) -> str:
-        """The words of the line without colours; what is marked stands between angle quotes."""
+        """The text without colours; marked pieces are put in angle quotes."""
         return _plain(self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A label with what belongs to it; what does not fit is wrapped beside the label."""
+    """A label, padded to `width` characters, and its text, which is wrapped to the right of the label."""
 
     label: str
     pieces: tuple[Piece, ...]
@@ -43,13 +43,13 @@ class Field:
 
     @property
     def text(self) -> str:
-        """The words beside the label, without colours."""
+        """The text without label and colours; marked pieces are put in angle quotes."""
         return _plain(self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headings; columns named in `right` are set flush right."""
+    """Rows under headings; columns named in `right` are right-aligned."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -59,18 +59,18 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The start of a part."""
+    """The heading of a section."""
 
     text: str
 
 
-Block: TypeAlias = Line | Field | Table | Heading
-BLANK = Line()
+Block: TypeAlias = TextLine | Field | Table | Heading
+BLANK = TextLine()
 
 
-def line(*pieces: Piece | str, indent: int = 0) -> Line:
+def line(*pieces: Piece | str, indent: int = 0) -> TextLine:
     """Return a line of pieces; a bare string has no style."""
-    return Line(_pieces(pieces), indent)
+    return TextLine(_pieces(pieces), indent)
 
 
 def field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim", width: int = 10) -> Field:
@@ -81,7 +81,7 @@ def field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim
 def table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), title: str = ""
 ) -> Table:
-    """Return a table of anything that can be written."""
+    """Return a table; cells are converted to strings."""
     return Table(tuple(columns), tuple(tuple(map(str, row)) for row in rows), frozenset(right), title)
 
 
@@ -94,17 +94,17 @@ def _pieces(pieces: Sequence[Piece | str]) -> tuple[Piece, ...]:
 
 
 def visible(text: str) -> str:
-    r"""Return a text in which nothing steers the terminal: control and direction characters become visible marks.
+    r"""Return a text that cannot control the terminal: control and direction characters become visible marks.
 
     >>> visible("a\x1b[31mb\u202e")
     'a\ufffd[31mb\ufffd'
     """
     if text.isprintable():
         return text
-    return "".join(char if char == "\n" or not _steers(char) else _mark(char) for char in text)
+    return "".join(char if char == "\n" or not _is_control(char) else _mark(char) for char in text)
 
 
-def _steers(char: str) -> bool:
+def _is_control(char: str) -> bool:
     return unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} or char in _DIRECTIONS
 
 

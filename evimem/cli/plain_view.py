@@ -1,4 +1,4 @@
-"""Pages as plain text: no colours, no boxes, nothing to install."""
+"""Pages as plain text, without colours and dependencies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .page import Block, Field, Heading, Table, visible
 
 
 def text_of(page: Sequence[Block], width: int = 100) -> str:
-    """Return a page as text of at most this width, where words allow."""
+    """Return a page as text of at most this width in characters; longer words and tables stay whole."""
     return "".join(f"{row.rstrip()}\n" for block in page for row in _rows(block, width))
 
 

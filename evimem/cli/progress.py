@@ -1,4 +1,4 @@
-"""A line on stderr that says how far long work has come, and how fast it goes."""
+"""A progress line on stderr: count, rate and, if the total is known, a bar and the time left."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TextIO
 
-_QUIET = 1.0  # seconds: work that is done by then needs no bar
-_REDRAW = 0.1  # seconds between two pictures on a terminal
-_REPORT = 15.0  # seconds between two lines in a log
+_QUIET = 1.0  # seconds without a bar: short work needs none
+_REDRAW = 0.1  # seconds between updates on a terminal
+_REPORT = 15.0  # seconds between lines where stderr is not a terminal
 _BAR = 24  # characters
 
 
 class Progress:
-    """Counts what is done; draws once the work has taken over a second. Call it with each further count."""
+    """Counts finished units; draws once the work has taken a second. Call it with the number of units just done."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long the work has taken so far."""
+        """Seconds since the start."""
         return self._clock() - self._started
 
     def _draw(self, now: float) -> None:
@@ -63,7 +63,7 @@ class Progress:
         self._drawn, self._shown = now, True
 
     def text(self, now: float) -> str:
-        """Return the line as it stands at a time of the clock."""
+        """Return the progress line at a time of the clock."""
         rate = self.done / max(now - self._started, 1e-9)
         count = f"{self.done:,} {self._unit}, {rate:,.0f}/s"
         if not self._total:

@@ -27,7 +27,7 @@ _STYLES: dict[Style, str] = {
 
 
 def print_page(page: Sequence[Block], console: Console | None = None) -> None:
-    """Print a page. Text is never read as markup."""
+    """Print a page. Text is never interpreted as markup."""
     console = console or Console(highlight=False)
     for block in page:
         console.print(_renderable(block))

@@ -1,4 +1,4 @@
-"""Where a command's output goes: pages for people, one JSON value for programs, notes to stderr."""
+"""The output of a command: pages or one JSON value on stdout, notes and progress on stderr."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .progress import Progress
 
 
 class Screen:
-    """Prints what a command found. `as_json` prints its data instead of its page; `coloured` uses rich where it can."""
+    """Prints results. `as_json` prints the data instead of the page; `coloured` uses rich on a terminal."""
 
     def __init__(self, *, as_json: bool = False, coloured: bool = True) -> None:
         self.as_json = as_json
         self._rich = _rich() if coloured and not as_json and sys.stdout.isatty() else None
 
     def show(self, page: Sequence[Block], data: Any) -> None:
-        """Print a page, or for a program the data that it was made from."""
+        """Print a page, or with `as_json` the data that it was made from."""
         if self.as_json:
             sys.stdout.write(f"{json.dumps(data, allow_nan=False)}\n")
         else:
             self.page(page)
 
     def page(self, page: Sequence[Block]) -> None:
-        """Print a page to people; programs do not see it."""
+        """Print a page; nothing with `as_json`."""
         if self.as_json:
             return
         if self._rich:
@@ -37,17 +37,17 @@ class Screen:
         else:
             sys.stdout.write(plain_view.text_of(page, _width()))
 
-    def say(self, words: str) -> None:
-        """Print words as they come, where people read them."""
-        sys.stdout.write(visible(words))
+    def stream(self, text: str) -> None:
+        """Print a piece of text at once, without a line end."""
+        sys.stdout.write(visible(text))
         sys.stdout.flush()
 
     def note(self, text: str) -> None:
-        """Say something beside the result."""
+        """Print a note to stderr."""
         sys.stderr.write(f"{text}\n")
 
     def progress(self, label: str, unit: str, total: int | None = None) -> Progress:
-        """Return a progress line for work of this many units, if their number is known."""
+        """Return a progress line; `total` is the number of units, None if unknown."""
         return Progress(sys.stderr, label, unit, total)
 
 
@@ -55,7 +55,7 @@ def _rich() -> Any:
     try:
         return importlib.import_module("evimem.cli.rich_view")
     except ImportError:
-        return None  # plain text then: rich is an extra
+        return None  # rich is an extra: print plain text without it
 
 
 def _width() -> int:

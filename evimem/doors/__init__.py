@@ -1,1 +1,1 @@
-"""What a caller opens: a memory for ordinary code, one for an event loop, a pool of them."""
+"""The public classes: a memory for synchronous code, one for an event loop, a pool of them; and `replay`."""

@@ -1,4 +1,4 @@
-"""The door for an event loop, over the same flows as the other."""
+"""`AsyncMemory`: the public class for an event loop, over the same flows as `Memory`."""
 
 from __future__ import annotations
 
@@ -28,66 +28,87 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .memory import Memory, Progress, batched, price_of, turns_of
-from .operations import Core, Moment, filters
-from .streaming import Outcome, Streamed, astream, atold_by, is_told
+from .memory import Memory, Progress, perform_batch, price_of, turn_count
+from .operations import Core, TimeInput, filters
+from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
 
 T = TypeVar("T")
 
 
 class AsyncMemory:
-    """`Memory` for an event loop: the file is used from one worker thread, models and far embedders are awaited.
+    """`Memory` for an event loop: SQLite runs in one worker thread, models and remote embedders are awaited.
 
-    Open one with `evimem.open_async`. What each method does stands at the method of the same name of `Memory`.
+    Open one with `evimem.open_async`, and use it in an `async with` block or await `close`. Each method takes the
+    arguments of the method of the same name of `Memory`, described there, and raises the same exceptions. An instance
+    belongs to one event loop; `progress` functions are called on it. Cancelling a call never interrupts a transaction.
     """
 
     def __init__(self, core: Core, model: Any = None) -> None:
+        """Use `evimem.open_async` instead."""
         self._core = core
         self._model = model
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
-        self._plain = Memory(core)
+        self._sync = Memory(core)
 
     async def add(  # noqa: PLR0913 - the fields of a turn
         self,
         speaker: str,
         text: str,
         *,
-        time: Moment,
+        time: TimeInput,
         session: str | None = None,
         id: str | None = None,
         caption: str | None = None,
         role: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> AddReport:
-        """Keep one turn."""
+        """Store one turn; see `Memory.add`.
+
+        Raises:
+            InvalidTurn: A field is not as described there.
+            TurnConflict: `id` is stored already with other content.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return await self.extend([turn], strict=True)
 
     async def extend(
         self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None
     ) -> AddReport:
-        """Keep many turns."""
-        return AddReport.of_all(await self._each(self._core.extend(turns, strict=strict), progress, turns_of))
+        """Store many turns, in batches of one transaction each; see `Memory.extend`.
+
+        Raises:
+            InvalidTurn: With `strict`, a turn is not as `Memory.add` describes.
+            TurnConflict: With `strict`, an id is stored already with other content.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(await self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
 
     async def search(  # noqa: PLR0913 - the filters
         self,
         query: str,
         k: int = 10,
         *,
-        before: Moment | None = None,
-        after: Moment | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
         speaker: str | None = None,
         session: str | None = None,
         exclude: Collection[str] = (),
-        asked_at: Moment | None = None,
+        asked_at: TimeInput | None = None,
     ) -> list[Hit]:
-        """Return the k best turns for a text."""
+        """Return the k best turns for a query, best first; see `Memory.search`.
+
+        Raises:
+            InvalidQuery: The query, k or a filter is not as described there.
+            EmbedderError: The embedder failed on the query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
         wanted = filters(before, after, speaker, session, exclude)
         return list(await self._run(self._core.search(query, k, wanted, asked_at)))
 
     @overload
     def ask(
-        self, question: str, loop: str = ..., *, asked_at: Moment | None = ..., budget: Budget = ...
+        self, question: str, loop: str = ..., *, asked_at: TimeInput | None = ..., budget: Budget = ...
     ) -> Awaitable[Answer]: ...
 
     @overload
@@ -96,7 +117,7 @@ class AsyncMemory:
         question: str,
         loop: str = ...,
         *,
-        asked_at: Moment | None = ...,
+        asked_at: TimeInput | None = ...,
         budget: Budget = ...,
         stream: Literal[True],
     ) -> AsyncIterator[Streamed]: ...
@@ -106,48 +127,76 @@ class AsyncMemory:
         question: str,
         loop: str = "iris",
         *,
-        asked_at: Moment | None = None,
+        asked_at: TimeInput | None = None,
         budget: Budget = Budget(),
         stream: bool = False,
     ) -> Awaitable[Answer] | AsyncIterator[Streamed]:
-        """Answer from memory, or abstain with a reason: to be awaited, or with `stream` iterated over."""
+        """Answer a question from memory, or abstain with a reason; see `Memory.ask`.
+
+        Returns:
+            An awaitable of the `Answer`; with `stream` an async iterator, to be used without awaiting it first.
+
+        Raises:
+            InvalidQuery: The question, loop, `asked_at` or budget is not as described there.
+            ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
+            EmbedderError: The embedder failed on a query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
         if not stream:
             return self._run(self._core.ask(question, loop, asked_at, budget))
-        told: deque[Event] = deque()
-        return astream(self._core.ask(question, loop, asked_at, budget, told.append), told, self._telling)
+        events: deque[Event] = deque()
+        return astream(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
 
     async def forget(
         self,
         turns: Sequence[str] | None = None,
         *,
         session: str | None = None,
-        before: Moment | None = None,
+        before: TimeInput | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
-        """Erase turns with everything they led to."""
-        return await self._away(partial(self._core.forget, turns, session, before, as_in, everything=everything))
+        """Erase turns with everything derived from them; see `Memory.forget`.
+
+        Raises:
+            InvalidQuery: None or several of the arguments were given, or one is not as described there.
+            UnknownTurn: An id of `turns` is not stored; nothing is erased.
+        """
+        return await self._in_worker(partial(self._core.forget, turns, session, before, as_in, everything=everything))
 
     async def enrich(self, *, progress: Progress | None = None) -> int:
-        """Do the work that turns are still owed."""
-        done = sum(await self._each(self._core.owed(), progress, int))
+        """Process queued jobs: embeddings, edges, facts extracted by a model; see `Memory.enrich`.
+
+        Raises:
+            ModelError: The model cannot be reached or refuses every request. Unfinished jobs stay queued.
+            EmbedderError: The embedder cannot be reached. Unfinished jobs stay queued.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        done = sum(await self._run_each(self._core.process_queue(), progress, int))
         indexing = self._core.store.index_vectors()
-        while indexed := await self._away(partial(next, indexing, 0)):
+        while indexed := await self._in_worker(partial(next, indexing, 0)):
             done += indexed
             if progress:
                 progress(indexed)
-        pages = self._core.jobs()
-        while jobs := await self._away(partial(next, pages, None)):
-            done += await self._read_all(jobs, progress)
+        pages = self._core.extraction_jobs()
+        while jobs := await self._in_worker(partial(next, pages, None)):
+            done += await self._extract_all(jobs, progress)
         return done
 
     async def enrich_batch(self) -> BatchReport:
-        """Have turns read by the provider's Batch API: collect what is done, hand in what is owed."""
-        return await self._run(await self._away(self._core.batch))
+        """Collect finished batches of the provider's Batch API and submit new ones; see `Memory.enrich_batch`.
+
+        Raises:
+            InvalidQuery: The memory was opened without `llm`, or that model has no batch service.
+            ModelError: The provider cannot be reached or refuses the batch.
+        """
+        return await self._run(await self._in_worker(self._core.batch))
 
     async def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
-        """Return what `enrich` with a model would take."""
-        return await self._away(partial(self._core.estimate, price or price_of(getattr(self._model, "model", None))))
+        """Estimate what `enrich` with a model would request and cost; see `Memory.estimate`."""
+        return await self._in_worker(
+            partial(self._core.estimate, price or price_of(getattr(self._model, "model", None)))
+        )
 
     async def calibrate(
         self,
@@ -158,83 +207,135 @@ class AsyncMemory:
         keep: bool = True,
         progress: Progress | None = None,
     ) -> Calibration:
-        """Fit this memory's probabilities to labelled questions, and use them from then on."""
+        """Fit this memory's probabilities to labelled questions, and use them from then on; see `Memory.calibrate`.
+
+        Raises:
+            InvalidQuery: There are too few questions, or an argument is not as described there.
+            ModelError: The model failed on a question; nothing is stored.
+            EmbedderError: The embedder failed on a question; nothing is stored.
+        """
         wanted = Wanted(false_abstention, precision)
         return await self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
 
     async def calibration(self) -> Calibration | None:
-        """Return the calibration that is in force, if any."""
-        return await self._away(self._core.calibration)
+        """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
+        return await self._in_worker(self._core.calibration)
 
     async def rebuild(self, *, reread: bool = False) -> None:
-        """Derive everything again from the turns; with `reread`, drop what a model found, and owe it anew."""
-        await self._away(partial(self._core.store.rebuild, self._core.extractor, reread=reread))
+        """Derive facts, postings, columns and edges again from the turns, then `enrich`; see `Memory.rebuild`.
+
+        Raises:
+            StoreCorrupt: A turn is not what was stored; nothing is changed.
+            ModelError: As `enrich`.
+            EmbedderError: As `enrich`.
+        """
+        await self._in_worker(partial(self._core.store.rebuild, self._core.extractor, reread=reread))
         await self.enrich()
 
     async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
-        """Switch to another embedder."""
-        await self._away(partial(self._core.change_embedder, embedder))
+        """Switch to another embedder and embed every turn and fact with it; see `Memory.reembed`.
+
+        Raises:
+            EmbedderError: The embedder cannot be reached; `enrich` continues from there.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+            ModelError: As `enrich`, if the memory has a model.
+        """
+        await self._in_worker(partial(self._core.change_embedder, embedder))
         await self.enrich(progress=progress)
 
     async def turn(self, id: str) -> Turn:
-        """Return a stored turn."""
-        return await self._away(partial(self._plain.turn, id))
+        """Return a stored turn; see `Memory.turn`.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+        """
+        return await self._in_worker(partial(self._sync.turn, id))
 
     async def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:
-        """Return a turn with those around it in its session."""
-        return await self._away(partial(self._plain.context, id, before, after))
+        """Return a turn with its neighbours in its session; see `Memory.context`.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+        """
+        return await self._in_worker(partial(self._sync.context, id, before, after))
 
     async def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
-        """Return the turns one edge away from one."""
-        return await self._away(partial(self._plain.neighbours, id, limit))
+        """Return the turns one edge away from a turn, best first; see `Memory.neighbours`.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+        """
+        return await self._in_worker(partial(self._sync.neighbours, id, limit))
 
     async def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
-        """Return the facts of these turns."""
-        return await self._away(partial(self._plain.facts, turns))
+        """Return the facts of these turns; see `Memory.facts`.
+
+        Raises:
+            UnknownTurn: One of the ids is not stored.
+        """
+        return await self._in_worker(partial(self._sync.facts, turns))
 
     async def turns(self) -> list[Turn]:
-        """Return every turn, in order of arrival."""
-        return await self._away(lambda: list(self._plain.turns()))
+        """Return every turn, in order of arrival: a list, all of it in memory."""
+        return await self._in_worker(lambda: list(self._sync.turns()))
 
     async def keep_trace(self, trace: Trace) -> int:
-        """Store a trace in the memory."""
-        return await self._away(partial(self._plain.keep_trace, trace))
+        """Store a trace in the memory and return its number; see `Memory.keep_trace`."""
+        return await self._in_worker(partial(self._sync.keep_trace, trace))
 
     async def trace(self, number: int | None = None) -> Trace:
-        """Return a stored trace."""
-        return await self._away(partial(self._plain.trace, number))
+        """Return a stored trace, by default the newest; see `Memory.trace`.
+
+        Raises:
+            InvalidQuery: There is no such trace, or none at all.
+        """
+        return await self._in_worker(partial(self._sync.trace, number))
 
     async def health(self) -> Health:
-        """Say whether everything that was acknowledged is also derived."""
-        return await self._away(self._plain.health)
+        """Return queued and failed jobs and known problems; see `Memory.health`."""
+        return await self._in_worker(self._sync.health)
 
     async def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
-        """Verify every digest and derived row."""
-        return await self._away(partial(self._plain.check, repair=repair, progress=progress))
+        """Verify every page, digest and derived row; see `Memory.check`.
+
+        Raises:
+            StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
+        """
+        return await self._in_worker(partial(self._sync.check, repair=repair, progress=progress))
 
     async def stats(self) -> Stats:
-        """Return counts and dates."""
-        return await self._away(self._plain.stats)
+        """Return counts, dates and the identity of the embedder."""
+        return await self._in_worker(self._sync.stats)
 
     async def backup(self, path: str | PathLike[str]) -> None:
-        """Copy the memory into a new file."""
-        await self._away(partial(self._plain.backup, path))
+        """Copy the memory, as it is at one moment, into a new file; see `Memory.backup`.
+
+        Raises:
+            StoreError: `path` exists already; a backup never overwrites a file.
+            DiskFull: There is no room; no partial file is left.
+        """
+        await self._in_worker(partial(self._sync.backup, path))
 
     async def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
-        """Write every turn with its facts as lines of JSON."""
-        await self._away(partial(self._plain.export, path, progress=progress))
+        """Write every turn with its facts as lines of JSON; see `Memory.export`."""
+        await self._in_worker(partial(self._sync.export, path, progress=progress))
 
     async def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
-        """Read an export."""
-        return AddReport.of_all(await self._each(self._core.import_(Path(path)), progress, turns_of))
+        """Add the turns and facts of an export; see `Memory.import_`.
+
+        Raises:
+            ImportFailed: The file is no export, or a line of it is damaged; batches before that line are stored.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(await self._run_each(self._core.import_(Path(path)), progress, turn_count))
 
     async def close(self) -> None:
-        """Close the file and end the worker thread."""
-        await self._away(self._plain.close)
+        """Close the file and end the worker thread. Other methods must not be called afterwards."""
+        await self._in_worker(self._sync.close)
         self.end_worker()
 
     def end_worker(self) -> None:
-        """End the worker thread and leave the file open, for an owner of the file that outlives this door."""
+        """End the worker thread but leave the file open: for `MemoryPool`, which keeps the file open for others."""
         self._worker.shutdown(wait=True)
 
     async def __aenter__(self) -> AsyncMemory:
@@ -248,10 +349,10 @@ class AsyncMemory:
     def __repr__(self) -> str:
         return f"<evimem.AsyncMemory {str(self._core.store.path)!r}>"
 
-    async def _each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
+    async def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
         results = []
         pending = iter(flows)
-        while (flow := await self._away(partial(next, pending, None))) is not None:
+        while (flow := await self._in_worker(partial(next, pending, None))) is not None:
             results.append(await self._run(flow))
             if progress:
                 progress(size(results[-1]))
@@ -260,7 +361,7 @@ class AsyncMemory:
     async def _run(self, flow: Flow[T]) -> T:
         return await arun(flow, self._perform)
 
-    async def _read_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
+    async def _extract_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
         done = 0
         tasks = [asyncio.ensure_future(self._run(extract_job(job))) for job in jobs]
         try:
@@ -274,26 +375,26 @@ class AsyncMemory:
             await asyncio.gather(*tasks, return_exceptions=True)
         return done
 
-    async def _telling(self, effect: Effect) -> AsyncIterator[str | Outcome]:
-        if isinstance(effect, Complete) and is_told(effect):
-            async for piece in atold_by(self._model, effect):
+    async def _perform_streamed(self, effect: Effect) -> AsyncIterator[str | EffectResult]:
+        if isinstance(effect, Complete) and is_streamed(effect):
+            async for piece in astream_answer(self._model, effect):
                 yield piece
         else:
-            yield Outcome(await self._perform(effect))
+            yield EffectResult(await self._perform(effect))
 
     async def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
             return await self._model.complete(effect)
         if isinstance(effect, (StartBatch, CollectBatch)):
-            return await asyncio.to_thread(batched, getattr(self._model, "model", self._model), effect)
+            return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
         if isinstance(effect, Embed):
             return await self._embed(effect.texts)
-        return await self._away(partial(call, self._core.store, effect))
+        return await self._in_worker(partial(call, self._core.store, effect))
 
     async def _embed(self, texts: Sequence[str]) -> object:
         embedder: Any = self._core.embedder
         if not inspect.iscoroutinefunction(embedder.embed):
-            return await self._away(partial(checked, embedder, texts))
+            return await self._in_worker(partial(checked, embedder, texts))
         try:
             rows = await embedder.embed(texts)
         except EvimemError:
@@ -302,6 +403,6 @@ class AsyncMemory:
             raise failure(embedder, error) from error
         return checked_rows(embedder, rows, len(texts))
 
-    async def _away(self, call: Callable[[], T]) -> T:
-        # Shielded: a cancelled caller must not leave a half-done call that nobody waits for before close().
+    async def _in_worker(self, call: Callable[[], T]) -> T:
+        # Shielded: a cancelled caller must not leave a half-done call that is still running before close().
         return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, call))

@@ -1,4 +1,4 @@
-"""The door for ordinary code."""
+"""`Memory`: the public class for synchronous code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .operations import AT_ONCE, Core, Moment, filters
-from .streaming import Outcome, Streamed, is_told, told_by
+from .operations import WORKERS, Core, TimeInput, filters
+from .streaming import EffectResult, Streamed, is_streamed, stream_answer
 from .streaming import stream as streamed
 
 T = TypeVar("T")
@@ -35,13 +35,23 @@ Progress = Callable[[int], None]
 
 
 class Memory:
-    """One conversation's memory: keeps turns, finds evidence, answers with citations or abstains.
+    """The memory of one conversation: keeps turns, finds evidence, answers with citations or abstains.
 
-    Open one with `evimem.open`. Every method may be called from any thread, and several processes may hold the same
-    file open: each search sees every turn that was committed before it began.
+    Open one with `evimem.open`, and use it in a `with` block or call `close`. Every method may be called from any
+    thread, and several processes may hold the same file open: each search sees every turn that was committed before
+    it began.
+
+    Times are datetimes or ISO 8601 strings. Naive times are local times and stay naive; a memory holds either naive
+    or aware times, never both. Intervals are half-open: `after <= time < before`.
+
+    Besides the exceptions that a method names, each can raise a `StoreError`: StoreClosed after `close`, StoreBusy
+    when another process holds the write lock for over 5 seconds, StoreCorrupt for a damaged file, StoreRolledBack when
+    the file was replaced or removed while open; methods that write raise StoreReadOnly and DiskFull. Exceptions of a
+    caller's own extractor or `progress` function propagate unchanged.
     """
 
     def __init__(self, core: Core, model: Any = None) -> None:
+        """Use `evimem.open` instead."""
         self._core = core
         self._model = model
 
@@ -50,49 +60,98 @@ class Memory:
         speaker: str,
         text: str,
         *,
-        time: Moment,
+        time: TimeInput,
         session: str | None = None,
         id: str | None = None,
         caption: str | None = None,
         role: str | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> AddReport:
-        """Keep one turn: durable and searchable when this returns. See `Turn` for the fields.
+        """Store one turn with the facts found in it (E1, E2). It is durable and searchable when this returns.
 
-        Raise InvalidTurn for a turn that cannot be kept, TurnConflict for an id that names other content.
+        If the embedder fails, the turn is stored and found by its words; its vector is queued for `enrich`.
+
+        Args:
+            speaker: Who said it; 1 to 512 characters.
+            text: What was said, kept verbatim; at most 1 MiB of UTF-8. May be empty if there is a caption.
+            time: When it was said: the reference date for "yesterday" in its text (E3).
+            session: The session it belongs to, at most 512 characters; by default the calendar day of `time`.
+            id: The turn's id, at most 512 characters; by default a digest of its content. The same id with the same
+                content is stored once.
+            caption: A description of a shared picture, searched like the text; at most 1 MiB of UTF-8.
+            role: One of "user", "assistant", "system", "tool"; by default the speaker's name if it is one of them, else
+                "user".
+            metadata: JSON values by name, kept and returned, not searched.
+
+        Raises:
+            InvalidTurn: A field is not as described, or `time` is naive in a memory of aware times or vice versa.
+            TurnConflict: `id` is stored already with other content.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return self.extend([turn], strict=True)
 
     def extend(self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None) -> AddReport:
-        """Keep many turns, a batch a transaction; what was kept before stays as it is.
+        """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
-        A turn that cannot be kept is reported as refused, or raised with `strict`. `progress` is called with the
-        number of turns of each batch once it is durable.
+        Args:
+            turns: The turns, in dialogue order; consumed lazily.
+            strict: Raise for the first turn that cannot be stored, instead of reporting it as refused. Earlier batches
+                stay stored, the batch of that turn is not.
+            progress: Called with the number of turns of each batch once it is durable.
+
+        Returns:
+            One status per turn, in order.
+
+        Raises:
+            InvalidTurn: With `strict`, a turn is not as `add` describes.
+            TurnConflict: With `strict`, an id is stored already with other content.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._each(self._core.extend(turns, strict=strict), progress, turns_of))
+        return AddReport.of_all(self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
 
     def search(  # noqa: PLR0913 - the filters
         self,
         query: str,
         k: int = 10,
         *,
-        before: Moment | None = None,
-        after: Moment | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
         speaker: str | None = None,
         session: str | None = None,
         exclude: Collection[str] = (),
-        asked_at: Moment | None = None,
+        asked_at: TimeInput | None = None,
     ) -> list[Hit]:
-        """Return the k best turns for a text, best first. The filters are hard; words in the query are soft hints.
+        """Return the k best turns for a query, best first, ties in order of arrival.
 
-        `before` and `after` compare the time of the event where a turn's facts have one, else the time it was said.
+        Arguments after `k` are hard filters. Speakers and times named in the query only raise scores. There are
+        exactly k hits if at least k turns pass the filters.
+
+        Args:
+            query: The text to look for; 1 to 100,000 characters.
+            k: How many turns to return, at least 1.
+            before: Only turns with an event that begins earlier than this; a turn without a dated fact counts by the
+                time at which it was said.
+            after: Only turns with an event that ends later than this, or without a dated fact, said at or after it.
+            speaker: Only turns of this speaker, spelled as stored.
+            session: Only turns of this session.
+            exclude: Ids of turns to leave out; unknown ids are ignored.
+            asked_at: "Today" for times in the query, naive or aware like the memory's; by default the time of the
+                newest turn.
+
+        Raises:
+            InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
+                in awareness from the memory's, or `exclude` is a string.
+            EmbedderError: The embedder failed on the query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, speaker, session, exclude)
         return list(self._run(self._core.search(query, k, wanted, asked_at)))
 
     @overload
-    def ask(self, question: str, loop: str = ..., *, asked_at: Moment | None = ..., budget: Budget = ...) -> Answer: ...
+    def ask(
+        self, question: str, loop: str = ..., *, asked_at: TimeInput | None = ..., budget: Budget = ...
+    ) -> Answer: ...
 
     @overload
     def ask(
@@ -100,7 +159,7 @@ class Memory:
         question: str,
         loop: str = ...,
         *,
-        asked_at: Moment | None = ...,
+        asked_at: TimeInput | None = ...,
         budget: Budget = ...,
         stream: Literal[True],
     ) -> Iterator[Streamed]: ...
@@ -110,63 +169,112 @@ class Memory:
         question: str,
         loop: str = "iris",
         *,
-        asked_at: Moment | None = None,
+        asked_at: TimeInput | None = None,
         budget: Budget = Budget(),
         stream: bool = False,
     ) -> Answer | Iterator[Streamed]:
-        """Answer from memory, or abstain with a reason. `asked_at` is today; by default the newest turn's time.
+        """Answer a question from memory with citations, or abstain with a reason (E5 to E14).
 
-        With `stream`, return an iterator: trace events and words of the answer as they come and, last, the `Answer`.
+        Abstaining is an answer (`Answer.abstained`), not an error, and a failure is never reported as abstaining.
+
+        Args:
+            question: 1 to 100,000 characters.
+            loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "single_pass" retrieves
+                once.
+            asked_at: "Today" for the question, naive or aware like the memory's times; by default the time of the
+                newest turn.
+            budget: Limits and variants of the loop.
+            stream: Return an iterator instead: trace events and pieces of the answer's text as they come and, last, the
+                `Answer`. The exceptions below, except for a bad `asked_at`, are raised while iterating.
+
+        Raises:
+            InvalidQuery: The question is empty or too long, the loop unknown, `asked_at` no time, or a field of the
+                budget out of range.
+            ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
+                `Answer` with the evidence so far.
+            EmbedderError: The embedder failed on a query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         if not stream:
             return self._run(self._core.ask(question, loop, asked_at, budget))
-        told: deque[Event] = deque()
-        return streamed(self._core.ask(question, loop, asked_at, budget, told.append), told, self._telling)
+        events: deque[Event] = deque()
+        return streamed(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
 
     def forget(
         self,
         turns: Sequence[str] | None = None,
         *,
         session: str | None = None,
-        before: Moment | None = None,
+        before: TimeInput | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
-        """Erase turns by id, by session, by when they were said, or all of them, with everything they led to.
+        """Erase turns with everything derived from them: facts, edges, vectors, traces that cite them, queued jobs.
 
-        `as_in` is the path of another copy of this memory: in a backup, what that one has forgotten since is forgotten
-        too. Facts that were linked to what goes are linked anew: at once, or in a large memory by `enrich`.
+        Give exactly one argument. Afterwards every derived row equals that of a memory that never held the turns; in a
+        large memory, `similar` edges of neighbouring facts are queued for `enrich`. Erased bytes are overwritten. An
+        erased id may be added again.
+
+        Args:
+            turns: Ids of turns; all or none are erased.
+            session: Every turn of this session.
+            before: Every turn said earlier than this time (when it was said, not when its events happened).
+            as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup.
+            everything: Every turn.
+
+        Raises:
+            InvalidQuery: None or several of the arguments were given, `turns` is a string, `before` is no time or
+                differs in awareness from the memory's, or `as_in` is no copy of this memory.
+            UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
         return self._core.forget(turns, session, before, as_in, everything=everything)
 
     def enrich(self, *, progress: Progress | None = None) -> int:
-        """Do the work that turns are still owed; return how many jobs were worked on. Safe to interrupt and to repeat.
+        """Process queued jobs: embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
 
-        That is vectors of a far embedder, links of a large memory, and its vector index (from 500,000 turns on). With
-        an `llm`, it is asked for the facts of every turn that it has not read yet. Raise ModelError where it cannot
-        be reached: what was done is kept, the rest stays queued.
+        Jobs are queued for the vectors of a remote or failing embedder and for the edges of a large memory; from
+        500,000 turns on, the vector index is built too. With `llm`, the model extracts facts from every turn that it
+        has not read, up to 16 requests at the same time. A turn whose replies cannot be used is postponed, and after
+        some attempts marked failed (see `health`).
+
+        Args:
+            progress: Called with the number of jobs done since the last call.
+
+        Returns:
+            The number of jobs processed, postponed ones included.
+
+        Raises:
+            ModelError: The model cannot be reached or refuses every request. Finished jobs are kept, the rest stay
+                queued.
+            EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        done = sum(self._each(self._core.owed(), progress, int))
+        done = sum(self._run_each(self._core.process_queue(), progress, int))
         for indexed in self._core.store.index_vectors():
             done += indexed
             if progress:
                 progress(indexed)
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="evimem-enrich") as workers:
-            for jobs in self._core.jobs():
-                done += self._read_all(workers, jobs, progress)
+        with ThreadPoolExecutor(WORKERS, thread_name_prefix="evimem-enrich") as workers:
+            for jobs in self._core.extraction_jobs():
+                done += self._extract_all(workers, jobs, progress)
         return done
 
     def enrich_batch(self) -> BatchReport:
-        """Have turns read by the provider's Batch API, at a lower price: collect what is done, hand in what is owed.
+        """Extract facts through the provider's Batch API, at a lower price: collect finished batches, submit new ones.
 
-        A batch takes up to a day: call this again later, from any process, until the report says that none wait.
+        A batch takes up to 24 hours. Call this again later, from any process, until `waiting` of the report is 0.
+
+        Raises:
+            InvalidQuery: The memory was opened without `llm`, or that model has no batch service.
+            ModelError: The provider cannot be reached or refuses the batch.
         """
         return self._run(self._core.batch())
 
     def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
-        """Return what `enrich` with a model would take; `price` is dollars per million input and output tokens.
+        """Estimate what `enrich` with a model would request and cost. Sends and writes nothing.
 
-        Without a price, that of the model is taken, where it has one. Nothing is asked, and nothing is written.
+        Args:
+            price: Dollars per million input and output tokens; by default the price that the model's settings hold.
         """
         return self._core.estimate(price or price_of(self._model))
 
@@ -181,90 +289,179 @@ class Memory:
     ) -> Calibration:
         """Fit this memory's probabilities to labelled questions, and use them from then on.
 
-        Answers are withheld below a threshold that keeps the share of false abstentions, or with `precision` that of
-        right answers; `keep=False` only reports. It holds for this judge and embedder: with others it is not used, and
-        `health` says so. Each question is asked as `ask` does by default, with a model too. Raise InvalidQuery for
-        fewer than 50 questions, or where the precision is out of reach.
+        The calibration holds for this judge and embedder: with others it is not used, and `health` reports so. Each
+        question is asked as `ask` does by default, with the model if there is one.
+
+        Args:
+            questions: At least 50 that retrieve anything, at least 10 of them answerable and 10 not.
+            false_abstention: The share of answerable questions that may be refused, 0 to 1; sets the threshold for
+                abstaining. Ignored with `precision`.
+            precision: Set the threshold so that this share of the answered questions is answerable, 0 to 1.
+            keep: Store and use the calibration; with False only report it.
+            progress: Called with 1 after each question.
+
+        Raises:
+            InvalidQuery: There are too few questions, a share is not between 0 and 1, `precision` is out of reach, or
+                an `asked_at` is no time.
+            ModelError: The model failed on a question; nothing is stored.
+            EmbedderError: The embedder failed on a question; nothing is stored.
         """
         wanted = Wanted(false_abstention, precision)
         return self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
 
     def calibration(self) -> Calibration | None:
-        """Return the calibration that is in force, if any."""
+        """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
         return self._core.calibration()
 
     def rebuild(self, *, reread: bool = False) -> None:
-        """Derive everything again from the turns: rule facts, postings, columns and links. Vectors are kept.
+        """Derive rule facts, postings, columns and edges again from the turns. Vectors are kept.
 
-        With `reread`, what a model found is dropped as if no model had read anything, and owed anew: use it after a
-        model that read badly.
+        Ends with `enrich`, so that it can call the model and the embedder.
+
+        Args:
+            reread: Also drop the facts that a model extracted, and queue every turn for it: for use after a model that
+                extracted badly.
+
+        Raises:
+            StoreCorrupt: A turn is not what was stored; nothing is changed.
+            ModelError: As `enrich`.
+            EmbedderError: As `enrich`.
         """
         self._core.store.rebuild(self._core.extractor, reread=reread)
         self.enrich()
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
-        """Switch to another embedder; until its vectors are there, search goes by words. After a crash, enrich()."""
+        """Switch to another embedder and embed every turn and fact with it.
+
+        Until its vector is there, a turn is found by its words. After a crash, open the memory with the new embedder
+        and call `enrich`.
+
+        Args:
+            embedder: Has `name`, `dimension` and `embed` (see `CallableEmbedder`).
+            progress: Called with the number of jobs done since the last call.
+
+        Raises:
+            EmbedderError: The embedder cannot be reached; `enrich` continues from there.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+            ModelError: As `enrich`, if the memory has a model.
+        """
         self._core.change_embedder(embedder)
         self.enrich(progress=progress)
 
     def turn(self, id: str) -> Turn:
-        """Return a stored turn. Raise UnknownTurn."""
+        """Return the stored turn of this `id`.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+        """
         return self._core.store.read([id])[0]
 
     def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:
-        """Return a turn with those around it in its session. Raise UnknownTurn."""
+        """Return a turn with its neighbours in its session, in dialogue order (time, then order of arrival).
+
+        Args:
+            id: The turn's id.
+            before: At most this many turns before it.
+            after: At most this many turns after it.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+        """
         return self._core.store.contexts([id], before, after)[0]
 
     def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
-        """Return the turns one edge away from one, the best edge first; `path` names it. Raise UnknownTurn."""
+        """Return the turns one edge away from a turn, best first (E4).
+
+        Args:
+            id: The turn's id.
+            limit: At most this many turns.
+
+        Returns:
+            Hits whose `score` is the weight of the edge, 0 to 1, and whose `path` is "edge:" and its kind.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+        """
         return list(self._core.store.expand([id], limit))
 
     def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
-        """Return the facts of these turns. Raise UnknownTurn."""
+        """Return the facts of these `turns` (ids), grouped by turn in the order given.
+
+        Raises:
+            UnknownTurn: One of the ids is not stored.
+        """
         return self._core.store.facts(turns)
 
     def turns(self) -> Iterator[Turn]:
-        """Yield every turn, in order of arrival."""
+        """Yield every turn, in order of arrival. Turns added meanwhile are included."""
         return self._core.store.turns()
 
     def keep_trace(self, trace: Trace) -> int:
-        """Store a trace in the memory; return its number. Forgetting a turn drops the traces that cite it."""
+        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it."""
         return self._core.store.keep_trace(trace)
 
     def trace(self, number: int | None = None) -> Trace:
-        """Return a stored trace, the newest without a number. Raise InvalidQuery where there is none."""
+        """Return the stored trace of this `number`; by default the newest.
+
+        Raises:
+            InvalidQuery: There is no such trace, or none at all.
+        """
         return self._core.store.trace(number)
 
     def health(self) -> Health:
-        """Say whether everything that was acknowledged is also derived."""
+        """Return queued and failed jobs and known problems; "ok" if all stored turns are fully derived. Fast."""
         return self._core.health()
 
     def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
-        """Verify every digest and derived row (reads the whole file); with `repair`, derive again what differs.
+        """Verify every page, digest and derived row; reads the whole file.
 
-        `progress` is called with the number of turns that were looked at: every turn is, twice. Repairing never
-        guesses at a turn: raise StoreCorrupt, and change nothing, where one is not what was stored.
+        Args:
+            repair: Rebuild all derived rows if any differ from those that the turns give. Turns themselves are never
+                changed.
+            progress: Called with the number of turns read since the last call; each turn is read twice.
+
+        Raises:
+            StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
-        return self._core.check(repair=repair, progress=progress or _untold)
+        return self._core.check(repair=repair, progress=progress or _no_progress)
 
     def stats(self) -> Stats:
-        """Return counts and dates."""
+        """Return counts, dates and the identity of the embedder."""
         return self._core.store.stats()
 
     def backup(self, path: str | PathLike[str]) -> None:
-        """Copy the memory, as it is at one moment, into a new file."""
+        """Copy the memory, as it is at one moment, into a new file at `path`. Others may write meanwhile.
+
+        Raises:
+            StoreError: `path` exists already; a backup never overwrites a file.
+            DiskFull: There is no room; no partial file is left.
+        """
         self._core.store.backup(Path(path))
 
     def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
-        """Write every turn with its facts as lines of JSON. `progress` is called with the number of turns written."""
-        self._core.export(Path(path), progress or _untold)
+        """Write every turn with its facts as lines of JSON, which `import_` reads.
+
+        Args:
+            path: The file; replaced if it exists, and only once the export is complete.
+            progress: Called with the number of turns written since the last call.
+        """
+        self._core.export(Path(path), progress or _no_progress)
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
-        """Read an export; turns that are there already are left as they are. Raise ImportFailed."""
-        return AddReport.of_all(self._each(self._core.import_(Path(path)), progress, turns_of))
+        """Add the turns and facts of an export. Turns that are stored already stay unchanged.
+
+        Args:
+            path: A file that `export` wrote.
+            progress: Called with the number of turns of each batch once it is durable.
+
+        Raises:
+            ImportFailed: The file is no export, or a line of it is damaged; batches before that line are stored.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(self._run_each(self._core.import_(Path(path)), progress, turn_count))
 
     def close(self) -> None:
-        """Close the file; a second call does nothing."""
+        """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
         self._core.store.close()
 
     def __enter__(self) -> Memory:
@@ -278,7 +475,7 @@ class Memory:
     def __repr__(self) -> str:
         return f"<evimem.Memory {str(self._core.store.path)!r}>"
 
-    def _each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
+    def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
         results = []
         for flow in flows:
             results.append(self._run(flow))
@@ -289,20 +486,20 @@ class Memory:
     def _run(self, flow: Flow[T]) -> T:
         return run(flow, self._perform)
 
-    def _read_all(self, workers: ThreadPoolExecutor, jobs: Sequence[Job], progress: Progress | None) -> int:
-        """Put turns to the model side by side; after a failure or an interrupt, none that has not begun."""
-        done, over = 0, Flag()
+    def _extract_all(self, workers: ThreadPoolExecutor, jobs: Sequence[Job], progress: Progress | None) -> int:
+        """Extract facts from turns concurrently. After a failure or an interrupt, jobs not yet begun are skipped."""
+        done, stopped = 0, Flag()
 
-        def read(job: Job) -> int:
-            if over.is_set():
+        def extract(job: Job) -> int:
+            if stopped.is_set():
                 return 0
             try:
                 return self._run(extract_job(job))
             except BaseException:
-                over.set()  # here, and not where it is waited for: the next one would have begun by then
+                stopped.set()  # in the worker: by the time the caller sees the error, the next job would have begun
                 raise
 
-        futures = [workers.submit(read, job) for job in jobs]
+        futures = [workers.submit(extract, job) for job in jobs]
         try:
             for future in as_completed(futures):
                 done += future.result()
@@ -317,42 +514,43 @@ class Memory:
                 future.cancel()
         return done
 
-    def _telling(self, effect: Effect) -> Iterator[str | Outcome]:
-        if isinstance(effect, Complete) and is_told(effect):
-            yield from told_by(self._model, effect)
+    def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
+        if isinstance(effect, Complete) and is_streamed(effect):
+            yield from stream_answer(self._model, effect)
         else:
-            yield Outcome(self._perform(effect))
+            yield EffectResult(self._perform(effect))
 
     def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
             return self._model.complete(effect)
         if isinstance(effect, (StartBatch, CollectBatch)):
-            return batched(self._model, effect)
+            return perform_batch(self._model, effect)
         if isinstance(effect, Embed):
             return checked(self._core.embedder, effect.texts)
         return call(self._core.store, effect)
 
 
 def price_of(model: Any) -> tuple[float, float] | None:
-    """Return the price of the model that reads turns, where it is known."""
+    """Return the price of the model that extracts facts, where its settings hold one."""
     if model is None or not hasattr(model, "model_for"):
         return None
     price: tuple[float, float] | None = model.prices.get(model.model_for("extract"))
     return price
 
 
-def batched(model: Any, effect: StartBatch | CollectBatch) -> Any:
-    """Perform an effect that only a model with a batch service can. Raise InvalidQuery for one without."""
+def perform_batch(model: Any, effect: StartBatch | CollectBatch) -> Any:
+    """Perform an effect of the Batch API. Raise InvalidQuery for a model that has none."""
     if not hasattr(model, "start_batch"):
-        raise InvalidQuery(f"{type(model).__name__} has no batch service; enrich() asks turn by turn")
+        raise InvalidQuery(f"{type(model).__name__} has no batch service; use enrich(), which asks turn by turn")
     if isinstance(effect, StartBatch):
         return model.start_batch(effect.requests)
     return model.collect_batch(effect.batch_id, effect.requests)
 
 
-def turns_of(report: AddReport) -> int:
+def turn_count(report: AddReport) -> int:
+    """Return how many turns a report is about."""
     return len(report.statuses)
 
 
-def _untold(turns: int) -> None:
-    """What nobody asked to hear."""
+def _no_progress(turns: int) -> None:
+    """Ignore progress."""

@@ -1,4 +1,4 @@
-"""`open` and `open_async`: from a path and some collaborators to a door."""
+"""`open` and `open_async`: make a memory object for a file."""
 
 from __future__ import annotations
 
@@ -27,12 +27,27 @@ def open(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
 ) -> Memory:
-    """Open a memory, or create it: one file, and small companions beside it.
+    """Open a memory, or create it if there is none: one SQLite file, with at most two small files beside it.
 
-    Without `llm` nothing ever leaves the machine. `embedder` must be the one that the memory was built with; the
-    default needs no network. `clock` (seconds since 1970) only dates the queue of deferred work.
+    Without `llm` and with a local embedder, nothing ever leaves the machine.
 
-    Raise NotAMemory, NewerSchema, StoreRolledBack, EmbedderMismatch, DimensionMismatch or another StoreError.
+    Args:
+        path: The file; its folder must exist. The other files are named after it.
+        llm: The chat model that judges, answers and extracts facts: an `OpenAI`, or any object with
+            `complete(request)`. Without one, rules do all of it.
+        embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default
+            `StaticEmbedder`, which ships with evimem and needs no network.
+        extractor: Finds facts in a turn when it is added; by default the rules that ship with evimem.
+        clock: Returns seconds since 1970; dates queued jobs and their retries, nothing else.
+
+    Raises:
+        NotAMemory: The file is something else.
+        NewerSchema: A later version of evimem wrote it.
+        EmbedderMismatch: It was built with an embedder of another name.
+        DimensionMismatch: It was built with vectors of another dimension.
+        StoreRolledBack: It is older than its commit mark, emptied or missing while its mark or log is not.
+        StoreReadOnly: The folder does not exist, or the file cannot be written.
+        StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
     return Memory(make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock), llm)
 
@@ -45,7 +60,21 @@ def open_async(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
 ) -> AsyncMemory:
-    """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`. See `open`."""
+    """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
+
+    Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor` and
+    `clock` are those of `open`; the model is used through its `as_async()`, and an embedder whose `embed` is a
+    coroutine function is awaited.
+
+    Raises:
+        NotAMemory: The file is something else.
+        NewerSchema: A later version of evimem wrote it.
+        EmbedderMismatch: It was built with an embedder of another name.
+        DimensionMismatch: It was built with vectors of another dimension.
+        StoreRolledBack: It is older than its commit mark, emptied or missing while its mark or log is not.
+        StoreReadOnly: The folder does not exist, or the file cannot be written.
+        StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
+    """
     core = make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock)
     return AsyncMemory(core, None if llm is None else llm.as_async())
 
@@ -59,13 +88,13 @@ def make_core(
     clock: Callable[[], float] = time,
     owner: str | None = None,
 ) -> Core:
-    """Return what a door needs. `owner` is kept in the file and checked: a pool's memory belongs to one user."""
+    """Open the store and combine it with its parts. `owner` (a pool's key of a user) is stored and checked."""
     chosen = embedder or StaticEmbedder()
     store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner)
-    return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _judge(llm))
+    return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm))
 
 
-def _judge(llm: Any) -> str:
+def _model_name(llm: Any) -> str:
     """Return the name of the model that judges."""
-    named = getattr(llm, "judge_model", None) or getattr(llm, "model", None)
-    return str(named or type(llm).__name__)
+    name = getattr(llm, "judge_model", None) or getattr(llm, "model", None)
+    return str(name or type(llm).__name__)

@@ -1,4 +1,8 @@
-"""What both doors do: flows where something may be awaited, plain calls where only the file is touched."""
+"""The operations that `Memory` and `AsyncMemory` share.
+
+What may call a model or an embedder is a flow, the rest are plain calls. A flow is a generator that yields the calls it
+needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their own way.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,15 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
-from ..calibration.calibrate import Judging, Question, calibrate, complaints, gated, in_force, put_right
+from ..calibration.calibrate import (
+    CalibrationTarget,
+    LabelledQuestion,
+    active_calibration,
+    calibrate,
+    calibrated_judge,
+    calibration_problems,
+    gated_judge,
+)
 from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery
 from ..extract import RuleExtractor
@@ -35,11 +47,11 @@ from ..types.trace import Event
 from ..types.values import Fact, Hit, Turn
 
 T = TypeVar("T")
-Moment = datetime | str
+TimeInput = datetime | str
 AnyPath = str | PathLike[str]
-Tell = Callable[[Event], None]
-AT_ONCE = 16  # turns put to a model side by side
-PAGE = 4 * AT_ONCE  # turns taken from the queue at a time: a slow reply holds up few others
+OnEvent = Callable[[Event], None]
+WORKERS = 16  # model requests of one enrich() at the same time
+JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
 
 
 class Core:
@@ -53,7 +65,7 @@ class Core:
         extractor: Extractor | None = None,
         model: str = "",
     ) -> None:
-        """Take the collaborators; `model` is the name of what the judge asks, if it asks anything."""
+        """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges."""
         self.store = store
         self.embedder: Any = embedder
         self.judge = judge
@@ -62,81 +74,92 @@ class Core:
 
     @staticmethod
     def default_extractor() -> Extractor:
-        """Return what finds facts without a model."""
+        """Return the extractor that finds facts by rules, without a model."""
         return RuleExtractor()
 
     def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of turns."""
-        return Ingestion(self.extractor, strict=strict, deferred=self._far(), jobs=self._owes()).batches(turns)
+        """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
+        return self._ingest(self.extractor, strict=strict).batches(turns)
 
     def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of an export."""
-        given = Given(self.extractor.name)
-        ingestion = Ingestion(given, deferred=self._far(), jobs=self._owes())
-        return ingestion.batches(given.noting(read_export(path)))
+        """Yield a flow for each batch of an export; the facts are those of the file, not extracted again."""
+        exported = ExportedFacts(self.extractor.name)
+        return self._ingest(exported).batches(exported.collect(read_export(path)))
 
-    def search(self, query: str, k: int, filters: Filters, asked_at: Moment | None) -> Flow[tuple[Hit, ...]]:
+    def _ingest(self, extractor: Extractor, *, strict: bool = False) -> Ingestion:
+        # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
+        remote = bool(getattr(self.embedder, "remote", False))
+        jobs: tuple[JobKind, ...] = () if self.judge is None else ("extract",)
+        return Ingestion(extractor, strict=strict, deferred=remote, jobs=jobs)
+
+    def search(self, query: str, k: int, filters: Filters, asked_at: TimeInput | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
-        return search(query, k, filters, moment("asked_at", asked_at))
+        return search(query, k, filters, parse_time("asked_at", asked_at))
 
     def ask(
-        self, question: str, loop: str, asked_at: Moment | None, budget: Budget, tell: Tell | None = None
+        self, question: str, loop: str, asked_at: TimeInput | None, budget: Budget, on_event: OnEvent | None = None
     ) -> Flow[Answer]:
-        """Return the flow of a question; `tell` hears of each event as it comes."""
-        return self._asking(question, loop, moment("asked_at", asked_at), budget, tell)
+        """Return the flow of a question; `on_event` is called with each trace event as it is recorded."""
+        return self._ask(question, loop, parse_time("asked_at", asked_at), budget, on_event)
 
-    def _asking(
-        self, question: str, loop: str, asked_at: datetime | None, budget: Budget, tell: Tell | None
+    def _ask(
+        self, question: str, loop: str, asked_at: datetime | None, budget: Budget, on_event: OnEvent | None
     ) -> Flow[Answer]:
-        judge = yield from put_right(self.judging(budget))
+        judge = yield from calibrated_judge(self.calibration_target(budget))
         if isinstance(judge, LLMJudge) and budget.gate:
-            judge = yield from gated(judge, self.embedder.name, self.extractor)
-        asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, tell=tell)
+            judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
+        asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, on_event=on_event)
         return (yield from asking)
 
-    def judging(self, budget: Budget = Budget()) -> Judging:
-        """Return what judges here, and over which embedder."""
+    def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
+        """Return the judge of this memory with the names of its model and embedder."""
         judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
-        return Judging(judge or OfflineJudge(extractor=self.extractor), self.model, self.embedder.name)
+        judge = judge or OfflineJudge(extractor=self.extractor)
+        return CalibrationTarget(judge, self.model, self.embedder.name)
 
     def calibrate(
         self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None
     ) -> Flow[Calibration]:
         """Return the flow of a calibration."""
-        asked = [Question(one.question, one.answerable, moment("asked_at", one.asked_at)) for one in questions]
-        return calibrate(asked, self.judging(), wanted, keep=keep, progress=progress)
+        labelled = [
+            LabelledQuestion(one.question, one.answerable, parse_time("asked_at", one.asked_at)) for one in questions
+        ]
+        return calibrate(labelled, self.calibration_target(), wanted, keep=keep, progress=progress)
 
-    def owed(self) -> Iterator[Flow[int]]:
-        """Yield flows, each of which does some of the work that turns are owed, until there is none."""
+    def process_queue(self) -> Iterator[Flow[int]]:
+        """Yield flows that process queued jobs of the kinds "vector" and "link", until none is due."""
         while self.store.due("vector", 1):
             yield embed_turns()
         while self.store.due("link", 1):
             yield link_facts()
 
-    def jobs(self) -> Iterator[tuple[Job, ...]]:
-        """Yield turns that a model has not read yet, a few at a time; what is put off is not offered again."""
+    def extraction_jobs(self) -> Iterator[tuple[Job, ...]]:
+        """Yield pages of turns whose facts a model has not extracted yet; nothing without a model.
+
+        Postponed turns are left out until they are due again.
+        """
         if self.judge is None:
             return
         self.store.owe("extract")
-        while page := self.store.due("extract", PAGE):
+        while page := self.store.due("extract", JOBS_PER_PAGE):
             yield page
 
     def batch(self) -> Flow[BatchReport]:
-        """Return the flow of a round of batches. Raise InvalidQuery where no model reads turns."""
+        """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
         if self.judge is None:
-            raise InvalidQuery("this memory was opened without llm=, so that there is nobody to hand its turns to")
+            raise InvalidQuery("enrich_batch() needs a model, but this memory was opened without llm=")
         self.store.owe("extract")
         return process_batches()
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
-        """Return what it would take to have a model read what it has not read."""
+        """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
         return estimate(self.store.unread(EARLIER), price)
 
     def forget(
         self,
         turns: Sequence[str] | None,
         session: str | None,
-        before: Moment | None,
+        before: TimeInput | None,
         as_in: AnyPath | None,
         *,
         everything: bool,
@@ -151,17 +174,17 @@ class Core:
             )
         if turns is not None:
             return self.store.forget(turns)
-        bound = moment("before", before)
+        bound = parse_time("before", before)
         check_clock("before", bound, self.store.roster().last)
         return self.store.forget_where(session=session, before=bound, as_in=None if as_in is None else Path(as_in))
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
-        """Switch the memory to another embedder; every vector is owed again."""
+        """Switch the memory to another embedder: drop every vector and queue its computation."""
         self.store.change_embedder(embedder.name, embedder.dimension)
         self.embedder = embedder
 
     def check(self, *, repair: bool, progress: Callable[[int], None] = lambda turns: None) -> Health:
-        """Verify the file against its turns; derive again what differs, if asked to."""
+        """Verify the file against its turns; with `repair`, rebuild derived rows if any differ."""
         problems = self.store.check(self.extractor, progress)
         if problems and repair:
             self.store.rebuild(self.extractor)
@@ -169,60 +192,61 @@ class Core:
         return self.health(problems)
 
     def health(self, problems: Sequence[str] = ()) -> Health:
-        """Say what is owed and what is wrong, a calibration that no longer holds included."""
-        return self.store.health((*problems, *self._filed(complaints(self.judging()))))
+        """Return queued and failed jobs with all problems, those of an unusable calibration included."""
+        found = self._run_on_store(calibration_problems(self.calibration_target()))
+        return self.store.health((*problems, *found))
 
     def calibration(self) -> Calibration | None:
-        """Return the calibration that is in force."""
-        return self._filed(in_force(self.judging()))
+        """Return the calibration that `ask` uses, if any."""
+        return self._run_on_store(active_calibration(self.calibration_target()))
 
-    def _filed(self, flow: Flow[T]) -> T:
-        """Run a flow that asks for nothing but the file."""
+    def _run_on_store(self, flow: Flow[T]) -> T:
+        """Run a flow whose only calls are to the store."""
         return run(flow, lambda effect: call(self.store, cast(StoreCall, effect)))
 
     def export(self, path: Path, progress: Callable[[int], None] = lambda turns: None) -> None:
         """Write every turn with its facts as lines of JSON."""
         write_export(path, self.store.pairs(), progress)
 
-    def _owes(self) -> tuple[JobKind, ...]:
-        return () if self.judge is None else ("extract",)
 
-    def _far(self) -> bool:
-        return bool(getattr(self.embedder, "remote", False))
-
-
-class Given:
-    """An extractor that gives back the facts that came with each turn of an export."""
+class ExportedFacts:
+    """An extractor that returns the facts that an export holds for each turn."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._facts: dict[str, tuple[Fact, ...]] = {}
 
-    def noting(self, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[Turn]:
-        """Yield the turns, keeping each one's facts until they are asked for."""
+    def collect(self, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[Turn]:
+        """Yield the turns; keep the facts of each until `extract` returns them."""
         for turn, facts in pairs:
             self._facts[turn.id] = facts
             yield turn
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the facts that came with a turn."""
+        """Return the exported facts of a turn."""
         return self._facts.pop(turn.id)
 
 
-def moment(what: str, value: Moment | None) -> datetime | None:
-    """Return a datetime of what a caller gave. Raise InvalidQuery for anything that is not a time."""
+def parse_time(name: str, value: TimeInput | None) -> datetime | None:
+    """Return an argument as a datetime; a naive one stays naive. Raise InvalidQuery for anything that is not a time."""
     if value is None or isinstance(value, datetime):
         return value
     try:
         return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
     except (ValueError, AttributeError) as error:
-        raise InvalidQuery(f"{what} is {value!r}; expected a datetime or an ISO 8601 string") from error
+        raise InvalidQuery(
+            f"{name} is {value!r}; expected a datetime or an ISO 8601 string such as '2024-03-12T18:20'"
+        ) from error
 
 
 def filters(
-    before: Moment | None, after: Moment | None, speaker: str | None, session: str | None, exclude: Collection[str]
+    before: TimeInput | None,
+    after: TimeInput | None,
+    speaker: str | None,
+    session: str | None,
+    exclude: Collection[str],
 ) -> Filters:
-    """Return the hard filters of a search."""
+    """Return the hard filters of a search. Raise InvalidQuery for a bound that is not a time, or a string of ids."""
     if isinstance(exclude, str):
         raise InvalidQuery(f"exclude is the string {exclude!r}; expected a collection of turn ids")
-    return Filters(moment("before", before), moment("after", after), speaker, session, frozenset(exclude))
+    return Filters(parse_time("before", before), parse_time("after", after), speaker, session, frozenset(exclude))

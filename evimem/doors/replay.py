@@ -1,4 +1,4 @@
-"""A traced question asked again without its model: the recorded replies stand in, everything else is done anew."""
+"""Ask a traced question again without its model: recorded replies stand in for it, everything else runs again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .. import errors
-from ..calibration.calibrate import Judging, gated, put_right
+from ..calibration.calibrate import CalibrationTarget, calibrated_judge, gated_judge
 from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
 from ..judging.evidence import Draft, Manner, Verdict, View
@@ -22,14 +22,25 @@ from ..types.model import Complete, Reply
 from ..types.trace import Acted, Called, Event, Judged, Trace
 from .memory import Memory
 
-_NEEDED = {"judge", "abstain_below", "asked_at", "budget"}
+_REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
 def replay(trace: Trace, memory: Memory) -> Answer:
-    """Return the answer that a trace led to, found again in the memory that it was found in; no model is asked.
+    """Run a traced question again on its memory and check that every event is the same; no model is called.
 
-    A question that a model's failure ended comes back as the partial answer of its error. Raise TraceMismatch where
-    the memory, or this version of evimem, no longer gives what the trace says.
+    Args:
+        trace: The trace of an answer of this memory (`Answer.trace`, `Memory.trace`, `Trace.from_json`).
+        memory: The memory that was asked, holding the same turns as then.
+
+    Returns:
+        The answer. If a failure of the model had ended the question, the partial answer of that error.
+
+    Raises:
+        TraceMismatch: The trace has no analysis to start from, or the memory, its embedder or this version of evimem
+            no longer gives what the trace records.
+        ModelError: The recorded failure, where it has no partial answer.
+        InvalidQuery: The trace names a loop or budget that this version does not know.
+        EmbedderError: The embedder failed on a query.
     """
     replies = _replies(trace)
 
@@ -37,20 +48,23 @@ def replay(trace: Trace, memory: Memory) -> Answer:
         return _next(replies) if isinstance(effect, Complete) else memory._perform(effect)
 
     try:
-        answer = run(_asked_again(trace, memory), perform)
+        answer = run(_rerun(trace, memory), perform)
     except ModelError as error:
         if error.partial is None:
             raise
         answer = error.partial
-    for number, (then, now) in enumerate(zip(trace.events, answer.trace.events, strict=False)):
-        if then != now:
-            raise _mismatch(number, then, now)
+    for number, (recorded, actual) in enumerate(zip(trace.events, answer.trace.events, strict=False)):
+        if recorded != actual:
+            raise _mismatch(number, recorded, actual)
     if len(trace.events) != len(answer.trace.events):
-        raise TraceMismatch(f"the trace has {len(trace.events)} events, and {len(answer.trace.events)} came this time")
-    return replace(answer, usage=replace(answer.usage, seconds=0.0))  # what a replay took says nothing of the question
+        raise TraceMismatch(
+            f"the trace has {len(trace.events)} events, the replay {len(answer.trace.events)}; "
+            "replay with the memory and the version of evimem that recorded it"
+        )
+    return replace(answer, usage=replace(answer.usage, seconds=0.0))  # the time of a replay is not the question's
 
 
-def _asked_again(trace: Trace, memory: Memory) -> Flow[Answer]:
+def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
     detail = _analysis(trace)
     budget = _budget(detail)
     asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
@@ -60,9 +74,12 @@ def _asked_again(trace: Trace, memory: Memory) -> Flow[Answer]:
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
     for event in trace:
-        if isinstance(event, Acted) and event.action == "analyse" and event.detail.keys() >= _NEEDED:
+        if isinstance(event, Acted) and event.action == "analyse" and event.detail.keys() >= _REQUIRED:
             return event.detail
-    raise TraceMismatch("the trace does not begin with the analysis of its question; nothing can be asked again")
+    raise TraceMismatch(
+        "the trace has no event with the analysis of its question, which a replay starts from; "
+        "expected a trace that ask() of this version recorded"
+    )
 
 
 def _budget(detail: Mapping[str, Any]) -> Budget:
@@ -76,15 +93,16 @@ def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memo
     embedder = core.embedder.name
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        inner = yield from put_right(Judging(OfflineJudge(extractor=core.extractor), "", embedder))
+        offline = OfflineJudge(extractor=core.extractor)
+        inner = yield from calibrated_judge(CalibrationTarget(offline, "", embedder))
     elif budget.gate:
-        inner = yield from gated(model, embedder, core.extractor)
-    return _Remembering(inner, detail["judge"], detail["abstain_below"], judged)
+        inner = yield from gated_judge(model, embedder, core.extractor)
+    return _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged)
 
 
 @dataclass(slots=True)
-class _Remembering:
-    """A judge that judges anew, but keeps the probabilities that were in force when the question was asked."""
+class _RecordedProbabilities:
+    """A judge that judges again but reports the recorded probabilities, since the calibration may have changed."""
 
     inner: Judge
     name: str
@@ -101,42 +119,45 @@ class _Remembering:
         return replace(verdict, probability=self.judged[self.checks - 1].probability)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return what the inner judge answers."""
+        """Return the answer of the inner judge."""
         return self.inner.answer(view, verdict, manner)
 
 
 def _replies(trace: Trace) -> Iterator[Reply | ModelError]:
-    """Yield what each recorded request came to."""
-    last = next((e.why for e in reversed(trace.events) if isinstance(e, Acted) and e.action == "fail"), "")
+    """Yield the reply or the error of each recorded request."""
+    failure = next((e.why for e in reversed(trace.events) if isinstance(e, Acted) and e.action == "fail"), "")
     for call in (event for event in trace if isinstance(event, Called)):
         reply = Reply(call.reply, "", call.input_tokens, call.output_tokens, call.retries, call.seconds, call.cost)
-        yield reply if call.outcome == "ok" else _failure(call, reply, last)
+        yield reply if call.outcome == "ok" else _failure(call, reply, failure)
 
 
 def _failure(call: Called, reply: Reply, message: str) -> ModelError:
-    """Return the error that ended a request, with the words that the trace has of it."""
+    """Return the error that ended a request, with the message that the trace holds."""
     kind: type[ModelError] = getattr(errors, call.outcome, ModelError)
-    error = kind.__new__(kind, message.partition(": ")[2])  # its constructor asks for what no trace holds
-    vars(error).update(received=reply, why="as it was then")
+    error = kind.__new__(kind, message.partition(": ")[2])  # its constructor needs values that no trace holds
+    vars(error).update(received=reply, why="as recorded")
     return error
 
 
 def _next(replies: Iterator[Reply | ModelError]) -> Reply:
     reply = next(replies, None)
     if reply is None:
-        raise TraceMismatch("more is asked of the model than the trace has replies for")
+        raise TraceMismatch(
+            "the replay makes more model requests than the trace has replies for; "
+            "replay with the memory and the version of evimem that recorded it"
+        )
     if isinstance(reply, ModelError):
         raise reply
     return reply
 
 
-def _mismatch(number: int, then: Event, now: Event) -> TraceMismatch:
+def _mismatch(number: int, recorded: Event, actual: Event) -> TraceMismatch:
     return TraceMismatch(
-        f"event {number} of the trace is {type(then).__name__} in iteration {then.iteration}, and came out otherwise "
-        f"this time; the memory is not what it was, or evimem is not: compare {_short(then)} with {_short(now)}"
+        f"event {number} of the trace ({type(recorded).__name__}, iteration {recorded.iteration}) differs in the "
+        f"replay; the memory or the version of evimem has changed: recorded {_short(recorded)}, now {_short(actual)}"
     )
 
 
 def _short(event: Event) -> str:
-    said = repr(event)
-    return said if len(said) <= 200 else f"{said[:200]}..."
+    text = repr(event)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -1,4 +1,4 @@
-"""A flow driven step by step, for a caller who wants to see it happen: events and words as they come, then the end."""
+"""Drive a flow step by step and yield what happens: trace events and pieces of the answer's text, then the answer."""
 
 from __future__ import annotations
 
@@ -17,96 +17,100 @@ Streamed: TypeAlias = Event | str | Answer
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an effect came to, after the words that were told on the way."""
+class EffectResult:
+    """The result of an effect: the last item of performing it, after any pieces of text."""
 
     value: Any
 
 
 def stream(
-    flow: Flow[Answer], told: deque[Event], perform: Callable[[Effect], Iterator[str | Outcome]]
+    flow: Flow[Answer], events: deque[Event], perform: Callable[[Effect], Iterator[str | EffectResult]]
 ) -> Iterator[Streamed]:
-    """Yield the events of a flow and the words of its answer as they come and, last, the answer."""
-    spoken = False
+    """Yield the events of a flow and the text of its answer as they come and, last, the answer.
+
+    The flow appends to `events`; they are yielded before its next effect is performed.
+    """
+    text_streamed = False
     try:
         effect = next(flow)
         while True:
-            yield from _drained(told)
+            yield from _take_all(events)
             try:
                 for piece in perform(effect):
-                    if isinstance(piece, Outcome):
+                    if isinstance(piece, EffectResult):
                         result = piece.value
                     else:
-                        spoken = True
+                        text_streamed = True
                         yield piece
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
                 effect = flow.send(result)
     except StopIteration as done:
-        yield from _drained(told)
-        yield from _ending(done.value, spoken=spoken)
+        yield from _take_all(events)
+        yield from _last_items(done.value, text_streamed=text_streamed)
 
 
 async def astream(
-    flow: Flow[Answer], told: deque[Event], perform: Callable[[Effect], AsyncIterator[str | Outcome]]
+    flow: Flow[Answer], events: deque[Event], perform: Callable[[Effect], AsyncIterator[str | EffectResult]]
 ) -> AsyncIterator[Streamed]:
     """Do what `stream` does, awaiting each effect."""
-    spoken = False
+    text_streamed = False
     try:
         effect = next(flow)
         while True:
-            for event in _drained(told):
+            for event in _take_all(events):
                 yield event
             try:
                 async for piece in perform(effect):
-                    if isinstance(piece, Outcome):
+                    if isinstance(piece, EffectResult):
                         result = piece.value
                     else:
-                        spoken = True
+                        text_streamed = True
                         yield piece
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
                 effect = flow.send(result)
     except StopIteration as done:
-        for event in _drained(told):
+        for event in _take_all(events):
             yield event
-        for last in _ending(done.value, spoken=spoken):
+        for last in _last_items(done.value, text_streamed=text_streamed):
             yield last
 
 
-def told_by(model: Any, request: Complete) -> Iterator[str | Outcome]:
-    """Yield the words of an answer while the model's reply arrives, then the reply."""
+def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]:
+    """Yield new text of the answer while the model's JSON reply arrives, then the whole reply."""
     answer = AnswerStream()
     for piece in model.stream(request):
         if isinstance(piece, Reply):
-            yield Outcome(piece)
+            yield EffectResult(piece)
         elif new := answer.add(piece):
             yield new
 
 
-async def atold_by(model: Any, request: Complete) -> AsyncIterator[str | Outcome]:
-    """Do what `told_by` does, on an event loop."""
+async def astream_answer(model: Any, request: Complete) -> AsyncIterator[str | EffectResult]:
+    """Do what `stream_answer` does, on an event loop."""
     answer = AnswerStream()
     async for piece in model.stream(request):
         if isinstance(piece, Reply):
-            yield Outcome(piece)
+            yield EffectResult(piece)
         elif new := answer.add(piece):
             yield new
 
 
-def is_told(effect: Complete) -> bool:
-    """Say whether a request words the answer, which is told while it arrives."""
-    return effect.role == "answer"
+def is_streamed(request: Complete) -> bool:
+    """Whether the reply to a request is streamed: only the one that words the answer."""
+    return request.role == "answer"
 
 
-def _drained(told: deque[Event]) -> Iterator[Event]:
-    while told:
-        yield told.popleft()
+def _take_all(events: deque[Event]) -> Iterator[Event]:
+    while events:
+        yield events.popleft()
 
 
-def _ending(answer: Answer, *, spoken: bool) -> Iterator[Streamed]:
-    if answer.text and not spoken:
+def _last_items(answer: Answer, *, text_streamed: bool) -> Iterator[Streamed]:
+    # Without a model, or with a reply that came in one piece, the text was not streamed: it is yielded once.
+    if answer.text and not text_streamed:
         yield answer.text
     yield answer

@@ -11,15 +11,32 @@ from ..types.vectors import Vectors
 
 
 class CallableEmbedder:
-    """Embeds with a function that turns a list of texts into one row each; evimem checks and normalizes the rows.
+    """An embedder from any function that turns a list of texts into one row of numbers each.
 
-    The name is stored with the memory and compared when it is opened, so it must name the model:
+    The name is stored with the memory and compared when it is opened, so it must identify the model:
 
         CallableEmbedder(SentenceTransformer("all-MiniLM-L6-v2").encode, "all-MiniLM-L6-v2", 384)
         CallableEmbedder(TextEmbedding("BAAI/bge-small-en-v1.5").embed, "bge-small-en-v1.5", 384)    # fastembed
+
+    evimem converts the rows to float32 and normalizes them to length 1. Rows of another number, width or with values
+    that are not finite raise EmbedderError or DimensionMismatch; an exception of the function becomes an EmbedderError.
+
+    Attributes:
+        name: The name of the model, not empty.
+        dimension: The number of values in a row, at least 1.
     """
 
     def __init__(self, function: Callable[[list[str]], Iterable[Any]], name: str, dimension: int) -> None:
+        """Wrap a function.
+
+        Args:
+            function: Called with a list of texts; returns one row of `dimension` numbers per text, in order.
+            name: The name of the model, not empty.
+            dimension: The number of values in a row, at least 1.
+
+        Raises:
+            ValueError: The name is empty or the dimension below 1.
+        """
         if not name or dimension < 1:
             raise ValueError(f"expected a name and a positive dimension, got {name!r} and {dimension!r}")
         self._function = function
@@ -27,6 +44,6 @@ class CallableEmbedder:
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the function's rows, in the order of the texts."""
+        """Return the function's rows for `texts`, in order: shape (len(texts), dimension), unchecked."""
         rows = self._function(list(texts))
         return np.asarray(rows if isinstance(rows, np.ndarray) else list(rows))

@@ -1,6 +1,6 @@
-"""Two conversations of our own writing, with questions: for the demo, the tests and calibration.
+"""Two conversations written for evimem, with labelled questions: for the demo, the tests and calibration.
 
-`friends` are two people over a year; `assistant` is a user with an assistant, in long messages.
+`friends` is a chat of two people over a year; `assistant` is a user with an assistant, in long messages.
 """
 
 from __future__ import annotations
@@ -19,12 +19,17 @@ EXAMPLES = ("friends", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question about an example, and what a good answer says.
+class ExampleQuestion:
+    """A question about an example conversation, with its gold answer.
 
-    `answer` is None where the conversation does not tell: `kind` is then other_person (true of somebody else),
-    false_premise or not_mentioned. `evidence` names the turns that the answer rests on, or that the trap was
-    built from. `start` and `end` are the half-open days of an answer that is a time.
+    Attributes:
+        text: The question.
+        answer: The gold answer; None if the conversation has none.
+        evidence: Ids of the turns that state the answer, or without one, of those that the question misleads with.
+        kind: The kind of question; without an answer other_person (true of another person), false_premise or
+            not_mentioned.
+        start: The first day of an answer that is a time.
+        end: The day after its last.
     """
 
     text: str
@@ -36,22 +41,22 @@ class Question:
 
 
 def load_example(name: str) -> list[Turn]:
-    """Return the turns of an example, in dialogue order."""
+    """Return the turns of an example, in dialogue order. Raise ValueError for a `name` that is not in `EXAMPLES`."""
     return [Turn(**row) for row in _rows(name, "jsonl")]
 
 
-def load_questions(name: str) -> list[Question]:
-    """Return the questions about an example."""
+def load_questions(name: str) -> list[ExampleQuestion]:
+    """Return the questions about an example. Raise ValueError for a `name` that is not in `EXAMPLES`."""
     return [_question(row) for row in _rows(name, "questions.jsonl")]
 
 
 def _rows(name: str, suffix: str) -> Iterator[dict[str, Any]]:
     if name not in EXAMPLES:
-        raise ValueError(f"no example {name!r}; there are {', '.join(map(repr, EXAMPLES))}")
+        raise ValueError(f"there is no example {name!r}; expected one of {', '.join(map(repr, EXAMPLES))}")
     text = (files(__name__) / f"{name}.{suffix}").read_bytes()
     return map(orjson.loads, text.splitlines())
 
 
-def _question(row: dict[str, Any]) -> Question:
+def _question(row: dict[str, Any]) -> ExampleQuestion:
     days = {edge: date.fromisoformat(row[edge]) for edge in ("start", "end") if edge in row}
-    return Question(row["question"], row["answer"], tuple(row["evidence"]), row["kind"], **days)
+    return ExampleQuestion(row["question"], row["answer"], tuple(row["evidence"]), row["kind"], **days)

@@ -1,9 +1,9 @@
-"""Conversations from files: each loader takes a path and yields turns, and says of a bad line where it is and why."""
+"""Read conversations from files. A loader takes a path and yields turns; for a bad item it names place and reason."""
 
 from .chatgpt_export import read_chatgpt as read_chatgpt
 from .conversation import Conversation as Conversation
-from .conversation import Refusal as Refusal
-from .conversation import strictly as strictly
+from .conversation import RefusedItem as RefusedItem
+from .conversation import raise_refused as raise_refused
 from .formats import FORMATS as FORMATS
 from .formats import detect as detect
 from .formats import load as load

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .conversation import Refusal, Refuse, strictly
+from .conversation import Refuse, RefusedItem, raise_refused
 from .json_list import elements
-from .json_values import moment
-from .openai_messages import said
+from .json_values import time_of
+from .openai_messages import text_of_content
 from .unpacked import unpacked
 
 _MEMBER = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
@@ -21,22 +21,28 @@ _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
 
 
-def read_chatgpt(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
-    """Yield what user and assistant said to each other, a conversation a session, along the branch that was shown.
+def read_chatgpt(path: Path, refuse: Refuse = raise_refused) -> Iterator[Turn]:
+    """Yield the messages of user and assistant on the branch that was shown, one session per conversation.
 
-    System and tool messages, hidden ones, and the model's thoughts and code are skipped. Times are UTC.
+    System and tool messages, hidden messages, and the model's reasoning and code are skipped. Times are UTC.
+    Raise ImportFailed for a file that is no export; `refuse` is called for a conversation of another form.
     """
     for conversation in conversations(path):
         try:
             turns = list(_turns(conversation))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            refuse(Refusal(f"{path.name} conversation {_name(conversation)}", f"not as ChatGPT exports it ({error!r})"))
+            refuse(
+                RefusedItem(
+                    f"{path.name} conversation {_name(conversation)}",
+                    f"not in the form of a ChatGPT export ({error!r})",
+                )
+            )
         else:
             yield from turns
 
 
 def conversations(path: Path) -> Iterator[Any]:
-    """Yield the raw conversations of an export, packed or not."""
+    """Yield the raw conversations of an export, zipped or not."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
             yield from elements(file, path.name)
@@ -63,18 +69,18 @@ def _turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
     latest = conversation.get("create_time")
     for message in _branch(conversation):
         latest = message.get("create_time") or latest
-        text = _said(message)
+        text = _shown_text(message)
         if text.strip():
             role = message["author"]["role"]
-            yield Turn(message["id"], session, role, text, moment(latest), role=role, metadata=metadata)
+            yield Turn(message["id"], session, role, text, time_of(latest), role=role, metadata=metadata)
 
 
 def _branch(conversation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the messages from the root to the current node; edited and regenerated ones lie on other branches."""
+    """Return the messages from the root to the current node; edited and regenerated ones are on other branches."""
     nodes, messages, seen = conversation["mapping"], [], set[str]()
     at = conversation.get("current_node") or _newest_leaf(nodes)
     while at and at not in seen:
-        seen.add(at)  # a mapping that bites its tail ends here
+        seen.add(at)  # a cyclic mapping ends here
         messages.append(nodes[at].get("message"))
         at = nodes[at].get("parent")
     return [message for message in reversed(messages) if message]
@@ -85,13 +91,13 @@ def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
     return max(leaves, key=lambda name: (nodes[name].get("message") or {}).get("create_time") or 0, default=None)
 
 
-def _said(message: Mapping[str, Any]) -> str:
+def _shown_text(message: Mapping[str, Any]) -> str:
     metadata, content = message.get("metadata") or {}, message.get("content") or {}
     hidden = metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0
     to_tool = message.get("recipient") not in (None, "all")
     if hidden or to_tool or message["author"]["role"] not in _SPEAKERS or content.get("content_type") not in _SPOKEN:
         return ""
-    return said(content.get("parts"))
+    return text_of_content(content.get("parts"))
 
 
 def _name(conversation: object) -> str:

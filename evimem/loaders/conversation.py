@@ -1,4 +1,4 @@
-"""What every loader gives: conversations of turns, and the pieces that were left out, with their reasons."""
+"""The result of a loader: conversations of turns, and the items that were refused, with reasons."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..types.values import Turn
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The turns that belong into one memory. `name` tells it from the others of its file; empty if there are none."""
+    """The turns of one memory. `name` identifies it among those of its file; empty if it is the only one."""
 
     name: str
     turns: Iterable[Turn]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A piece of a file that is not a turn: where it stands, and what was expected there."""
+class RefusedItem:
+    """An item of a file that is not a turn: where it is, and why it was refused."""
 
     where: str
     why: str
@@ -29,9 +29,9 @@ class Refusal:
         return f"{self.where}: {self.why}"
 
 
-Refuse: TypeAlias = Callable[[Refusal], None]
+Refuse: TypeAlias = Callable[[RefusedItem], None]
 
 
-def strictly(refusal: Refusal) -> None:
-    """Raise ImportFailed at the first refusal; pass `some_list.append` instead to collect them and read on."""
-    raise ImportFailed(str(refusal))
+def raise_refused(item: RefusedItem) -> None:
+    """Raise ImportFailed for a refused item. To collect refused items and continue, pass `some_list.append` instead."""
+    raise ImportFailed(str(item))

@@ -1,4 +1,4 @@
-"""Which loader a file needs, seen from its beginning."""
+"""Detect the format of a file from its beginning, and load it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import ImportFailed
 from .chatgpt_export import read_chatgpt
-from .conversation import Conversation, Refuse, strictly
+from .conversation import Conversation, Refuse, raise_refused
 from .json_list import elements
 from .json_values import shown
 from .locomo_format import read_locomo
@@ -23,7 +23,7 @@ FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
 
 
 def detect(path: Path) -> str:
-    """Return which of FORMATS a file has. Raise ImportFailed for none of them."""
+    """Return which of `FORMATS` a file has. Raise ImportFailed if none."""
     if zipfile.is_zipfile(path):
         return "chatgpt"
     with path.open("rb") as file:
@@ -34,7 +34,7 @@ def detect(path: Path) -> str:
         return _of_object(path, start)
     raise ImportFailed(
         f"{str(path)!r} begins with {shown(bytes(start[:20]))}; expected lines of turns, a list of messages, a LoCoMo "
-        "or LongMemEval file or a ChatGPT export; name its format with --format if it is one of them"
+        "or LongMemEval file or a ChatGPT export; if it is one of them, name its format with --format"
     )
 
 
@@ -44,9 +44,13 @@ def load(
     *,
     start: datetime | None = None,
     session: str | None = None,
-    refuse: Refuse = strictly,
+    refuse: Refuse = raise_refused,
 ) -> Iterator[Conversation]:
-    """Yield the conversations of a file, each for a memory of its own. `start` and `session` are for messages."""
+    """Yield the conversations of a file, one per memory.
+
+    `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`);
+    `refuse` is called for each refused item. Raise ImportFailed for a file of another format.
+    """
     name = format or detect(path)
     if name == "turns":
         yield Conversation("", read_turns(path, refuse))
@@ -59,7 +63,7 @@ def load(
     elif name == "longmemeval":
         yield from (Conversation(case.id, case.turns) for case in read_longmemeval(path))
     else:
-        raise ImportFailed(f"no format {name!r}; there are {', '.join(FORMATS)}")
+        raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
 
 
 def _of_list(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The elements of a large JSON list, one at a time, so that a file need not fit into memory."""
+"""Read the elements of a large JSON list one at a time, so that the file need not fit into memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from ..errors import ImportFailed
 from .json_values import parse
 
-MAX_ELEMENT = 64 << 20  # bytes of one element, which is one conversation
+MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
 _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_SPACE = re.compile(rb"\S")
@@ -18,7 +18,7 @@ _QUOTE_OR_ESCAPE = re.compile(rb'["\\]')
 
 
 def elements(file: BinaryIO, name: str) -> Iterator[Any]:
-    """Yield the elements of the list that a file holds. Raise ImportFailed for another file, or one cut short."""
+    """Yield the elements of the JSON list in a file. Raise ImportFailed if it is no list, damaged or truncated."""
     for number, data in enumerate(_split(file, name), start=1):
         try:
             element = parse(data)
@@ -28,7 +28,7 @@ def elements(file: BinaryIO, name: str) -> Iterator[Any]:
 
 
 def _split(file: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield the bytes of each element: a scan for brackets and commas outside of strings."""
+    """Yield the bytes of each element, found by scanning for brackets and commas outside of strings."""
     cursor = _Cursor(file, name)
     if cursor.skip_space() != b"[":
         raise ImportFailed(f"{name!r} begins with {cursor.peek()!r}; expected a JSON list")
@@ -38,11 +38,11 @@ def _split(file: BinaryIO, name: str) -> Iterator[bytes]:
         if cursor.skip_space() == b",":
             cursor.skip(1)
     if cursor.skip_space() != b"]":
-        raise ImportFailed(f"{name!r} is cut short: its list is never closed; export or download it again")
+        raise ImportFailed(f"{name!r} is truncated: its list is never closed; export or download it again")
 
 
 class _Cursor:
-    """A place in a file, with what has been read of it from there on."""
+    """A position in a file, with the bytes read from there on."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
@@ -57,7 +57,7 @@ class _Cursor:
         self._at += count
 
     def skip_space(self) -> bytes:
-        """Go past white space; return the byte that follows, none at the end of the file."""
+        """Skip white space; return the byte that follows, or no byte at the end of the file."""
         if self._at >= _CHUNK:
             del self._buffer[: self._at]
             self._at = 0
@@ -66,7 +66,7 @@ class _Cursor:
         return found.group() if found else b""
 
     def element(self) -> bytes:
-        """Take everything up to the comma or bracket that ends an element of the outer list."""
+        """Return the bytes up to the comma or bracket that ends an element of the outer list."""
         at, depth = self._at, 0
         while found := self._find(_QUOTE_OR_BRACKET, at):
             mark, at = found.group(), found.end()

@@ -1,7 +1,7 @@
-"""LoCoMo (Maharana et al. 2024): conversations with questions, from a file that you have; none is shipped.
+"""LoCoMo (Maharana et al. 2024): conversations with questions, from a file of your own; evimem ships none.
 
 A turn is its text and, where it shares a picture, the picture's caption. The annotators' search string (`query`) was
-never spoken, and observations and summaries were written about the conversation later: none of them is read.
+never said, and observations and summaries were written later, so none of them is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import ImportFailed
 from ..types.values import Turn
 from .json_list import elements
-from .json_values import unfit
+from .json_values import mismatch_error
 
 KNOWN_FILES = {
     "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4": "the published file, ten conversations",
@@ -30,7 +30,9 @@ _DATE = "%I:%M %p on %d %B, %Y"  # "1:56 pm on 8 May, 2023", by the speakers' ow
 
 @dataclass(frozen=True, slots=True)
 class LocomoQuestion:
-    """A question, with its gold answer and the turns that hold it. Of category 5, `answer` is None and `trap` is not.
+    """A question with its gold answer and the ids of the turns that state it.
+
+    In category 5, which has no answer, `answer` is None and `trap` is the wrong answer that the question suggests.
 
     Categories are 1 multi-hop, 2 temporal, 3 open-domain, 4 single-hop and 5 adversarial, the file's own numbers.
     """
@@ -59,14 +61,14 @@ def read_locomo(path: Path) -> Iterator[LocomoSample]:
                 read = _sample(sample)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise ImportFailed(
-                    f"{str(path)!r} conversation {number} is not LoCoMo's ({error!r}); expected sample_id, "
-                    "conversation with session_<n> and session_<n>_date_time, and qa"
+                    f"{str(path)!r} conversation {number} is not in the form of LoCoMo ({error!r}); expected "
+                    "sample_id, conversation with session_<n> and session_<n>_date_time, and qa"
                 ) from error
             yield read
 
 
 def known_file(path: Path) -> str | None:
-    """Say which LoCoMo file this is by its SHA-256; None for one that is known to nobody, whose figures may differ."""
+    """Return which LoCoMo file this is, by its SHA-256; None if unknown: its figures may not be comparable."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):
@@ -75,7 +77,7 @@ def known_file(path: Path) -> str | None:
 
 
 def evidence_ids(cited: Sequence[str], known: frozenset[str]) -> tuple[str, ...]:
-    """Return the turns that an annotator cited, in the file's many spellings: once each, and only those that exist.
+    """Return the ids that an annotator cited, in any of the file's spellings: each once, and only existing ones.
 
     >>> evidence_ids(["D8:6; D9:17", "D:11:26", "D30:05", "D"], frozenset({"D8:6", "D9:17", "D11:26", "D30:5"}))
     ('D8:6', 'D9:17', 'D11:26', 'D30:5')
@@ -91,7 +93,7 @@ def _sample(sample: Mapping[str, Any]) -> LocomoSample:
 
 
 def _turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
-    # By the sessions and not by their dates: one conversation has sixteen dates without a session.
+    # The keys of sessions are read, not those of dates: one conversation has sixteen dates without a session.
     numbers = sorted(int(found[1]) for name in conversation if (found := _SESSION.fullmatch(name)))
     for number in numbers:
         time = _time(conversation[f"session_{number}_date_time"])
@@ -114,4 +116,4 @@ def _time(text: str) -> datetime:
     try:
         return datetime.strptime(text.upper(), _DATE)
     except ValueError as error:
-        raise unfit("a session's date", text, "one like '1:56 pm on 8 May, 2023'") from error
+        raise mismatch_error("a session's date", text, "one like '1:56 pm on 8 May, 2023'") from error

@@ -1,6 +1,6 @@
-"""LongMemEval (Wu et al. 2025): one haystack of user-assistant sessions a question, from a file that you have.
+"""LongMemEval (Wu et al. 2025): one haystack of user-assistant sessions per question, from a file of your own.
 
-Labels never enter a memory: sessions are renamed by their place in time, because the file's own names of them say
+Labels never enter a memory (L1): sessions are renamed by their order in time, because their names in the file reveal
 which hold the answer, and `has_answer` only fills `LongMemEvalCase.evidence`.
 """
 
@@ -16,16 +16,16 @@ from typing import Any
 from ..errors import ImportFailed
 from ..types.values import Turn
 from .json_list import elements
-from .json_values import unfit
+from .json_values import mismatch_error
 
 _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2}) \(\w+\) (\d{2}):(\d{2})")
 
 
 @dataclass(frozen=True, slots=True)
 class LongMemEvalCase:
-    """A question about its own haystack, asked at a date. `evidence` are the turns marked to hold the answer.
+    """A question about its own haystack of turns, asked at a date. `evidence` holds the ids of the labelled turns.
 
-    `kind` is the file's question_type. `answer` describes the expected reply also where `answerable` is False.
+    `kind` is the file's question_type. `answer` describes the expected reply, also if `answerable` is False.
     """
 
     id: str
@@ -39,22 +39,22 @@ class LongMemEvalCase:
 
 
 def read_longmemeval(path: Path) -> Iterator[LongMemEvalCase]:
-    """Yield the questions of a LongMemEval file with their haystacks, sessions in the order of time."""
+    """Yield the questions of a LongMemEval file with their haystacks, sessions in chronological order."""
     with path.open("rb") as file:
         for number, row in enumerate(elements(file, path.name), start=1):
             try:
                 case = _case(row)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise ImportFailed(
-                    f"{str(path)!r} question {number} is not LongMemEval's ({error!r}); expected question_id, "
-                    "question_date, haystack_dates and haystack_sessions"
+                    f"{str(path)!r} question {number} is not in the form of LongMemEval ({error!r}); expected "
+                    "question_id, question_date, haystack_dates and haystack_sessions"
                 ) from error
             yield case
 
 
 def _case(row: Mapping[str, Any]) -> LongMemEvalCase:
     dated = zip(map(_time, row["haystack_dates"]), row["haystack_sessions"], strict=True)
-    sessions = sorted(dated, key=lambda session: session[0])  # the oracle file is not in the order of time
+    sessions = sorted(dated, key=lambda session: session[0])  # the oracle file is not in chronological order
     spoken = [
         (_turn(f"s{number}", place, time, message), bool(message.get("has_answer")))
         for number, (time, messages) in enumerate(sessions, start=1)
@@ -80,5 +80,5 @@ def _turn(session: str, place: int, time: datetime, message: Mapping[str, Any]) 
 def _time(text: str) -> datetime:
     found = _DATE.fullmatch(text.strip())
     if not found:
-        raise unfit("a date", text, "one like '2023/05/20 (Sat) 02:21'")
+        raise mismatch_error("a date", text, "one like '2023/05/20 (Sat) 02:21'")
     return datetime(*map(int, found.groups()))  # type: ignore[arg-type]

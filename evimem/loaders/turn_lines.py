@@ -1,4 +1,4 @@
-"""Lines of JSON, one turn each: evimem's own format for input."""
+"""evimem's own input format: one turn per line, as a JSON object."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..types.values import Turn
-from .conversation import Refusal, Refuse, strictly
-from .json_values import moment, parse, shown, text_of, unfit
+from .conversation import Refuse, RefusedItem, raise_refused
+from .json_values import mismatch_error, parse, shown, text_of, time_of
 
-MAX_LINE = 8 << 20  # bytes: a turn of 1 MiB, every character of it escaped
+MAX_LINE = 8 << 20  # bytes: room for a turn of 1 MiB with every character escaped
 _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
 
-def read_turns(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
-    """Yield the turn of each line, however large the file.
+def read_turns(path: Path, refuse: Refuse = raise_refused) -> Iterator[Turn]:
+    """Yield the turn of each line; the file is read line by line.
 
     A line has `speaker`, `text` and `time`, and may have `id`, `session`, `caption`, `role` and `metadata`. Empty
     lines are skipped.
@@ -27,13 +27,13 @@ def read_turns(path: Path, refuse: Refuse = strictly) -> Iterator[Turn]:
                 try:
                     turn = _turn(line)
                 except ValueError as error:
-                    refuse(Refusal(f"{path.name} line {number}", str(error)))
+                    refuse(RefusedItem(f"{path.name} line {number}", str(error)))
                 else:
                     yield turn
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Yield each line; of one that is too long, a piece long enough to show it."""
+    """Yield each line; of one that is too long, only the beginning, which is long enough to be refused."""
     byte_order_mark = b"\xef\xbb\xbf"
     while line := file.readline(MAX_LINE + 1):
         yield line.removeprefix(byte_order_mark)
@@ -46,18 +46,18 @@ def _turn(line: bytes) -> Turn:
         raise ValueError(f"longer than {MAX_LINE >> 20} MiB; a turn has at most 1 MiB of text: split it")
     row = parse(line)
     if not isinstance(row, dict):
-        raise unfit("a line", row, "an object with speaker, text and time")
+        raise mismatch_error("a line", row, "an object with speaker, text and time")
     _check_names(row)
     fields: dict[str, Any] = {name: text_of(row, name) for name in _STRINGS}
     fields["text"] = fields["text"] or ""
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise unfit("metadata", metadata, "an object")
-    return Turn(**fields, time=moment(row.get("time")), metadata=metadata)
+        raise mismatch_error("metadata", metadata, "an object")
+    return Turn(**fields, time=time_of(row.get("time")), metadata=metadata)
 
 
 def _check_names(row: dict[str, Any]) -> None:
     if unknown := sorted(set(row) - set(FIELDS)):
-        raise ValueError(f"unknown field {shown(unknown[0])}; known are {', '.join(FIELDS)}; put others under metadata")
+        raise ValueError(f"unknown field {shown(unknown[0])}; known are {', '.join(FIELDS)}; put others into metadata")
     if not row.get("speaker"):
         raise ValueError("no speaker; expected an object with speaker, text and time")

@@ -1,4 +1,4 @@
-"""A member of a zip as a stream that stops a zip bomb: what comes out is counted, not what the archive claims."""
+"""Read a member of a zip as a stream with a size limit on the actual output, against zip bombs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import IO, BinaryIO
 
 from ..errors import ImportFailed
 
-MAX_BYTES = 4 << 30  # one stream, never in memory whole
-MAX_RATIO = 100  # unpacked to packed: text packs to a tenth or so, a zip bomb to a thousandth
-RATIO_COUNTS_FROM = 8 << 20  # bytes; a small file may well repeat itself
+MAX_BYTES = 4 << 30  # of one member; it is streamed, never held in memory
+MAX_RATIO = 100  # unpacked to packed: about 10 for text, about 1,000 for a zip bomb
+RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive
 
 
 @contextmanager
@@ -30,12 +30,12 @@ def unpacked(archive: zipfile.ZipFile, member: str) -> Iterator[BinaryIO]:
 def _open(archive: zipfile.ZipFile, member: str) -> IO[bytes]:
     try:
         return archive.open(member)
-    except (RuntimeError, NotImplementedError) as error:  # a password, or a way of packing that Python lacks
+    except (RuntimeError, NotImplementedError) as error:  # encrypted, or a compression method that Python lacks
         raise ImportFailed(f"{member!r} cannot be unpacked ({error}); unpack it and give the .json") from error
 
 
 class _Counted(io.RawIOBase):
-    """A stream that ends with ImportFailed once more has come out than should."""
+    """A stream that raises ImportFailed once more bytes have come out than are allowed."""
 
     def __init__(self, file: IO[bytes], name: str, packed: int) -> None:
         self._file = file

@@ -31,7 +31,7 @@ def answer_question(
     loop: str = "iris",
     asked_at: datetime | None = None,
     budget: Budget | None = None,
-    tell: Callable[[Event], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Flow[Answer]:
     """Answer a question with a loop and a judge. Raise InvalidQuery for one that makes no sense.
@@ -45,7 +45,7 @@ def answer_question(
     allowed = budget or Budget()
     _check_budget(allowed)
     try:
-        answer = yield from LOOPS[loop](Task(question, judge, asked_at, allowed, clock, tell))
+        answer = yield from LOOPS[loop](Task(question, judge, asked_at, allowed, clock, on_event))
     except ModelError as error:
         if error.partial is not None:
             error.partial = _timed(error.partial, clock() - started)

@@ -36,15 +36,15 @@ class Check:
 class Record(list[Event]):
     """The events of a question, each told as it is recorded to whoever listens."""
 
-    def __init__(self, tell: Callable[[Event], None] | None) -> None:
+    def __init__(self, on_event: Callable[[Event], None] | None) -> None:
         super().__init__()
-        self._tell = tell
+        self._on_event = on_event
 
     def append(self, event: Event) -> None:
         """Record one event."""
         super().append(event)
-        if self._tell is not None:
-            self._tell(event)
+        if self._on_event is not None:
+            self._on_event(event)
 
     def extend(self, events: Iterable[Event]) -> None:
         """Record several events."""
@@ -67,7 +67,7 @@ class Session:
         self.tracker: Tracker = start(self.analysis.requirements)
         self.checks = 0
         self.queries: list[str] = []
-        self.events: list[Event] = Record(task.tell)
+        self.events: list[Event] = Record(task.on_event)
         self.events.append(_analysed(self))
         self.shown: dict[str, Turn] = {}
         self.shown_facts: set[str] = set()

@@ -16,7 +16,7 @@ from ..types.trace import Event
 class Task:
     """Everything a loop is given.
 
-    `asked_at` None means the time of the newest turn; `clock` counts seconds; `tell` hears each event as it comes.
+    `asked_at` None means the time of the newest turn; `clock` counts seconds; `on_event` is called with each event as it is recorded.
     """
 
     question: str
@@ -24,4 +24,4 @@ class Task:
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
-    tell: Callable[[Event], None] | None = field(default=None, compare=False)
+    on_event: Callable[[Event], None] | None = field(default=None, compare=False)

@@ -1,4 +1,4 @@
-"""What a question comes to: an answer or an abstention, the places it rests on, and what it cost."""
+"""The result of a question: an answer or an abstention, its citations and its cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from .values import Gap, Tier, TimeSpan
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The place an answer rests on: a turn and, where known, the characters of its text (or caption)."""
+    """A place that supports an answer.
+
+    Attributes:
+        turn_id: The turn; it was part of the evidence shown to the judge.
+        span: Half-open range of characters of the turn's text (or caption) that is quoted; None for the whole turn.
+        quote: Those characters, verbatim; empty for the whole turn.
+        fact_id: The fact that was used; None if unknown.
+    """
 
     turn_id: str
     span: tuple[int, int] | None
@@ -20,11 +27,19 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer cost. `requests` counts successful model requests; repairs and retries are counted apart.
+    """What an answer cost.
 
-    `cost` is in dollars, None where a request has no known price. `seconds` is the wall-clock time of the whole
-    question, `model_seconds` the part of it spent on model requests. Two runs of one question differ in `seconds`, so
-    it takes no part in equality; a replayed answer has 0.0.
+    Two runs of one question differ in `seconds`, so it takes no part in equality.
+
+    Attributes:
+        requests: Successful model requests; at most `Budget.iterations` + 1 with joint calls (E14).
+        repairs: Requests that asked again for a reply of the right form; at most one per call.
+        retries: Requests repeated after a transport failure.
+        input_tokens: Tokens sent, as the provider counts them.
+        output_tokens: Tokens received, as the provider counts them.
+        cost: Dollars; None if the price of a request is unknown.
+        model_seconds: Wall-clock seconds spent waiting for the model.
+        seconds: Wall-clock seconds of the whole question; 0.0 for a replayed answer.
     """
 
     requests: int = 0
@@ -41,9 +56,18 @@ class Usage:
 class Answer:
     """An answer with its evidence, or an abstention with its reason.
 
-    `text` is None when abstained. `tier` is the last check's, `confidence` the calibrated probability that the
-    evidence suffices. `time` is the interval that the answer states, where it states one. `reason` says why there
-    is no answer, or what limits it.
+    Attributes:
+        text: The answer; None if abstained, or if a failure of the model ended the question.
+        abstained: Whether evimem declined to answer for lack of evidence (E11). A failure never abstains.
+        tier: How far the evidence answers the question, by the last check.
+        confidence: Probability that the evidence suffices, 0 to 1: calibrated if a calibration matches the judge and
+            embedder, else the judge's own after the clamps of E7 and E8.
+        citations: The places that support the answer; empty if abstained.
+        gaps: What is missing, the worst first.
+        trace: Every step of the loop.
+        usage: What it cost.
+        time: The interval that the answer states, if it states one.
+        reason: Why there is no answer, or what limits it; None if nothing does.
     """
 
     text: str | None

@@ -1,4 +1,4 @@
-"""How hard a question is looked into, and which statement of the papers its loop follows."""
+"""Limits of one question, and which variant of the papers its loop follows."""
 
 from __future__ import annotations
 
@@ -11,24 +11,36 @@ Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "ab
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How hard to look before abstaining, and which statement of the papers to follow.
+    """Limits of one question, and which variant of the papers to follow. Checked when a question is asked.
 
-    Iteration i of at most `iterations` retrieves k + step * (i - 1) turns a path (E5). `tokens` bounds the
-    evidence shown to a model. `abstain_below` is a probability; None takes the shipped default of the mode.
-    `delta` is the number of facts an entity needs (E7), or "paper" for the literal rule; `abstain` is
-    "calibrated" or "paper" (E11); `calls` is "joint" or "separate" (the papers' pattern). With `gate`, a model is not
-    asked for a first verdict that the offline judge is sure of, in a memory of 200 turns and more; the trace says so.
+    The values of `without` remove one part each, to measure its effect (EviMem's ablations; the paper's
+    combinations are in `evimem.loops.VARIANTS`):
+    sufficiency  no judging: answer at once from what was retrieved
+    tiers        evidence is exact or insufficient: no inference, no reasoning chain, no hedged answer
+    temporal     questions about time are judged, refined and worded like others
+    entities     the number of facts about an entity never lowers a tier (no E7)
+    anchor       after the first iteration only the refined query is searched (no anchor path of E5)
+    abstention   answer always, unless no evidence was found or no answer can be worded
+    index        BM25 over turns alone: no facts, no vectors, no smoothing over neighbours
+    edges        follow no edges, as with hops=0
 
-    `without` names parts to leave out, to measure what each is worth; `evimem.loops.VARIANTS` holds the combinations
-    of EviMem's ablations:
-    sufficiency  nothing is judged; what was found is answered from at once
-    tiers        evidence is exact or not enough: nothing is inferred, reasoned about in steps, or hedged
-    temporal     questions about time are judged, refined and worded as any other
-    entities     no count of facts about an entity lowers a tier
-    anchor       after the first search only the refined query is searched for
-    abstention   something is answered, whatever the evidence, unless there is none or no words for it
-    index        turns alone, by BM25: no facts, no vectors, no words of other turns
-    edges        no edge is followed, as with hops=0
+    Attributes:
+        iterations: At most this many rounds of retrieving and judging, at least 1 (E5: k=3).
+        k: Turns that the first iteration retrieves per path, at least 1 (E5: 10).
+        step: Turns more in each further iteration, at least 0 (E5: 3).
+        hops: 0 follows no edges; 1 or more adds the turns one edge away (E5: 1).
+        tokens: At most this many tokens of evidence are shown to the judge, counted with the shipped WordPiece
+            vocabulary, at least 1 (E6).
+        seconds: Start no further iteration after this many wall-clock seconds; None for no limit. Not an error: the
+            question is answered from the evidence so far.
+        abstain_below: Abstain below this probability, 0 to 1; None takes that of the calibration, else the shipped one.
+        delta: How many facts an entity needs (E7), at most as many as the memory holds; "paper" for the literal rule.
+        abstain: "calibrated" abstains by `abstain_below`; "paper" by the rule of E11.
+        calls: "joint" judges and refines in one request (at most iterations + 1 in all); "separate" is the papers'
+            pattern (E14: up to 3 * iterations + 3).
+        gate: In a memory of 200 turns or more, skip the model's first verdict if the offline judge is sure of it; the
+            trace records it.
+        without: Names of parts to remove; empty by default.
     """
 
     iterations: int = 3

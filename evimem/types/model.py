@@ -11,9 +11,13 @@ ModelRole = Literal["judge", "answer", "extract"]
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """Ask the chat model in a role. `system` holds instructions only; retrieved text is data, inside `prompt`.
+    """A request to the chat model.
 
-    `schema` is the JSON schema of the reply, where one is wanted.
+    Attributes:
+        role: "judge", "answer" or "extract"; each may be served by another model.
+        system: Instructions only, never retrieved text.
+        prompt: The data, with retrieved text delimited as data.
+        schema: The JSON schema of the reply; None for free text.
     """
 
     role: ModelRole
@@ -24,9 +28,16 @@ class Complete:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a chat model answered to one `Complete`, and what it cost.
+    """The reply of a chat model to one `Complete`, and what it cost.
 
-    `retries` counts repeated requests, `seconds` is wall-clock time, `cost` is in dollars, None without a price.
+    Attributes:
+        text: The reply.
+        model: The name of the model that replied.
+        input_tokens: Tokens sent, as the provider counts them.
+        output_tokens: Tokens received.
+        retries: Requests repeated after a transport failure.
+        seconds: Wall-clock seconds, retries included.
+        cost: Dollars; None if the price is unknown.
     """
 
     text: str

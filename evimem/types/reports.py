@@ -1,4 +1,4 @@
-"""What a call did to a memory, and what state the memory is in."""
+"""Reports of calls that change a memory, and of its state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ TurnOutcome = Literal["added", "readded", "exists", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class TurnStatus:
-    """What became of one turn. `pending` names the derived work that is still queued ("vector", "link", "extract")."""
+    """What was done with one turn.
+
+    Attributes:
+        id: The turn's id, also where the memory has set it.
+        outcome: "added", "readded" (it had been forgotten), "exists" (stored already with the same content) or
+            "refused".
+        reason: Why it was refused; else None.
+        pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model).
+    """
 
     id: str
     outcome: TurnOutcome
@@ -22,7 +30,15 @@ class TurnStatus:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """What became of the turns of one call. Every turn that is not refused is durable when the call returns."""
+    """What was done with the turns of one call. Every turn that is not refused is durable when the call returns.
+
+    Attributes:
+        added: How many turns were stored, those that had been forgotten included.
+        existing: How many were stored already.
+        refused: How many were refused.
+        facts: How many facts were stored with the added turns.
+        statuses: One item per turn, in the order given.
+    """
 
     added: int
     existing: int
@@ -32,23 +48,28 @@ class AddReport:
 
     @classmethod
     def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
-        """Return the report of these statuses."""
+        """Count `statuses` into a report; `facts` is the number of facts stored with them."""
         outcomes = [status.outcome for status in statuses]
         added = outcomes.count("added") + outcomes.count("readded")
         return cls(added, outcomes.count("exists"), outcomes.count("refused"), facts, tuple(statuses))
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:
-        """Return one report of several."""
+        """Combine several `reports` into one."""
         statuses = [status for report in reports for status in report.statuses]
         return cls.of(statuses, sum(report.facts for report in reports))
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What it would take to have a model read the turns that it has not read: `cost` in dollars, None without a price.
+    """What it would cost to have a model extract facts from the turns that it has not read.
 
-    Of `turns`, those that only greet or ask are not put to it, so that there may be fewer `requests`.
+    Attributes:
+        turns: Turns that no model has read.
+        requests: Requests for them; fewer than `turns`, since turns that only greet or ask are skipped.
+        input_tokens: Estimated tokens sent.
+        output_tokens: Estimated tokens received.
+        cost: Dollars; None if the price is unknown.
     """
 
     turns: int
@@ -60,9 +81,13 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What became of turns that a provider's batches read: facts `collected`, `failed`, handed in now, or `waiting`.
+    """What `enrich_batch` did, in turns.
 
-    `waiting` counts the turns of batches that are not done yet, those handed in now included.
+    Attributes:
+        collected: Turns whose facts were collected from finished batches.
+        failed: Turns of finished batches without a usable reply; they are queued again or marked failed.
+        handed_in: Turns submitted in new batches.
+        waiting: Turns of unfinished batches, those submitted now included.
     """
 
     collected: int
@@ -73,7 +98,15 @@ class BatchReport:
 
 @dataclass(frozen=True, slots=True)
 class EraseReport:
-    """What was forgotten. `status` is "pending" while another reader keeps old pages alive, else "erased"."""
+    """What was erased.
+
+    Attributes:
+        status: "erased", or "pending" while another reader holds an older state of the file: its bytes go when that
+            reader ends and the memory is next written, opened or closed.
+        turns: How many turns were erased.
+        facts: How many facts were erased with them.
+        reason: Why it is pending, or why nothing was erased; else None.
+    """
 
     status: Literal["erased", "pending"]
     turns: int
@@ -83,7 +116,22 @@ class EraseReport:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of a memory and where it stands."""
+    """Counts of a memory and the identity of its embedder.
+
+    Attributes:
+        path: The file.
+        turns: Stored turns.
+        sessions: Distinct sessions.
+        speakers: Distinct speakers, in order of their first turn.
+        facts: Stored facts, replaced ones included.
+        edges: Edges by kind.
+        first: The earliest time of a turn, naive or aware as stored; None if empty.
+        last: The latest time of a turn; None if empty.
+        embedder: The name of the embedder.
+        dimension: The dimension of its vectors.
+        bytes: The size of the file in bytes.
+        schema: The version of the file's schema.
+    """
 
     path: str
     turns: int
@@ -101,7 +149,16 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether everything acknowledged is also derived. `status` is "ok" or "degraded"; `problems` say why."""
+    """Whether all stored turns are fully derived.
+
+    Attributes:
+        status: "ok", or "degraded" if there are failed jobs or problems.
+        turns: Stored turns.
+        pending: Queued jobs by kind: "vector", "link", "extract".
+        failed: Jobs given up after repeated failures, by kind.
+        oldest_pending: When the oldest queued job was queued; None if there is none.
+        problems: What is wrong and what to do, a sentence each.
+    """
 
     status: Literal["ok", "degraded"]
     turns: int

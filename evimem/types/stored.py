@@ -1,4 +1,4 @@
-"""What goes into a store and what it reports of itself: entries, jobs, the roster, what is known of an entity."""
+"""Values between ingest, loops and the store: entries, jobs, the roster of speakers, facts about an entity."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from .values import Fact, Turn
 JobKind = Literal["vector", "link", "extract"]
 """Queued work on a turn: its vector, the `similar` edges of its facts, facts found by a model."""
 
-COUNTED = 1_000  # turns: whether a memory is small is asked at every question, how large a large one is never
-MOST_SECONDS = 7 * 86_400.0  # that work waits before it is tried again
+COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
+MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One validated turn with what was derived from it outside the store.
 
-    `vector` has shape (dimension,), `fact_vectors` (len(facts), dimension), both float32; either is None while it is
-    pending. `owes` names the jobs to queue for the turn.
+    Attributes:
+        turn: The turn.
+        facts: Its facts.
+        vector: Its embedding, shape (dimension,), float32; None to queue it.
+        fact_vectors: Those of its facts, shape (len(facts), dimension), float32; None to queue them.
+        owes: The jobs to queue for it.
     """
 
     turn: Turn
@@ -32,7 +36,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who speaks in a memory, the time of its first and last turn, and how many turns: at most `COUNTED`."""
+    """The speakers of a memory, the times of its first and last turn, and the number of turns, at most `COUNTED`."""
 
     speakers: tuple[str, ...]
     first: datetime | None
@@ -42,7 +46,7 @@ class Roster:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The facts about one entity: how many there are in the memory, and the newest of them."""
+    """The facts about one entity: their number in the memory (`total`) and the newest of them, newest first."""
 
     entity: str
     total: int
@@ -51,7 +55,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Queued work on a turn, and how often it has failed."""
+    """A queued job: a turn with its facts, and how often the job has failed."""
 
     turn: Turn
     facts: tuple[Fact, ...]

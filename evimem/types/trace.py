@@ -1,4 +1,4 @@
-"""What a loop did, as typed events that any loop can emit; JSON out, the same events back in."""
+"""The trace of a question: typed events that any loop can emit, written to JSON and read back as equal events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .values import Gap, Tier
 
 @dataclass(frozen=True, slots=True)
 class Queried:
-    """A search was made. `path` is anchor, refined, edge or keyword; `strategy` says how the query was made."""
+    """A search for `k` turns. `path` is anchor, refined, edge or keyword; `strategy` is how the query was made."""
 
     kind: ClassVar[str] = "query"
     iteration: int
@@ -25,7 +25,7 @@ class Queried:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Turns seen for the first time on a path, best first, with the facts that they brought."""
+    """New evidence on a path: ids of turns not retrieved before, best first, and of their facts."""
 
     kind: ClassVar[str] = "evidence"
     iteration: int
@@ -36,7 +36,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """A decision of the loop: what it did and why; `detail` holds plain JSON values."""
+    """A decision of the loop: the `action` and why; `detail` holds plain JSON values."""
 
     kind: ClassVar[str] = "action"
     iteration: int
@@ -47,9 +47,11 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sufficiency check: the tier and confidence as judged, as calibrated (E7, E8), and the probability.
+    """A sufficiency check.
 
-    `gaps` is what is missing, worst first, with what the calibration added; `reason` is the judge's own.
+    `tier` and `confidence` (0 to 1) are the judge's own, `final_tier` and `final_confidence` those after the clamps of
+    E7 and E8; `probability` (0 to 1) is the calibrated one. `entities` counts the facts about each entity. `gaps` is
+    what is missing, worst first, the clamps' own included; `reason` is the judge's.
     """
 
     kind: ClassVar[str] = "judgement"
@@ -67,7 +69,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class GapsChanged:
-    """The tracker moved: requirements supported (with their witnesses), waived, opened again or still open."""
+    """Requirements changed: supported (with the ids of their evidence), waived, retracted, added or open (M5)."""
 
     kind: ClassVar[str] = "gaps"
     iteration: int
@@ -80,7 +82,7 @@ class GapsChanged:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A model request: its role, cost and outcome ("ok", or the name of the error)."""
+    """A model request: role, outcome ("ok" or the error's class name), tokens, seconds, reply, cost in dollars."""
 
     kind: ClassVar[str] = "call"
     iteration: int
@@ -97,7 +99,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The loop ended, and why."""
+    """The loop stopped, and why (E9)."""
 
     kind: ClassVar[str] = "stop"
     iteration: int
@@ -112,7 +114,13 @@ _EVENTS: dict[str, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything a loop did for one question, in order."""
+    """Every step of a loop for one question; iterate over it for the events.
+
+    Attributes:
+        question: The question.
+        loop: The name of the loop.
+        events: What happened, in order.
+    """
 
     question: str
     loop: str
@@ -122,19 +130,19 @@ class Trace:
         return iter(self.events)
 
     def to_json(self) -> str:
-        """Return the trace as one JSON object; `Trace.from_json` gives an equal trace back."""
+        """Return the trace as one JSON object; `Trace.from_json` returns an equal trace."""
         events = [{"kind": event.kind, **asdict(event)} for event in self.events]
         return orjson.dumps({"question": self.question, "loop": self.loop, "events": events}).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:
-        """Read what `to_json` wrote. Raise ValueError for anything else."""
+        """Return the trace of a `text` that `to_json` wrote. Raise ValueError for anything else."""
         raw = orjson.loads(text)
         try:
             return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]))
         except (KeyError, TypeError) as error:
             raise ValueError(
-                f"not a trace: expected question, loop and events as to_json writes them, {error!r}"
+                f"not a trace ({error!r}); expected question, loop and events as Trace.to_json writes them"
             ) from error
 
 

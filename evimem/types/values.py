@@ -1,4 +1,4 @@
-"""The values that flow through evimem: turns, facts and links on the way in, queries and hits on the way out."""
+"""The values that evimem stores and returns: turns, facts, edges, queries, hits, gaps. All are frozen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "
 
 
 class Tier(str, Enum):
-    """How far the evidence answers the question (EviMem section 3.2; NONE is ours)."""
+    """How far the evidence answers the question (EviMem section 3.2, E7 to E9; NONE is an addition of evimem).
+
+    EXACT: the evidence states the answer. INFERRABLE: it follows from the evidence. PARTIAL: something is missing.
+    NONE: nothing relevant was found. Members compare equal to their lower-case names, such as "exact".
+    """
 
     EXACT = "exact"
     INFERRABLE = "inferrable"
@@ -25,9 +29,14 @@ class Tier(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A half-open interval of time at the coarsest justified precision, and the words it was read from.
+    """A half-open interval of time, start <= t < end, at the coarsest justified precision (E3).
 
-    A vague phrase ("a while ago") has no start and no end, and granularity "vague".
+    Attributes:
+        start: The first moment, naive or aware like the turn's time; None for a vague phrase ("a while ago").
+        end: The first moment after it; None for a vague phrase.
+        granularity: The precision spoken: "minute", "hour", "day", "weekend", "week", "month", "season", "year",
+            "decade", "span" (any other interval) or "vague".
+        text: The words it was read from.
     """
 
     start: datetime | None
@@ -38,11 +47,19 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance, verbatim: the unit of the Raw layer.
+    """One utterance, verbatim: the unit of the Raw layer (E1). Checked when it is added, not when it is constructed.
 
-    `id` and `session` may be empty: the memory then gives a content digest and the calendar day. `time` is a
-    datetime; an ISO 8601 string is parsed. `role` is one of user, assistant, system, tool; without one it is
-    taken from the speaker when that is one of them, else it is user.
+    Attributes:
+        id: At most 512 characters; if empty, the memory sets a digest of the content.
+        session: At most 512 characters; if empty, the memory sets the calendar day of `time`.
+        speaker: Who said it, 1 to 512 characters.
+        text: At most 1 MiB of UTF-8; may be empty if there is a caption.
+        time: When it was said. An ISO 8601 string is parsed into a datetime. Naive times are local and stay naive; a
+            memory holds either naive or aware times.
+        caption: A description of a shared picture, at most 1 MiB of UTF-8.
+        role: "user", "assistant", "system" or "tool"; if None, the memory sets the speaker's name if it is one of them,
+            else "user".
+        metadata: JSON values by name; kept and returned, not searched.
     """
 
     id: str
@@ -66,11 +83,19 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One atomic statement of a turn: the unit of the Index layer.
+    """One atomic statement of a turn: the unit of the Index layer, the paper's tuple (E2).
 
-    `span` is the half-open range of characters of the turn's text (of its caption when `kind` is "image") that
-    states it. Negation and modality stay in the predicate ("does not like", "might move to"). `replaced_by` is
-    the id of a later fact that took its place; the older fact is kept.
+    Attributes:
+        id: Unique in the memory.
+        turn_id: The turn that states it.
+        subject: Who or what it is about; first person is resolved to the speaker.
+        predicate: With negation and modality ("does not like", "might move to").
+        object: May be empty.
+        event: When it happened; None if no time is stated. See `TimeSpan`.
+        span: Half-open range of characters of the turn's text (of its caption if `kind` is "image") that states it.
+        kind: "event", "state", "opinion", "plan", "report", "statement" or "image" (stated by the caption).
+        extractor: The name of the extractor that found it.
+        replaced_by: The id of a later fact that replaced it; the older fact is kept. None if current.
     """
 
     id: str
@@ -86,7 +111,7 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """The fact as a phrase, the form that gets embedded."""
+        """The fact as a phrase: subject, predicate and object. This text is what is embedded."""
         return " ".join(part for part in (self.subject, self.predicate, self.object) if part)
 
 
@@ -95,9 +120,13 @@ EdgeKind = Literal["same_turn", "similar", "next", "updates"]
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An undirected, weighted link between two facts; `source` is the smaller id, and no pair has two of a kind.
+    """An undirected, weighted link between two facts (E4). No pair has two edges of a kind.
 
-    For `updates`, `weight` is 1 and the fact that was replaced carries `replaced_by`.
+    Attributes:
+        source: The smaller id of the two facts.
+        target: The other.
+        kind: "same_turn", "similar", "next" (dialogue order in a session) or "updates".
+        weight: 0 to 1: the cosine for "similar", 1 for "same_turn" and "updates" (whose older fact has `replaced_by`).
     """
 
     source: str
@@ -108,11 +137,21 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to look for. Filters are hard and applied inside the search; hints are soft priors that never exclude.
+    """What a store searches for. Filters exclude turns; hints only raise or lower scores.
 
-    `before` and `after` are half-open: after <= t < before. `names` are speakers of this memory that the question
-    names, `times` the intervals it mentions, `when` whether it asks for a time. `bare` ranks by BM25 over the words
-    of each turn alone, and by nothing else.
+    Attributes:
+        text: The words to look for.
+        k: How many turns to return, at least 1.
+        vector: The embedding of `text`: shape (dimension,), float32, of length 1; None to search by words alone.
+        exclude: Filter: ids of turns to leave out.
+        before: Filter: only events (or turns without dated facts) that begin before this.
+        after: Filter: only events that end after this, or turns without dated facts said at or after it.
+        speaker: Filter: only turns of this speaker.
+        session: Filter: only turns of this session.
+        names: Hint: speakers of this memory that the question names.
+        times: Hint: intervals that the question mentions.
+        when: Hint: whether the question asks for a time.
+        bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
     """
 
     text: str
@@ -143,10 +182,18 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved turn: why it was found, and the facts of it that bear on the query.
+    """A retrieved turn, with its facts and how its score came about.
 
-    `parts` are the summands of `score` by name; `path` says how it was reached (search, edge:<kind>, keyword);
-    `neighbours` are the ids of turns beside it whose words or vectors count in its score.
+    Attributes:
+        turn: The turn.
+        facts: The facts of the turn; possibly none.
+        score: Larger is better. Of a search: the sum of `parts`, about 1 for a turn with every word and the meaning of
+            the query; measured between -0.1 and 1.1, neither bounded nor a probability, and comparable only with the
+            other hits of the same query. Of an edge: its weight times the discount of its seed's rank, above 0 to 1.
+        parts: The summands of `score` by name: of a search among others "words" (BM25), "related", "meaning" (cosine),
+            "speaker", "date", "when" and "asks" (a penalty, at most 0); zero parts are left out.
+        path: How it was found: "search", "edge:<kind>" or "keyword".
+        neighbours: Ids of the turns next to it in the dialogue whose words or vectors count in its score.
     """
 
     turn: Turn
@@ -159,7 +206,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What is missing: text for a reader, structure for the code."""
+    """What is missing from the evidence.
+
+    Attributes:
+        kind: "entity" (too little about it), "attribute" (the asked property is missing), "time" (no date),
+            "attribution" (the evidence is about another person), "granularity" (only a coarser date is known),
+            "conflict" (two values), or "none".
+        about: The entity or property; may be empty.
+        text: The gap as a phrase for people and for a model.
+    """
 
     kind: GapKind
     about: str

@@ -1,4 +1,4 @@
-"""Vectors and what a vector index finds: the only types that need numpy."""
+"""Vectors and the result of a vector index: the only value types that need numpy."""
 
 from __future__ import annotations
 

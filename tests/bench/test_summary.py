@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.bench.run_locomo import Asked, Ingested, Run, asks, run_locomo
+from evimem.bench.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
 from evimem.bench.summary import summarize
 from evimem.calibration.curves import Point
 from evimem.cli import plain_view
@@ -10,7 +10,7 @@ from evimem.cli.views.bench_view import answers_page, summary_page
 from evimem.examples import load_example, load_questions
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
-ONE = Asked(
+ONE = QuestionResult(
     sample="a",
     number=1,
     category=4,
@@ -30,7 +30,7 @@ UNGROUNDED = replace(ONE, category=3, gold=(), text=None, abstained=True, f1=0.0
 
 
 def test_figures_are_means_over_the_questions_they_are_about():
-    summary = summarize(Run((Ingested("a", 100, 200, 0.5),), (ONE, TRAP, UNGROUNDED)))
+    summary = summarize(Run((IngestResult("a", 100, 200, 0.5),), (ONE, TRAP, UNGROUNDED)))
     assert [(row.name, row.questions, row.with_gold) for row in summary.rows] == [
         ("open-domain", 1, 0),
         ("single-hop", 1, 1),
@@ -52,7 +52,7 @@ def test_a_category_without_evidence_has_no_recall_rather_than_zero():
 
 
 def test_the_page_shows_every_category_and_the_price():
-    shown = plain_view.text_of(summary_page(summarize(Run((Ingested("a", 100, 200, 0.5),), (ONE, TRAP)))))
+    shown = plain_view.text_of(summary_page(summarize(Run((IngestResult("a", 100, 200, 0.5),), (ONE, TRAP)))))
     for part in ("single-hop", "adversarial", "caught 100.0% at 0.0% false", "200 turns/s", "search  p50 2.0 ms"):
         assert part in shown
 
@@ -95,7 +95,7 @@ def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
     run = run_locomo([sample], limit=75, wide=True)
     assert len(run.asked) == 75
     assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked)
-    assert asks([sample], 75, wide=True) == len(run.asked) + len(run.wide)
+    assert question_count([sample], 75, wide=True) == len(run.asked) + len(run.wide)
     assert sum(one.complete for one in run.wide) >= sum(one.complete for one in run.asked if one.category != 5)
 
 
@@ -109,7 +109,7 @@ def test_the_probabilities_are_held_against_what_came_true():
     assert summary.sufficiency.questions == 3
     assert summary.sufficiency.marked == Point(0.0, pytest.approx(2 / 3), 0.0)
     assert summary.sufficiency.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
-    assert "What the probabilities are worth" in plain_view.text_of(summary_page(summary))
+    assert "Quality of the probabilities" in plain_view.text_of(summary_page(summary))
 
 
 def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():

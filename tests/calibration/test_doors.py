@@ -117,7 +117,7 @@ def test_with_another_embedder_it_is_not_used_and_health_says_so(calibrated: evi
     calibrated.reembed(evimem.CallableEmbedder(embed, name="lengths", dimension=2))
     assert calibrated.calibration() is None
     (problem,) = calibrated.health().problems
-    assert "over embedder 'static-minilm-256', and not used with" in problem
+    assert "and embedder 'static-minilm-256'; it is not used with judge" in problem
     assert calibrated.health().status == "degraded"
     assert problem in calibrated.check().problems
 

@@ -10,19 +10,19 @@ import pytest
 
 from evimem.calibration import Calibration
 from evimem.calibration.curves import aurc, ece, reliability
-from evimem.calibration.fit_map import Scored, Wanted, fit
+from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit
 from evimem.calibration.tilt import tilt
 from evimem.errors import InvalidQuery
 
 
-def judged(count: int, told: float = 1.0, seed: int = 0) -> list[Scored]:
+def judged(count: int, told: float = 1.0, seed: int = 0) -> list[ScoredQuestion]:
     """Questions whose judge is right about the odds, times `told`."""
     chance = random.Random(seed)
     found = []
     for _ in range(count):
         score = chance.gauss(1.0, 2.0)
         said = 1 / (1 + math.exp(-told * score))
-        found.append(Scored(score, said, said, chance.random() < 1 / (1 + math.exp(-score))))
+        found.append(ScoredQuestion(score, said, said, chance.random() < 1 / (1 + math.exp(-score))))
     return found
 
 
@@ -73,7 +73,7 @@ def test_a_precision_out_of_reach_is_refused_with_what_is_in_reach() -> None:
 @pytest.mark.parametrize(
     "scored", [judged(49), [one for one in judged(200) if one.answerable][:60]], ids=["too few", "all alike"]
 )
-def test_too_few_labels_of_a_kind_are_refused_with_the_reason(scored: list[Scored]) -> None:
+def test_too_few_labels_of_a_kind_are_refused_with_the_reason(scored: list[ScoredQuestion]) -> None:
     with pytest.raises(InvalidQuery, match=r"at least 50 labelled questions.*label more"):
         fit(scored, "model", "embedder")
 

@@ -37,7 +37,7 @@ def test_calibrate_reports_and_keeps(cli, path, labelled):
 
 
 def test_a_dry_run_keeps_nothing(cli, path, labelled):
-    assert "not kept" in cli("calibrate", path, labelled, "--dry-run").out
+    assert "not stored" in cli("calibrate", path, labelled, "--dry-run").out
     with evimem.open(path) as memory:
         assert memory.calibration() is None
 

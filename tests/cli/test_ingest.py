@@ -55,7 +55,7 @@ def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatc
     monkeypatch.setattr("evimem.cli.commands.ingest_command.load", interrupted)
     ran = cli("ingest", path, chat)
     assert ran.code == Exit.INTERRUPTED
-    assert "interrupted; 80 turns are kept, the same command goes on from there" in ran.err
+    assert "interrupted; 80 turns are stored, the same command continues from there" in ran.err
     monkeypatch.undo()
     report = cli("ingest", path, chat, "--json").data["memories"][0]
     assert (report["existing"], report["added"]) == (80, 103)
@@ -142,7 +142,7 @@ def test_one_of_several_conversations_can_be_chosen(cli, several, path):
 
 def test_a_conversation_that_is_not_there_is_refused_with_those_that_are(cli, several, path):
     ran = cli("ingest", path, several, "--only", "q9")
-    assert (ran.code, "there are q1, ../q2" in ran.err) == (Exit.INPUT, True)
+    assert (ran.code, "expected one of q1, ../q2" in ran.err) == (Exit.INPUT, True)
 
 
 def test_several_conversations_do_not_go_into_one_file(cli, several, path):

@@ -132,11 +132,11 @@ def test_an_interval_is_written_by_its_days(start, end, granularity, shown):
     assert interval(TimeSpan(start, end, granularity, "then")) == shown
 
 
-def test_what_turns_are_still_owed_is_named_with_the_command_for_it():
+def test_queued_jobs_are_shown_with_the_command_that_processes_them():
     statuses = [TurnStatus("a", "added", pending=("link",)), TurnStatus("b", "added", pending=("link", "vector"))]
     shown = plain_view.text_of(added_page("m.evimem", AddReport.of(statuses, 3), [], 0.5))
     assert "2 turns added, 3 facts  0.5 s, 4/s" in shown
-    assert "pending   2 turns: link; `evimem enrich m.evimem` does this" in shown
+    assert "pending   2 turns: link; run `evimem enrich m.evimem` to process them" in shown
     assert "pending   1 turn: vector" in shown
 
 
@@ -185,27 +185,27 @@ def test_every_kind_of_event_of_a_trace_is_shown():
     )
     shown = plain_view.text_of(trace_page(Trace("When?", "iris", events)), 200)
     for part in (
-        "wants    a time, about Mira",
+        "asks for a time, about Mira",
         "budget   k=10  without=tiers",
         "search   When?  anchor, k=10, dates",
         "found    9 new turns, 1 fact by anchor  t0 t1 t2 t3 t4 t5 and 3 more",
-        "has      time  t1",
+        "met      time  t1",
         "waived   reason: too vague",
-        "lost     place: no witness",
+        "reopened place: no witness",
         "open     time",
         "known    3 facts about Mira",
-        "judged   partial 0.60 (said exact 0.90), probability 0.71 by llm",
+        "judged   partial 0.60 (judge said exact 0.90), probability 0.71 by llm",
         "because  vague",
         "missing  (time) no date",
         "called   judge model: ok  1,200 + 30 tokens, 1.5 s, 2 retries, 1 repair",
         "called   judge model: ReplyError",
         "look up  Mira  too little is known about Mira",
-        "shown    2 turns, 4 turns left out for want of room",
+        "shown    2 turns, 4 turns left out (token budget)",
         "signals  s0=0.00  s1=0.10",
         "s7=0.70  and 4 more",
         "stopped  exact evidence",
         "step     one",
-        "answer   8 March  direct  cites nothing, 2 citations of nothing shown dropped",
+        "answer   8 March  direct  cites nothing, 2 citations of turns not shown dropped",
         "abstain  it is about Tomas",
         "failed   ModelTimeout: late",
         "did      wonder: why  much=1",

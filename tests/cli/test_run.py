@@ -61,8 +61,8 @@ def test_a_wrong_command_line_is_a_usage_error(cli):
     ("words", "reason"),
     [
         (["--llm"], "--llm needs --model NAME"),
-        (["--model", "gpt"], "--model is for --llm"),
-        (["--base-url", "http://x"], "--base-url is for --llm"),
+        (["--model", "gpt"], "--model needs --llm"),
+        (["--base-url", "http://x"], "--base-url needs --llm"),
     ],
 )
 def test_a_model_is_used_only_when_asked_for(cli, friends, words, reason):

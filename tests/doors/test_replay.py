@@ -102,7 +102,7 @@ def test_a_memory_that_changed_is_named_and_what_differs_with_it(path: Path) -> 
         trace = memory.ask(QUESTION).trace
     with evimem.open(path) as offline:
         offline.add("Mira", "When did I adopt my puppy? When Mira adopted her puppy!", time="2024-12-24T10:00")
-        with pytest.raises(TraceMismatch, match=r"event \d+ of the trace is Found"):
+        with pytest.raises(TraceMismatch, match=r"event \d+ of the trace \(Found"):
             evimem.replay(trace, offline)
 
 
@@ -116,5 +116,5 @@ def test_a_trace_without_its_beginning_or_its_replies_is_refused(path: Path) -> 
         with pytest.raises(TraceMismatch, match="analysis"):
             evimem.replay(Trace(trace.question, trace.loop, (early, *trace.events[1:])), offline)
         without = tuple(event for event in trace if event.kind != "call")
-        with pytest.raises(TraceMismatch, match="more is asked"):
+        with pytest.raises(TraceMismatch, match="more model requests"):
             evimem.replay(Trace(trace.question, trace.loop, without), offline)

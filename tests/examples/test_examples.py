@@ -55,5 +55,5 @@ def test_the_assistant_is_asked_and_answers_at_length():
 
 
 def test_an_unknown_example_is_refused_with_the_names_there_are():
-    with pytest.raises(ValueError, match="no example 'colleagues'; there are 'friends', 'assistant'"):
+    with pytest.raises(ValueError, match="no example 'colleagues'; expected one of 'friends', 'assistant'"):
         load_example("colleagues")

@@ -145,7 +145,7 @@ def test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits(tmp_p
     ):
         told(memory)
         memory.extend([replace(memory.turn("p"), id=f"p{number}") for number in range(30)])
-        with Lateness() as lateness, patch.object(evimem.doors.memory, "AT_ONCE", 1), pytest.raises(evimem.ModelError):
+        with Lateness() as lateness, patch.object(evimem.doors.memory, "WORKERS", 1), pytest.raises(evimem.ModelError):
             memory.enrich()
         lateness.check(DEADLINE)
         clock.advance(seconds - 1)

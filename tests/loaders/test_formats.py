@@ -55,5 +55,5 @@ def test_messages_load_as_one_conversation(tmp_path):
 
 
 def test_a_format_that_does_not_exist_is_refused_with_those_that_do(tmp_path):
-    with pytest.raises(ImportFailed, match=f"no format 'csv'; there are {', '.join(FORMATS)}"):
+    with pytest.raises(ImportFailed, match=f"no format 'csv'; expected one of {', '.join(FORMATS)}"):
         list(load(tmp_path / "a", "csv"))

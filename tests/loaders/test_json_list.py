@@ -29,7 +29,7 @@ def test_the_elements_are_those_of_the_list_whatever_the_chunks(values, chunk, s
 
 @pytest.mark.parametrize("data", [b'[{"a": 1}, {"b": 2', b'[{"a": 1}', b'["never closed', b'["escaped \\'])
 def test_a_list_cut_short_is_an_error_and_not_a_shorter_list(data):
-    with pytest.raises(ImportFailed, match=r"cut short|not JSON"):
+    with pytest.raises(ImportFailed, match=r"truncated|not JSON"):
         list(json_list.elements(io.BytesIO(data), "export.json"))
 
 

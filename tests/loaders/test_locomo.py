@@ -71,7 +71,7 @@ def test_a_file_of_unknown_digest_is_known_to_nobody(path):
 def test_a_list_of_something_else_is_refused(tmp_path):
     path = tmp_path / "other.json"
     path.write_text('[{"sample_id": "x"}]')
-    with pytest.raises(ImportFailed, match="conversation 1 is not LoCoMo's"):
+    with pytest.raises(ImportFailed, match="conversation 1 is not in the form of LoCoMo"):
         list(read_locomo(path))
 
 

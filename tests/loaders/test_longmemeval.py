@@ -71,5 +71,5 @@ def test_labels_stay_with_the_question(case):
 def test_a_broken_question_is_refused_with_its_number(tmp_path, change):
     path = tmp_path / "lme.json"
     path.write_text(json.dumps([CASE, CASE | change]))
-    with pytest.raises(ImportFailed, match="question 2 is not LongMemEval's"):
+    with pytest.raises(ImportFailed, match="question 2 is not in the form of LongMemEval"):
         list(read_longmemeval(path))

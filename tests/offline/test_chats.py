@@ -13,22 +13,22 @@ def outcomes() -> list[Outcome]:
 
 
 def test_most_stated_answers_are_given_right(outcomes: list[Outcome]) -> None:
-    told = [outcome.right for outcome in outcomes if outcome.told]
-    assert sum(told) >= 0.85 * len(told)
+    stated = [outcome.right for outcome in outcomes if outcome.answerable]
+    assert sum(stated) >= 0.85 * len(stated)
 
 
 def test_most_questions_without_a_stated_answer_are_refused_with_a_reason(outcomes: list[Outcome]) -> None:
-    untold = [outcome for outcome in outcomes if not outcome.told]
-    assert sum(outcome.right for outcome in untold) >= 0.88 * len(untold)
-    assert all(outcome.answer.reason for outcome in untold if outcome.right)
+    unstated = [outcome for outcome in outcomes if not outcome.answerable]
+    assert sum(outcome.right for outcome in unstated) >= 0.88 * len(unstated)
+    assert all(outcome.answer.reason for outcome in unstated if outcome.right)
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_half_of_the_questions_have_no_stated_answer(part: str) -> None:
     asked = [question for chat in chats(part) for question in chat.questions]
-    untold = sum(not question.accepted for question in asked)
+    unstated = sum(not question.accepted for question in asked)
     assert len(asked) >= 150
-    assert 0.45 <= untold / len(asked) <= 0.55
+    assert 0.45 <= unstated / len(asked) <= 0.55
 
 
 def test_an_answer_is_right_when_it_has_an_accepted_one_and_few_other_words() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import evimem
 from evimem.bench.answer_f1 import f1
-from evimem.examples import EXAMPLES, Question, load_example, load_questions
+from evimem.examples import EXAMPLES, ExampleQuestion, load_example, load_questions
 from evimem.judging.evidence import View
 from evimem.judging.tracker import replay_trace
 from evimem.offline.offline_judge import OfflineJudge
@@ -21,7 +21,7 @@ SEVERAL = {"list", "inference"}
 @pytest.fixture(scope="module", params=EXAMPLES)
 def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[list[tuple[Question, evimem.Answer]]]:
+) -> Iterator[list[tuple[ExampleQuestion, evimem.Answer]]]:
     path: Path = tmp_path_factory.mktemp("examples") / "m.evimem"
     with evimem.open(path) as memory:
         memory.extend(load_example(request.param))
@@ -35,20 +35,22 @@ def friends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[evimem.Memory]
         yield memory
 
 
-def test_most_stated_answers_are_given_with_a_good_f1(asked: list[tuple[Question, evimem.Answer]]) -> None:
-    told = [(q, a) for q, a in asked if q.answer is not None and q.kind not in SEVERAL]
-    assert sum(not a.abstained for _, a in told) >= 0.8 * len(told)
-    assert sum(f1(a.text or "", q.answer or "") for q, a in told) >= 0.35 * len(told)
+def test_most_stated_answers_are_given_with_a_good_f1(asked: list[tuple[ExampleQuestion, evimem.Answer]]) -> None:
+    stated = [(q, a) for q, a in asked if q.answer is not None and q.kind not in SEVERAL]
+    assert sum(not a.abstained for _, a in stated) >= 0.8 * len(stated)
+    assert sum(f1(a.text or "", q.answer or "") for q, a in stated) >= 0.35 * len(stated)
 
 
-def test_questions_without_a_stated_answer_are_refused_more_often(asked: list[tuple[Question, evimem.Answer]]) -> None:
-    told = [a.abstained for q, a in asked if q.answer is not None]
-    untold = [a.abstained for q, a in asked if q.answer is None]
-    assert sum(untold) / len(untold) >= sum(told) / len(told) + 0.25
+def test_unstated_answers_are_refused_more_often_than_stated_ones(
+    asked: list[tuple[ExampleQuestion, evimem.Answer]],
+) -> None:
+    stated = [a.abstained for q, a in asked if q.answer is not None]
+    unstated = [a.abstained for q, a in asked if q.answer is None]
+    assert sum(unstated) / len(unstated) >= sum(stated) / len(stated) + 0.25
 
 
 def test_every_answer_cites_characters_of_turns_and_every_refusal_has_a_reason(
-    asked: list[tuple[Question, evimem.Answer]],
+    asked: list[tuple[ExampleQuestion, evimem.Answer]],
 ) -> None:
     for _, answer in asked:
         assert 0 <= answer.confidence <= 1
@@ -60,7 +62,7 @@ def test_every_answer_cites_characters_of_turns_and_every_refusal_has_a_reason(
             assert all(citation.quote for citation in answer.citations)
 
 
-def test_every_trace_replays(asked: list[tuple[Question, evimem.Answer]]) -> None:
+def test_every_trace_replays(asked: list[tuple[ExampleQuestion, evimem.Answer]]) -> None:
     for _, answer in asked:
         assert Trace.from_json(answer.trace.to_json()) == answer.trace
         state = replay_trace(answer.trace)

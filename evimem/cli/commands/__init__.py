@@ -1,1 +1,1 @@
-"""One module a command: its docstring is its help, `add_arguments` its options, `run` what it does."""
+"""One module per command: its docstring is the help, `add_arguments` adds the options, `run` runs it."""

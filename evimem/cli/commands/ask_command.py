@@ -1,6 +1,6 @@
-"""Answer a question from a memory, with the turns that the answer rests on; or say what is missing.
+"""Answer a question from a memory and cite the turns, or say what is missing.
 
-Exits with 3 where the memory does not tell. The trace of the question is kept in the memory: `evimem trace PATH`.
+Exits with code 3 if the memory has no answer. The trace is stored in the memory; show it with `evimem trace PATH`.
 """
 
 from __future__ import annotations
@@ -14,25 +14,32 @@ import evimem
 
 from ...db.atomic_files import replace_with
 from ...errors import StoreError
+from ...loops import LOOPS
 from ..exit_codes import Exit
 from ..json_output import answer_data
 from ..open_memory import add_model, add_path, existing
 from ..page import Piece, line
 from ..screen import Screen
-from ..views.answer_view import answer_page, spoken_page
+from ..views.answer_view import answer_page, streamed_page
 from ..views.trace_view import trace_page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ask`."""
     add_path(parser)
-    parser.add_argument("question", metavar="QUESTION")
-    parser.add_argument("--loop", default="iris", metavar="NAME", help="how to look for evidence (iris)")
-    parser.add_argument("--asked-at", metavar="TIME", help="today, for the question; else when the last turn was said")
-    parser.add_argument("--trace", action="store_true", help="also show what was looked for, found and judged")
-    parser.add_argument("--save-trace", metavar="FILE", type=Path, help="write the trace to a file as JSON")
-    parser.add_argument("--stream", action="store_true", help="print the words of the answer as they come")
-    parser.add_argument("--no-keep", action="store_true", help="do not keep the trace in the memory")
+    parser.add_argument("question", metavar="QUESTION", help="the question, in quotes")
+    parser.add_argument(
+        "--loop", default="iris", metavar="NAME", help=f"the retrieval loop: {', '.join(sorted(LOOPS))} (default: iris)"
+    )
+    parser.add_argument(
+        "--asked-at",
+        metavar="TIME",
+        help="the date that counts as today for the question (default: that of the newest turn)",
+    )
+    parser.add_argument("--trace", action="store_true", help="also show searches, evidence and verdicts")
+    parser.add_argument("--save-trace", metavar="FILE", type=Path, help="also write the trace to FILE as JSON")
+    parser.add_argument("--stream", action="store_true", help="print the answer while it is generated")
+    parser.add_argument("--no-keep", action="store_true", help="do not store the trace in the memory")
     add_model(parser)
 
 
@@ -46,7 +53,7 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     if options.save_trace:
         with replace_with(options.save_trace) as file:
             file.write(answer.trace.to_json().encode())
-    page = spoken_page(answer, turns) if options.stream else answer_page(options.question, answer, turns)
+    page = streamed_page(answer, turns) if options.stream else answer_page(options.question, answer, turns)
     data: dict[str, Any] = answer_data(options.question, answer, turns)
     if options.trace:
         page += trace_page(answer.trace)
@@ -56,8 +63,8 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def misused(options: argparse.Namespace) -> str | None:
-    """Say what is wrong with the options."""
-    return "--stream is for people: without --json" if options.stream and options.json else None
+    """Return what is wrong with the options; None if nothing is."""
+    return "--stream and --json exclude each other; give one of them" if options.stream and options.json else None
 
 
 def _asked(memory: evimem.Memory, options: argparse.Namespace) -> evimem.Answer:
@@ -65,17 +72,17 @@ def _asked(memory: evimem.Memory, options: argparse.Namespace) -> evimem.Answer:
 
 
 def _streamed(memory: evimem.Memory, options: argparse.Namespace, screen: Screen) -> evimem.Answer:
-    """Print the words of the answer as they come; return the answer."""
+    """Print the text of the answer as it comes; return the answer."""
     screen.page([line(Piece("? ", "dim"), Piece(options.question, "strong"))])
-    spoken = False
+    printed = False
     for piece in memory.ask(options.question, options.loop, asked_at=options.asked_at, stream=True):
         if isinstance(piece, str):
-            screen.say(piece if spoken else f"  {piece}")
-            spoken = True
+            screen.stream(piece if printed else f"  {piece}")
+            printed = True
         elif isinstance(piece, evimem.Answer):
             answer = piece
-    if spoken:
-        screen.say("\n")
+    if printed:
+        screen.stream("\n")
     return answer
 
 
@@ -89,5 +96,5 @@ def exit_of(answer: evimem.Answer) -> Exit:
 def _keep(memory: evimem.Memory, answer: evimem.Answer, screen: Screen) -> None:
     try:
         memory.keep_trace(answer.trace)
-    except StoreError as error:  # the answer is good also where the file cannot be written
-        screen.note(f"evimem: the trace is not kept: {error}")
+    except StoreError as error:  # the answer is valid even if the file cannot be written
+        screen.note(f"evimem: the trace was not stored: {error}")

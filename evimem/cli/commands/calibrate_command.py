@@ -1,7 +1,7 @@
-"""Fit a memory's probabilities to labelled questions, and say how far they hold.
+"""Calibrate a memory's probabilities on labelled questions, and report their quality.
 
-LABELLED has a JSON object a line: {"question": "When did we move?", "answer": "May 2023"}, with null for an answer that
-nobody told. From 50 questions on, 10 of either kind at least. The memory keeps the map, and no word of the questions.
+LABELLED has one JSON object per line: {"question": "When did we move?", "answer": "May 2023"}, with null if the memory
+has no answer. Give at least 50 questions, 10 of each kind. The memory stores the fitted map, not the questions.
 """
 
 from __future__ import annotations
@@ -24,23 +24,35 @@ from ..views.calibration_view import calibration_page
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `calibrate`."""
     add_path(parser)
-    parser.add_argument("labelled", metavar="LABELLED", type=Path, help="the questions, as lines of JSON")
+    parser.add_argument(
+        "labelled", metavar="LABELLED", type=Path, help="the labelled questions, one JSON object per line"
+    )
     wanted = parser.add_mutually_exclusive_group()
     wanted.add_argument(
         "--false-abstention",
         type=float,
         default=FALSE_ABSTENTION,
         metavar="SHARE",
-        help=f"how many of the questions that have an answer may be refused ({FALSE_ABSTENTION})",
+        help=f"share of the answerable questions that may be refused, 0 to 1 (default: {FALSE_ABSTENTION})",
     )
-    wanted.add_argument("--precision", type=float, metavar="SHARE", help="how many of those answered must have one")
-    parser.add_argument("--dry-run", action="store_true", help="only report; the memory is used as before")
-    parser.add_argument("--report", metavar="DIR", type=Path, help="also draw reliability and risk-coverage, as SVG")
+    wanted.add_argument(
+        "--precision",
+        type=float,
+        metavar="SHARE",
+        help="share of the answered questions that must be answerable, 0 to 1",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only report; do not change the memory")
+    parser.add_argument(
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="also write plots of reliability and of risk against coverage to DIR, as SVG",
+    )
     add_model(parser)
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
-    """Calibrate, and print what that is worth."""
+    """Calibrate, and print the quality of the result."""
     questions = list(read_labelled(options.labelled))
     with existing(options) as memory, screen.progress("asking", "questions", len(questions)) as progress:
         found = memory.calibrate(
@@ -57,14 +69,14 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def draw(found: Calibration, folder: Path) -> None:
-    """Write the pictures of a calibration."""
+    """Write the plots of a calibration."""
     folder.mkdir(parents=True, exist_ok=True)
-    told = f"{found.questions} questions that the map was not fitted on"
+    note = f"{found.questions} questions, cross-validated"
     base = 1 - found.answerable / found.questions
     charts = {
-        "reliability.svg": reliability_chart("Reliability", found.reliability, f"ECE {found.ece:.3f} over {told}"),
+        "reliability.svg": reliability_chart("Reliability", found.reliability, f"ECE {found.ece:.3f} over {note}"),
         "risk-coverage.svg": risk_chart(
-            "Risk against coverage", [("by probability", found.curve)], f"AURC {found.aurc:.3f} over {told}", base
+            "Risk against coverage", [("by probability", found.curve)], f"AURC {found.aurc:.3f} over {note}", base
         ),
     }
     for name, chart in charts.items():

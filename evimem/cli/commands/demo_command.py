@@ -1,6 +1,6 @@
-"""See it work: a year of chat between two friends is read, asked about, and one question honestly left open.
+"""Try evimem on an example: ingest a year of chat between two friends and ask eight questions, one without an answer.
 
-Needs no model, no key and no network. With --keep the memory stays, to be asked more with `evimem ask`.
+Needs no model, no API key and no network. With --keep the memory is kept, for more questions with `evimem ask`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ QUESTIONS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `demo`."""
-    parser.add_argument("--keep", metavar="PATH", type=Path, help="make the memory here and leave it")
+    parser.add_argument("--keep", metavar="PATH", type=Path, help="create the memory at PATH and keep it")
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
-    """Show it."""
+    """Run the demo."""
     if options.keep:
         return _demo(options.keep, screen, kept=True)
     with tempfile.TemporaryDirectory(prefix="evimem-") as folder:
@@ -68,20 +68,20 @@ def _demo(path: Path, screen: Screen, *, kept: bool) -> Exit:
 
 def _opening(turns: list[Turn], facts: int, seconds: float) -> list[Block]:
     sessions = len({turn.session for turn in turns})
-    spoken = f"{counted(len(turns), 'turn')} in {counted(sessions, 'session')}"
+    size = f"{counted(len(turns), 'turn')} in {counted(sessions, 'session')}"
     since = f"{day(turns[0].time)} to {day(turns[-1].time)}"
     return [
         Heading("Mira and Tomas, old friends, over a year"),
-        line(f"{spoken}, {since}: read in {seconds:.1f} s, {counted(facts, 'fact')} found."),
-        line(Piece("No model, no key, no network. Each answer names the turn that it rests on.", "dim")),
+        line(f"{size}, {since}: ingested in {seconds:.1f} s, {counted(facts, 'fact')} found."),
+        line(Piece("No model, no API key, no network. Each answer cites the turn that states it.", "dim")),
         BLANK,
     ]
 
 
 def _closing(path: Path, *, kept: bool) -> list[Block]:
     if kept:
-        return [line("Ask it more:  ", Piece(f'evimem ask {path} "Who is having twins?"', "strong"))]
+        return [line("Ask more:  ", Piece(f'evimem ask {path} "Who is having twins?"', "strong"))]
     return [
-        line("Keep it and ask more:  ", Piece("evimem demo --keep friends.evimem", "strong")),
-        line("Read a chat of yours:  ", Piece("evimem ingest my.evimem chat.json", "strong")),
+        line("Keep this memory and ask more:  ", Piece("evimem demo --keep friends.evimem", "strong")),
+        line("Ingest a chat of your own:      ", Piece("evimem ingest my.evimem chat.json", "strong")),
     ]

@@ -1,6 +1,6 @@
-"""Check that a memory is whole: every page, every digest, every derived row. Reads the whole file.
+"""Verify a memory: every page, digest and derived row. Reads the whole file.
 
-Each problem is named with what can be done about it. --repair derives again what is derived; turns are never guessed.
+Each problem is reported with a remedy. --repair rebuilds derived rows from the turns; turns are never changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..views.state_view import health_page
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `doctor`."""
     add_path(parser)
-    parser.add_argument("--repair", action="store_true", help="derive again what is not as it should be")
+    parser.add_argument("--repair", action="store_true", help="rebuild derived rows that are wrong")
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
@@ -30,18 +30,18 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         screen.note(note)
     try:
         with existing(options) as memory:
-            health = _looked_after(memory, screen, repair=options.repair)
+            health = _checked(memory, screen, repair=options.repair)
     except StoreCorrupt as error:
         why = error.__cause__ or error
-        what = f"{str(options.path)!r} is damaged so badly that it cannot be looked through ({why}); restore a backup"
+        what = f"{str(options.path)!r} is too damaged to be checked ({why}); restore a backup"
         raise StoreCorrupt(what) from error
     screen.show(health_page(str(options.path), health), health_data(health))
     return Exit.STORE if health.problems or health.failed else Exit.OK
 
 
-def _looked_after(memory: Memory, screen: Screen, *, repair: bool) -> Health:
-    total = 2 * memory.health().turns  # each is read twice
-    with screen.progress("checking", "steps", total) as progress:
+def _checked(memory: Memory, screen: Screen, *, repair: bool) -> Health:
+    total = 2 * memory.health().turns  # each turn is read twice
+    with screen.progress("checking", "turns read", total) as progress:
         health = memory.check(progress=progress)
     if not (repair and health.problems):
         return health
@@ -50,5 +50,5 @@ def _looked_after(memory: Memory, screen: Screen, *, repair: bool) -> Health:
     except StoreCorrupt as error:
         screen.note(f"nothing was repaired: {error}")
         return health
-    with screen.progress("checking again", "steps", total) as progress:
+    with screen.progress("checking again", "turns read", total) as progress:
         return memory.check(progress=progress)

@@ -1,7 +1,7 @@
-"""Do the work that turns are still owed: vectors, links, and with --llm facts. Safe to interrupt and to repeat.
+"""Process queued jobs: embeddings, edges, and with --llm facts. Safe to interrupt and to repeat.
 
---dry-run says first what a model would be asked and what that costs. --batch hands the turns to the provider's Batch
-API, at a lower price: repeat the command, within a day, until none wait.
+--dry-run estimates the requests to a model and their cost. --batch uses the provider's Batch API, at a lower price:
+repeat the command, within a day, until no turns are waiting.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from ..views.wording import counted
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `enrich`."""
     add_path(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say what a model would be asked, and the cost")
+    parser.add_argument("--dry-run", action="store_true", help="only estimate the requests to a model and their cost")
     parser.add_argument("--batch", action="store_true", help="use the provider's Batch API: cheaper, within a day")
     add_model(parser)
 
 
 def misused(options: argparse.Namespace) -> str | None:
-    """Say what is wrong with the options."""
+    """Return what is wrong with the options; None if nothing is."""
     if options.batch and options.dry_run:
-        return "--batch and --dry-run exclude each other"
-    return "--batch is for --llm" if options.batch and not options.llm else None
+        return "--batch and --dry-run exclude each other; give one of them"
+    return "--batch needs --llm and --model NAME" if options.batch and not options.llm else None
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
-    """Work the queue off."""
+    """Process the queue."""
     with existing(options) as memory:
         if options.dry_run:
             _estimate(memory, screen)
@@ -47,7 +47,9 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 
 def _enrich(memory: evimem.Memory, screen: Screen) -> None:
     pending = memory.health().pending
-    total = sum(pending.values()) if "extract" in pending or not pending else None  # else a model may have more to do
+    total = (
+        sum(pending.values()) if "extract" in pending or not pending else None
+    )  # else the number of turns left for the model is unknown
     with screen.progress("enriching", "jobs", total or None) as progress:
         done = memory.enrich(progress=progress)
     left = memory.health()
@@ -58,9 +60,13 @@ def _enrich(memory: evimem.Memory, screen: Screen) -> None:
 
 def _estimate(memory: evimem.Memory, screen: Screen) -> None:
     estimate = memory.estimate()
-    cost = "unknown: give --llm, --model and --price" if estimate.cost is None else f"about ${estimate.cost:,.2f}"
+    cost = (
+        "unknown; give --llm, --model NAME and --price IN OUT"
+        if estimate.cost is None
+        else f"about ${estimate.cost:,.2f}"
+    )
     page: list[Block] = [
-        line(f"{counted(estimate.turns, 'turn')} that no model has read"),
+        line(f"{counted(estimate.turns, 'turn')} not yet read by a model"),
         field("requests", f"{estimate.requests:,}"),
         field("tokens", f"about {estimate.input_tokens:,} in, {estimate.output_tokens:,} out"),
         field("cost", cost),
@@ -71,9 +77,9 @@ def _estimate(memory: evimem.Memory, screen: Screen) -> None:
 def _batch(memory: evimem.Memory, screen: Screen) -> None:
     report = memory.enrich_batch()
     page: list[Block] = [
-        line(f"{counted(report.collected, 'turn')} read, {report.failed:,} to be asked again"),
-        line(f"{counted(report.handed_in, 'turn')} handed in, {report.waiting:,} waiting"),
+        line(f"{counted(report.collected, 'turn')} collected, {report.failed:,} failed"),
+        line(f"{counted(report.handed_in, 'turn')} submitted, {report.waiting:,} waiting"),
     ]
     if report.waiting:
-        page.append(line("repeat this command to collect them; a batch takes up to a day"))
+        page.append(line("repeat this command to collect the waiting turns; a batch takes up to a day"))
     screen.show(page, asdict(report))

@@ -1,4 +1,4 @@
-"""Write every turn of a memory, with the facts found in it, as lines of JSON."""
+"""Write every turn of a memory with its facts to a file, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..views.wording import counted
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `export`."""
     add_path(parser)
-    parser.add_argument("file", metavar="FILE", type=Path, help="where to write")
-    parser.add_argument("--force", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the file to write")
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Write the export."""
     if options.file.exists() and not options.force:
-        raise InvalidQuery(f"{str(options.file)!r} is there already; give another name, or --force to replace it")
+        raise InvalidQuery(f"{str(options.file)!r} exists already; give another name, or --force to replace it")
     with existing(options) as memory:
         turns = memory.stats().turns
         with screen.progress("exporting", "turns", turns) as progress:

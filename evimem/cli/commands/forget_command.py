@@ -16,16 +16,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `forget`."""
     add_path(parser)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--turn", metavar="ID", action="append", help="a turn; may be repeated")
-    what.add_argument("--session", metavar="NAME", help="every turn of a session")
-    what.add_argument("--before", metavar="TIME", help="every turn said before a moment, such as 2024-01-01")
-    what.add_argument("--as-in", metavar="PATH", help="what another copy has forgotten, for a backup that is put back")
+    what.add_argument("--turn", metavar="ID", action="append", help="the turn of this id; may be repeated")
+    what.add_argument("--session", metavar="NAME", help="every turn of this session")
+    what.add_argument("--before", metavar="TIME", help="every turn said before this time, such as 2024-01-01")
+    what.add_argument(
+        "--as-in", metavar="PATH", help="every turn that another copy of this memory has erased; for a restored backup"
+    )
     what.add_argument("--everything", action="store_true", help="every turn")
-    parser.add_argument("--yes", action="store_true", help="needed with --everything")
+    parser.add_argument("--yes", action="store_true", help="confirm --everything")
 
 
 def misused(options: argparse.Namespace) -> str | None:
-    """Say what is wrong with the options."""
+    """Return what is wrong with the options; None if nothing is."""
     return (
         "--everything erases the whole memory; add --yes to do it" if options.everything and not options.yes else None
     )

@@ -1,4 +1,4 @@
-"""Read an export of evimem into a memory, facts included. For other files there is `evimem ingest`."""
+"""Add the turns and facts of an evimem export to a memory. For other files use `evimem ingest`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..views.added_view import added_page
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `import`."""
     add_path(parser)
-    parser.add_argument("file", metavar="FILE", type=Path, help="what `evimem export` wrote")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a file that `evimem export` wrote")
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
-    """Read the export; turns that are there already are left as they are."""
+    """Add the export; turns that are stored already stay unchanged."""
     with evimem.open(options.path) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(options.file, progress=progress)
     screen.show(added_page(str(options.path), report, (), progress.seconds), added_data(report))

@@ -1,8 +1,8 @@
-"""Read a conversation into a memory: lines of turns, chat messages, LoCoMo, LongMemEval, a ChatGPT export.
+"""Add a conversation to a memory: lines of turns, chat messages, LoCoMo, LongMemEval, a ChatGPT export.
 
-The format is seen from the file. A line of turns is JSON with speaker, text and time, and may have id, session,
-caption, role and metadata. A file of several conversations makes PATH a folder with a memory for each. What is there
-already is left as it is: after Ctrl-C, the same command goes on from where it was.
+The format is detected from the file. A line of turns is a JSON object with speaker, text and time, and optionally id,
+session, caption, role and metadata. For a file of several conversations, PATH becomes a folder with one memory each.
+Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import evimem
 
 from ...errors import InvalidQuery
-from ...loaders import FORMATS, Conversation, Refusal, detect, load, strictly
+from ...loaders import FORMATS, Conversation, RefusedItem, detect, load, raise_refused
 from ...loaders.locomo_format import known_file
 from ...types.reports import AddReport
 from ...types.values import Turn
@@ -34,26 +34,32 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ingest`."""
     add_path(parser)
-    parser.add_argument("file", metavar="FILE", type=Path, help="the conversation")
-    parser.add_argument("--format", choices=FORMATS, help="what the file is, if that cannot be seen from it")
-    parser.add_argument("--start", metavar="TIME", help="when a list of messages without times began")
-    parser.add_argument("--session", metavar="NAME", help="the session of a list of messages (the file's name)")
-    parser.add_argument("--only", metavar="NAME", help="of several conversations, read this one into PATH")
-    parser.add_argument("--strict", action="store_true", help="stop at the first turn that cannot be kept")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the file to read")
+    parser.add_argument("--format", choices=FORMATS, help="the format of FILE (default: detected)")
+    parser.add_argument(
+        "--start", metavar="TIME", help="for messages without times: when the first was sent, such as 2024-03-12T18:20"
+    )
+    parser.add_argument("--session", metavar="NAME", help="for messages: the session (default: the file's name)")
+    parser.add_argument("--only", metavar="NAME", help="of several conversations, add only this one, to the file PATH")
+    parser.add_argument(
+        "--strict", action="store_true", help="stop at the first turn that is refused, instead of reporting it"
+    )
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Read the file."""
     name = options.format or detect(options.file)
     if name == "locomo" and known_file(options.file) is None:
-        screen.note(f"evimem: {options.file} is none of the LoCoMo files known by digest; figures may not compare")
-    refusals: list[Refusal] = []
+        screen.note(
+            f"evimem: {options.file} is none of the LoCoMo files known by digest; figures may not be comparable"
+        )
+    refusals: list[RefusedItem] = []
     conversations = load(
         options.file,
         name,
         start=_start(options.start),
         session=options.session,
-        refuse=strictly if options.strict else refusals.append,
+        refuse=raise_refused if options.strict else refusals.append,
     )
     results: list[dict[str, Any]] = []
     for conversation in _chosen(conversations, options):
@@ -70,12 +76,14 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, *, strict: bool = False) -> AddReport:
-    """Keep turns in a memory. Ctrl-C loses nothing of what a transaction has ended with; say so."""
+    """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is."""
     with evimem.open(path) as memory:
         try:
             return memory.extend(turns, strict=strict, progress=progress)
         except KeyboardInterrupt:
-            screen.note(f"\nevimem: interrupted; {progress.done:,} turns are kept, the same command goes on from there")
+            screen.note(
+                f"\nevimem: interrupted; {progress.done:,} turns are stored, the same command continues from there"
+            )
             raise
 
 
@@ -90,7 +98,7 @@ def _chosen(conversations: Iterator[Conversation], options: argparse.Namespace) 
             return
         names.append(conversation.name)
     raise InvalidQuery(
-        f"{str(options.file)!r} has no conversation {options.only!r}; there are {', '.join(names) or 'none'}"
+        f"{str(options.file)!r} has no conversation {options.only!r}; expected one of {', '.join(names) or 'none'}"
     )
 
 
@@ -100,15 +108,15 @@ def _memory_of(conversation: Conversation, options: argparse.Namespace) -> Path:
         return path
     if path.is_file():
         raise InvalidQuery(
-            f"{str(options.file)!r} holds several conversations and {str(path)!r} is one file; give a folder, or "
-            f"--only {conversation.name} for one of them"
+            f"{str(options.file)!r} holds several conversations but {str(path)!r} is one file; give a folder, or "
+            f"--only {conversation.name} to add one of them"
         )
     path.mkdir(parents=True, exist_ok=True)
     return path / f"{_file_name(conversation.name)}.evimem"
 
 
 def _file_name(name: str) -> str:
-    # A name from a file never becomes a path.
+    # The name comes from an untrusted file: it must not become a path.
     return name if _PLAIN_NAME.fullmatch(name) else blake2b(name.encode(), digest_size=12).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Find the turns that bear on some words, best first."""
+"""Find the turns that match a query, best first."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from ..views.turns_view import hits_page
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `search`."""
     add_path(parser)
-    parser.add_argument("query", metavar="WORDS", help="what to look for")
-    parser.add_argument("-k", type=int, default=10, metavar="N", help="how many turns (10)")
-    parser.add_argument("--before", metavar="TIME", help="only what happened before a moment, such as 2024-06-01")
-    parser.add_argument("--after", metavar="TIME", help="only what happened at or after a moment")
-    parser.add_argument("--speaker", metavar="NAME", help="only what one person said")
-    parser.add_argument("--session", metavar="NAME", help="only what was said in a session")
-    parser.add_argument("--exclude", metavar="ID", action="append", default=[], help="not this turn; may be repeated")
-    parser.add_argument("--explain", action="store_true", help="show what each score is made of")
+    parser.add_argument("query", metavar="QUERY", help="the words to look for, in quotes")
+    parser.add_argument("-k", type=int, default=10, metavar="N", help="how many turns to return (default: 10)")
+    parser.add_argument("--before", metavar="TIME", help="only what happened before this time, such as 2024-06-01")
+    parser.add_argument("--after", metavar="TIME", help="only what happened at or after this time")
+    parser.add_argument("--speaker", metavar="NAME", help="only turns of this speaker")
+    parser.add_argument("--session", metavar="NAME", help="only turns of this session")
+    parser.add_argument(
+        "--exclude", metavar="ID", action="append", default=[], help="leave out the turn of this id; may be repeated"
+    )
+    parser.add_argument("--explain", action="store_true", help="show the parts of each score")
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:

@@ -1,4 +1,4 @@
-"""Show a turn as it was said, with the facts found in it and the turns around it."""
+"""Show a turn verbatim, with its facts, its context and the turns linked to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `show`."""
     add_path(parser)
     parser.add_argument("turn", metavar="TURN_ID", help="the turn's id, as search and ask print it")
-    parser.add_argument("--around", type=int, default=2, metavar="N", help="how many turns before and after it (2)")
+    parser.add_argument(
+        "--around", type=int, default=2, metavar="N", help="how many turns of context before and after it (default: 2)"
+    )
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:

@@ -1,4 +1,4 @@
-"""Count what a memory holds."""
+"""Show the counts of a memory: turns, sessions, speakers, facts, edges."""
 
 from __future__ import annotations
 

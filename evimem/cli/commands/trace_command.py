@@ -1,4 +1,4 @@
-"""Show what was looked for, found and judged for a question: the last one asked of a memory, or a saved trace."""
+"""Show the trace of a question, with its searches, evidence and verdicts: the newest of a memory, or a saved one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ from ..views.trace_view import trace_page
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `trace`."""
-    parser.add_argument("path", metavar="PATH", type=Path, help="a memory, or what `ask --save-trace` wrote")
-    parser.add_argument("--number", type=int, metavar="N", help="an earlier trace of the memory, by its number")
+    parser.add_argument("path", metavar="PATH", type=Path, help="a memory, or a file that `ask --save-trace` wrote")
     parser.add_argument(
-        "--replay", action="store_true", help="ask again with the recorded replies, no model, and check that it fits"
+        "--number", type=int, metavar="N", help="show trace number N of the memory (default: the newest)"
+    )
+    parser.add_argument(
+        "--replay",
+        action="store_true",
+        help="run the question again with the recorded replies instead of a model, and compare",
     )
 
 
@@ -32,16 +36,16 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     if options.replay:
         with existing(options) as memory:
             answer = replay(trace, memory)
-        page.append(line(Piece("replayed: the same came of it, and no model was asked", "good"), indent=2))
+        page.append(line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
         data["replayed"] = {"text": answer.text, "abstained": answer.abstained}
     screen.show(page, data)
     return Exit.OK
 
 
 def misused(options: argparse.Namespace) -> str | None:
-    """Say what is wrong with the options."""
+    """Return what is wrong with the options; None if nothing is."""
     if options.replay and _is_saved(options.path):
-        return "--replay needs the memory that the question was asked of, not a saved trace"
+        return "--replay needs the memory that was asked as PATH, not a saved trace"
     return None
 
 
@@ -56,7 +60,7 @@ def _read(path: Path) -> Trace:
     try:
         return Trace.from_json(path.read_bytes())
     except ValueError as error:
-        raise ImportFailed(f"{str(path)!r} is {error}; expected what `evimem ask --save-trace` writes") from error
+        raise ImportFailed(f"{str(path)!r} is {error}; expected a file that `evimem ask --save-trace` wrote") from error
 
 
 def _kept(options: argparse.Namespace) -> Trace:

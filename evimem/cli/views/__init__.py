@@ -1,1 +1,1 @@
-"""Pages made from evimem's values: pure functions, one module a kind of value."""
+"""Pages made from evimem's values: pure functions, one module per kind of value."""

@@ -1,4 +1,4 @@
-"""What became of the turns that were given to a memory."""
+"""The result of adding turns to a memory, as a page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ...types.reports import AddReport
 from ..page import Block, Piece, field, line
 from .wording import counted
 
-_NAMED = 10  # refused turns that are shown with their reason
+_NAMED = 10  # refused items that are shown with their reason; the rest are counted
 
 
 def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: float) -> list[Block]:
-    """Return the counts, and the first of what was refused: pieces of the file, then turns."""
+    """Return the counts and the first refused items: those of the file, then turns."""
     total = report.added + report.existing
     rate = f", {total / seconds:,.0f}/s" if seconds >= 0.01 else ""
     already = f", {report.existing:,} were there already" if report.existing else ""
@@ -25,9 +25,10 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
             indent=2,
         ),
     ]
-    owed = Counter(kind for one in report.statuses for kind in one.pending)
+    queued = Counter(kind for one in report.statuses for kind in one.pending)
     page += [
-        field("pending", f"{counted(n, 'turn')}: {kind}; `evimem enrich {path}` does this") for kind, n in owed.items()
+        field("pending", f"{counted(n, 'turn')}: {kind}; run `evimem enrich {path}` to process them")
+        for kind, n in queued.items()
     ]
     turns = [f"turn {one.id!r}: {one.reason}" for one in report.statuses if one.outcome == "refused"]
     reasons = [*refused, *turns]

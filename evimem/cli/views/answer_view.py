@@ -1,4 +1,4 @@
-"""An answer as a page: what it says, how sure it is, and the turns it rests on; or why there is none."""
+"""An answer as a page: its text, tier, confidence and citations; or why there is none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import time, timedelta
 
 from ...types.answer import Answer, Citation, Usage
 from ...types.values import Tier, TimeSpan, Turn
-from ..page import BLANK, Block, Line, Piece, Style, field, line
+from ..page import BLANK, Block, Piece, Style, TextLine, field, line
 from .wording import counted, day, said
 
 _TIER: dict[Tier, Style] = {Tier.EXACT: "good", Tier.INFERRABLE: "good", Tier.PARTIAL: "warn", Tier.NONE: "bad"}
@@ -16,17 +16,17 @@ _MIDNIGHT = time.min
 
 
 def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
-    """Return a question with its answer; `turns` are those that it cites."""
-    return [line(Piece("? ", "dim"), Piece(question, "strong")), _said(answer), *rest_page(answer, turns)]
+    """Return a question with its answer; `turns` holds the cited turns by id."""
+    return [line(Piece("? ", "dim"), Piece(question, "strong")), _text(answer), *rest_page(answer, turns)]
 
 
-def spoken_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
-    """Return what is left to say of an answer whose words were shown as they came."""
-    return [line(_sure(answer)) if answer.text is not None else _said(answer), *rest_page(answer, turns)]
+def streamed_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
+    """Return the rest of an answer whose text was printed as it came."""
+    return [line(_tier_piece(answer)) if answer.text is not None else _text(answer), *rest_page(answer, turns)]
 
 
 def rest_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
-    """Return what an answer rests on, what limits it, and what it cost."""
+    """Return the citations of an answer, its limits and its cost."""
     page: list[Block] = []
     if answer.time is not None and (span := interval(answer.time)):
         page.append(line(Piece(span, "dim"), indent=4))
@@ -44,7 +44,7 @@ def _cost(usage: Usage) -> str:
 
 
 def interval(span: TimeSpan) -> str:
-    """Return the first and last day of a time with its precision, or its hours; nothing for a vague one."""
+    """Return the first and last day of an interval, or its times of day, with its precision; empty for a vague one."""
     if span.start is None or span.end is None:
         return ""
     start, end = span.start, span.end
@@ -55,17 +55,17 @@ def interval(span: TimeSpan) -> str:
     return f"{start.isoformat(' ', 'minutes')} to {end.isoformat(' ', 'minutes')} ({span.granularity})"
 
 
-def _sure(answer: Answer) -> Piece:
+def _tier_piece(answer: Answer) -> Piece:
     return Piece(f"  {answer.tier.value}, {answer.confidence:.0%}", _TIER[answer.tier])
 
 
-def _said(answer: Answer) -> Line:
-    sure = _sure(answer)
+def _text(answer: Answer) -> TextLine:
+    tier = _tier_piece(answer)
     if answer.text is not None:
-        return line(Piece(answer.text, "answer"), sure, indent=2)
+        return line(Piece(answer.text, "answer"), tier, indent=2)
     if answer.abstained:
-        return line(Piece("I don't know.", "warn"), sure, indent=2)
-    return line(Piece("Not finished.", "bad"), sure, indent=2)
+        return line(Piece("I don't know.", "warn"), tier, indent=2)
+    return line(Piece("Not finished.", "bad"), tier, indent=2)
 
 
 def _citation(citation: Citation, turn: Turn) -> list[Block]:
@@ -74,8 +74,8 @@ def _citation(citation: Citation, turn: Turn) -> list[Block]:
     return [place, quoted(turn, citation)]
 
 
-def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Line:
-    """Return what a turn says, cut to the neighbourhood of what is cited of it, which is marked."""
+def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> TextLine:
+    """Return the text of a turn, cut to the surroundings of the cited characters, which are marked."""
     span = citation.span if citation else None
     if citation is None or span is None:
         return line(f"\u201c{_short(said(turn))}\u201d", indent=indent)
@@ -91,7 +91,7 @@ def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Lin
 
 
 def _limits(answer: Answer) -> list[Block]:
-    """Say why there is no answer, or what limits it."""
+    """Return why there is no answer, or what limits it."""
     page: list[Block] = []
     if answer.reason:
         page.append(field("because", answer.reason, indent=4))

@@ -1,4 +1,4 @@
-"""What a calibration is worth, as a page."""
+"""The quality of a calibration, as a page."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ _COLUMNS = ("predicted", "observed", "n", "")
 
 
 def calibration_page(found: Calibration, *, kept: bool) -> list[Block]:
-    """Return a calibration with its reliability as bars: filled as far as observed, a mark where it was predicted."""
+    """Return a calibration with reliability as bars: filled up to the observed share, "|" at the predicted one."""
     rows = [
         (f"{one.predicted:.2f}", f"{one.observed:.2f}", f"{one.count:,}", _bar(one.observed, one.predicted))
         for one in found.reliability
     ]
-    told = f"{found.answerable:,} with an answer, {found.questions - found.answerable:,} without"
+    counts = f"{found.answerable:,} with an answer, {found.questions - found.answerable:,} without"
     return [
-        line(f"{counted(found.questions, 'question')}: {told}; judged by {found.judge} over {found.embedder}"),
+        line(f"{counted(found.questions, 'question')}: {counts}; judge {found.judge}, embedder {found.embedder}"),
         BLANK,
         table(_COLUMNS, rows, right=_COLUMNS[:3], title="Reliability"),
         line(f"ECE {found.ece:.3f}, before {found.ece_before:.3f}; AUROC {found.auroc:.3f}, AURC {found.aurc:.3f}"),
         BLANK,
         line(
-            f"Below {found.abstain_below:.3f} no answer is given: {found.caught:.1%} of the questions without an "
-            f"answer are refused, and {found.false_abstention:.1%} of those with one."
+            f"Below a probability of {found.abstain_below:.3f} evimem abstains: on {found.caught:.1%} of the questions "
+            f"without an answer, and on {found.false_abstention:.1%} of those with one."
         ),
         line(_precise(found)),
-        line("Each figure is of questions that the map was not fitted on, five parts left out in turn."),
+        line("All figures are cross-validated (five folds)."),
         BLANK,
-        field("kept" if kept else "not kept", _kept(kept=kept)),
+        field("stored" if kept else "not stored", _kept(kept=kept), width=12),
     ]
 
 
@@ -39,15 +39,15 @@ def _precise(found: Calibration) -> str:
         return f"No threshold reaches a precision of {found.precision:.0%}."
     point = found.precise
     return (
-        f"A precision of {found.precision:.0%} takes a threshold of {point.threshold:.3f}, which answers "
+        f"A precision of {found.precision:.0%} needs a threshold of {point.threshold:.3f}, which answers "
         f"{point.coverage:.0%} of the questions."
     )
 
 
 def _kept(*, kept: bool) -> str:
     if kept:
-        return "ask goes by it as long as judge and embedder stay the same"
-    return "a dry run leaves the memory as it was"
+        return "ask uses it as long as judge and embedder stay the same"
+    return "this was a dry run; the memory is unchanged"
 
 
 def _bar(observed: float, predicted: float) -> str:

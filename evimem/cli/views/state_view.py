@@ -10,12 +10,12 @@ from .wording import counted, day, size
 def stats_page(stats: Stats) -> list[Block]:
     """Return the counts of a memory."""
     edges = ", ".join(f"{count:,} {kind}" for kind, count in stats.edges.items()) or "none"
-    spoken = "nothing yet"
+    period = "no turns yet"
     if stats.first and stats.last:
-        spoken = f"{day(stats.first)} to {day(stats.last)}"
+        period = f"{day(stats.first)} to {day(stats.last)}"
     return [
         line(Piece(stats.path, "strong"), Piece(f"  {size(stats.bytes)}, schema {stats.schema}", "dim")),
-        field("turns", f"{stats.turns:,} in {counted(stats.sessions, 'session')}, {spoken}"),
+        field("turns", f"{stats.turns:,} in {counted(stats.sessions, 'session')}, {period}"),
         field("speakers", ", ".join(stats.speakers) or "none"),
         field("facts", f"{stats.facts:,}"),
         field("edges", edges),
@@ -25,11 +25,11 @@ def stats_page(stats: Stats) -> list[Block]:
 
 
 def health_page(path: str, health: Health) -> list[Block]:
-    """Return whether everything that was acknowledged is there and derived, and what is not."""
-    verdict = Piece("well", "good") if health.status == "ok" else Piece(health.status, "bad")
+    """Return the health of a memory: queued and failed jobs, problems."""
+    verdict = Piece("ok", "good") if health.status == "ok" else Piece(health.status, "bad")
     page: list[Block] = [line(Piece(path, "strong"), "  ", verdict), field("turns", f"{health.turns:,}")]
     for kind, count in health.pending.items():
-        page.append(field("pending", f"{count:,} {kind}; `evimem enrich` does this work"))
+        page.append(field("pending", f"{count:,} {kind}; run `evimem enrich {path}` to process them"))
     for kind, count in health.failed.items():
         page.append(field("failed", f"{count:,} {kind}"))
     page += [field("problem", problem, style="bad") for problem in health.problems]

@@ -1,4 +1,4 @@
-"""A trace as a page: what the loop looked for, found, judged and missed, an iteration at a time, and why it stopped."""
+"""A trace as a page: searches, evidence, verdicts and gaps by iteration, and why the loop stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Que
 from ..page import BLANK, Block, Field, Heading, Piece, field, line
 from .wording import counted
 
-_NAMED = 6  # turns of a list that are named; the others are counted
+_NAMED = 6  # turns of a list that are named; the rest are counted
 _SIGNALS = 8
 
 
@@ -22,7 +22,7 @@ def trace_page(trace: Trace) -> list[Block]:
         page.append(line(Piece(f"iteration {iteration}" if iteration else "the question", "strong"), indent=2))
         for event in events:
             page += _ROWS[type(event)](event)
-    return [*page, *_account(trace), BLANK]
+    return [*page, *_totals(trace), BLANK]
 
 
 def _row(label: str, *pieces: Piece | str) -> Field:
@@ -47,7 +47,7 @@ def _judged(event: Judged) -> Iterator[Field]:
         yield _row("known", ", ".join(f"{counted(n, 'fact')} about {name}" for name, n in event.entities.items()))
     final = Piece(f"{event.final_tier.value} {event.final_confidence:.2f}", "strong")
     changed = (event.tier, event.confidence) != (event.final_tier, event.final_confidence)
-    given = f" (said {event.tier.value} {event.confidence:.2f})" if changed else ""
+    given = f" (judge said {event.tier.value} {event.confidence:.2f})" if changed else ""
     yield _row("judged", final, f"{given}, probability {event.probability:.2f} by {event.judge}")
     if event.reason:
         yield _row("because", event.reason)
@@ -57,11 +57,11 @@ def _judged(event: Judged) -> Iterator[Field]:
 
 def _gaps(event: GapsChanged) -> Iterator[Field]:
     for requirement, turns in event.supported.items():
-        yield _row("has", Piece(requirement, "good"), Piece(_listed(turns), "dim"))
+        yield _row("met", Piece(requirement, "good"), Piece(_listed(turns), "dim"))
     for requirement, why in event.waived.items():
         yield _row("waived", Piece(requirement, "warn"), f": {why}")
     for requirement, why in event.retracted.items():
-        yield _row("lost", Piece(requirement, "warn"), f": {why}")
+        yield _row("reopened", Piece(requirement, "warn"), f": {why}")
     if event.open:
         yield _row("open", Piece(", ".join(gap.kind for gap in event.open), "dim"))
 
@@ -91,15 +91,15 @@ def _analysed(event: Acted) -> Iterator[Field]:
     detail = event.detail
     about = f", about {', '.join(detail['entities'])}" if detail.get("entities") else ""
     today = f", as of {detail['asked_at']}" if detail.get("asked_at") else ""
-    yield _row("wants", f"{'a time' if detail.get('wants') == 'time' else detail.get('wants', '')}{about}{today}")
+    yield _row("asks for", f"{'a time' if detail.get('wants') == 'time' else detail.get('wants', '')}{about}{today}")
     for need in detail.get("requirements", ()):
-        yield _row("needs", f"{need['id']}  ", Piece(need["text"], "dim"))
+        yield _row("requires", f"{need['id']}  ", Piece(need["text"], "dim"))
     yield _row("budget", Piece(_details(detail.get("budget", {})).strip(), "dim"))
 
 
 def _shown(event: Acted) -> Iterator[Field]:
     left_out = event.detail.get("left_out")
-    rest = f", {counted(left_out, 'turn')} left out for want of room" if left_out else ""
+    rest = f", {counted(left_out, 'turn')} left out (token budget)" if left_out else ""
     yield _row("shown", f"{counted(len(event.detail.get('turns', ())), 'turn')}{rest}")
 
 
@@ -113,7 +113,7 @@ def _answered(event: Acted) -> Iterator[Field]:
     detail = event.detail
     dropped = detail.get("dropped")
     cited = f"  cites {' '.join(detail.get('citations', ())) or 'nothing'}"
-    cited += f", {counted(dropped, 'citation')} of nothing shown dropped" if dropped else ""
+    cited += f", {counted(dropped, 'citation')} of turns not shown dropped" if dropped else ""
     for step in detail.get("steps", ()):
         yield _row("step", str(step))
     yield _row("answer", Piece(str(detail.get("text")), "answer"), Piece(f"  {detail.get('manner')}{cited}", "dim"))
@@ -129,8 +129,8 @@ def _failed(event: Acted) -> Iterator[Field]:
     yield _row("failed", Piece(event.why, "bad"))
 
 
-def _spared(event: Acted) -> Iterator[Field]:
-    yield _row("spared", event.why)
+def _skipped(event: Acted) -> Iterator[Field]:
+    yield _row("skipped", event.why)
 
 
 def _looked_up(event: Acted) -> Iterator[Field]:
@@ -138,11 +138,11 @@ def _looked_up(event: Acted) -> Iterator[Field]:
 
 
 def _extended(event: Acted) -> Iterator[Field]:
-    yield _row("needs", f"also {event.detail.get('id')}  ", Piece(str(event.detail.get("text", "")), "dim"))
+    yield _row("requires", f"also {event.detail.get('id')}  ", Piece(str(event.detail.get("text", "")), "dim"))
 
 
-def _account(trace: Trace) -> list[Block]:
-    """Return what the model was asked in all, if it was asked anything."""
+def _totals(trace: Trace) -> list[Block]:
+    """Return the sum of the model requests; nothing if there were none."""
     calls = [event for event in trace if isinstance(event, Called)]
     if not calls:
         return []
@@ -191,6 +191,6 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "abstain": _abstained,
     "fail": _failed,
     "look up": _looked_up,
-    "spare": _spared,
+    "spare": _skipped,
     "extend": _extended,
 }

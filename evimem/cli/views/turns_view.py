@@ -1,17 +1,17 @@
-"""Turns and what was derived from them: the hits of a search, and one turn with its facts marked in its text."""
+"""Turns as pages: the hits of a search, and one turn with its facts marked in its text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ...types.values import Fact, Hit, Turn
-from ..page import BLANK, Block, Heading, Line, Piece, line, table
+from ..page import BLANK, Block, Heading, Piece, TextLine, line, table
 from .answer_view import interval, quoted
 from .wording import minute, said
 
 
 def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list[Block]:
-    """Return the hits of a search, best first; `explain` adds the summands of each score."""
+    """Return the hits of a search, best first; `explain` adds the parts of each score."""
     if not hits:
         return [line(Piece("nothing found for ", "dim"), query)]
     page: list[Block] = []
@@ -24,7 +24,7 @@ def hits_page(query: str, hits: Sequence[Hit], *, explain: bool = False) -> list
 
 
 def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked: Sequence[Hit] = ()) -> list[Block]:
-    """Return a turn as it was said, the spans of its facts marked; its facts, and the turns around and linked to it."""
+    """Return a turn with the spans of its facts marked, its facts, its neighbours in the dialogue, and linked turns."""
     page: list[Block] = [_place(turn, "", f"  session {turn.session}, {turn.role}"), marked(turn, facts)]
     if turn.caption:
         page.append(line(Piece("picture  ", "dim"), turn.caption, indent=2))
@@ -34,11 +34,11 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
     return page
 
 
-def marked(turn: Turn, facts: Sequence[Fact]) -> Line:
-    """Return the text of a turn with every character that a fact rests on marked."""
-    stated = sorted(fact.span for fact in facts if fact.kind != "image")
+def marked(turn: Turn, facts: Sequence[Fact]) -> TextLine:
+    """Return the text of a turn with the spans of its facts marked."""
+    spans = sorted(fact.span for fact in facts if fact.kind != "image")
     pieces, at = [], 0
-    for start, end in stated:
+    for start, end in spans:
         if end > at:
             pieces += [Piece(turn.text[at : max(start, at)]), Piece(turn.text[max(start, at) : end], "mark")]
             at = end
@@ -47,7 +47,7 @@ def marked(turn: Turn, facts: Sequence[Fact]) -> Line:
 
 def _facts(turn: Turn, facts: Sequence[Fact]) -> list[Block]:
     if not facts:
-        return [line(Piece("no facts were found in it; it is searched as it stands", "dim"), indent=2)]
+        return [line(Piece("no facts were found in it; it is searched by its text", "dim"), indent=2)]
     rows = [
         (
             fact.subject,
@@ -63,15 +63,15 @@ def _facts(turn: Turn, facts: Sequence[Fact]) -> list[Block]:
 
 
 def _linked(linked: Sequence[Hit]) -> list[Block]:
-    """Return the turns that an edge other than the order of the dialogue leads to."""
-    far = [hit for hit in linked if hit.path != "edge:next"]
-    if not far:
+    """Return the turns linked by an edge of another kind than dialogue order."""
+    others = [hit for hit in linked if hit.path != "edge:next"]
+    if not others:
         return []
     rows = [
         (hit.path.removeprefix("edge:"), f"{hit.score:.2f}", hit.turn.id, hit.turn.speaker, hit.turn.text)
-        for hit in far
+        for hit in others
     ]
-    return [BLANK, Heading("linked to"), table(("edge", "weight", "turn", "speaker", "text"), rows)]
+    return [BLANK, Heading("Linked turns"), table(("edge", "weight", "turn", "speaker", "text"), rows)]
 
 
 def _when(fact: Fact) -> str:
@@ -83,13 +83,13 @@ def _when(fact: Fact) -> str:
 def _around(turn: Turn, around: Sequence[Turn]) -> list[Block]:
     if len(around) < 2:
         return []
-    page: list[Block] = [BLANK, Heading("Around it")]
+    page: list[Block] = [BLANK, Heading("Context")]
     for other in around:
         words = Piece(said(other), "strong" if other.id == turn.id else "dim")
         page.append(line(Piece(f"{other.id} ", "dim"), Piece(f"{other.speaker}: ", "name"), words, indent=2))
     return page
 
 
-def _place(turn: Turn, before: str, after: str) -> Line:
+def _place(turn: Turn, before: str, after: str) -> TextLine:
     where = f"{before}{turn.id} "
     return line(Piece(where, "dim"), Piece(turn.speaker, "name"), Piece(f", {minute(turn.time)}{after}", "dim"))

@@ -1,4 +1,4 @@
-"""Small phrases that several pages share."""
+"""Phrases that several pages share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...types.values import Turn
 
 
 def day(moment: datetime) -> str:
-    """Return a date as people write it.
+    """Return a date in words.
 
     >>> day(datetime(2024, 3, 8, 18, 20))
     '8 March 2024'
@@ -22,7 +22,7 @@ def minute(moment: datetime) -> str:
 
 
 def said(turn: Turn) -> str:
-    """Return what a turn says, its picture described last."""
+    """Return the text of a turn, followed by its caption in brackets."""
     return f"{turn.text} [{turn.caption}]".lstrip() if turn.caption else turn.text
 
 
