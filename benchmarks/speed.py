@@ -93,10 +93,10 @@ def against_all(path: Path, effort: Effort = EFFORT) -> tuple[float, float]:
     embedder, same, kept = StaticEmbedder(), [], []
     store = SqliteStore(path, embedder.name, embedder.dimension)
     try:
-        corpus = store._current()
+        corpus = store._handle.corpus()
         for text in asked():
             query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
-            question = question_of(query, store._layers.raw, embedder.dimension)
+            question = question_of(query, store._handle.layers.raw, embedder.dimension)
             if question is None:
                 raise ValueError(f"{text!r} asks for nothing that the memory knows")
             found = rank(question, corpus, 10, effort=effort)

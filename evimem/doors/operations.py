@@ -108,15 +108,16 @@ class Core:
 
     def owed(self) -> Iterator[Flow[int]]:
         """Yield flows, each of which does some of the work that turns are owed, until there is none."""
-        for give in (give_vectors, give_links):
-            while self.store.due(give.__name__.removeprefix("give_").removesuffix("s"), 1):
-                yield give()
+        steps: tuple[tuple[JobKind, Callable[[], Flow[int]]], ...] = (("vector", give_vectors), ("link", give_links))
+        for kind, step in steps:
+            while self.store.due(kind, 1):
+                yield step()
 
     def jobs(self) -> Iterator[tuple[Job, ...]]:
         """Yield turns that a model has not read yet, a few at a time; what is put off is not offered again."""
         if self.judge is None:
             return
-        self.store.owe("extract")
+        self.store.enqueue_missing("extract")
         while page := self.store.due("extract", PAGE):
             yield page
 
@@ -124,7 +125,7 @@ class Core:
         """Return the flow of a round of batches. Raise InvalidQuery where no model reads turns."""
         if self.judge is None:
             raise InvalidQuery("this memory was opened without llm=, so that there is nobody to hand its turns to")
-        self.store.owe("extract")
+        self.store.enqueue_missing("extract")
         return give_batches()
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:

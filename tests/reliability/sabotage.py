@@ -48,8 +48,10 @@ from evimem.llm.extract_facts import Setback
 from evimem.openai import refusals
 from evimem.openai.endpoint import Server
 from evimem.raw import RawLog, digest, turn_log
-from evimem.store import ann, check, erase, open_file, sqlite, upkeep
-from evimem.store.ann import Nearby
+from evimem.raw.name_table import NameTable
+from evimem.store import ann, check, erase, forgotten_ids, open_file, reads, sqlite, writes
+from evimem.store.ann import AnnIndexCache
+from evimem.store.handle import StoreHandle
 from evimem.store.layers import Layers
 from evimem.store.queue import Jobs
 from evimem.store.sqlite import SqliteStore
@@ -156,7 +158,7 @@ def ids_are_not_unique() -> None:
 
 
 @noticed_by(
-    "../test_nearby.py::test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays", says="assert"
+    "../store/test_ann.py::test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays", says="assert"
 )
 def what_a_killed_process_left_stays() -> None:
     ann.sweep = open_file.sweep = lambda path: None  # type: ignore[assignment]
@@ -187,12 +189,12 @@ def a_refused_file_is_tidied_up() -> None:
 
 @noticed_by(f"{ROLLBACK}::test_a_users_file_is_not_opened_for_another", says="DID NOT RAISE")
 def owners_are_not_compared() -> None:
-    honest = upkeep.check_identity
+    honest = sqlite.check_identity
 
     def check(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
         honest(layers, name, dimension, None if layers.meta("owner") else owner)
 
-    upkeep.check_identity = check
+    sqlite.check_identity = check
 
 
 @noticed_by(
@@ -240,12 +242,12 @@ def deletion_is_not_secure() -> None:
 
 @noticed_by(ERASURE, says="evimem")
 def traces_outlive_what_they_cite() -> None:
-    erase._drop_traces = lambda layers, seqs: None  # type: ignore[assignment]
+    erase.drop_traces_of = lambda layers, seqs: None  # type: ignore[assignment]
 
 
 @noticed_by(ERASURE, says="ann")
 def the_vector_index_outlives_its_vectors() -> None:
-    Nearby.drop = lambda self: None  # type: ignore[method-assign]
+    AnnIndexCache.drop = lambda self: None  # type: ignore[method-assign]
 
 
 @noticed_by(ERASURE, says="wal")
@@ -268,7 +270,7 @@ def sealed_vectors_of_the_forgotten_stay() -> None:
 
 @noticed_by("test_erasure.py::test_a_backup_forgets_what_was_forgotten_after_it_was_made", says="the backup remembers")
 def what_a_copy_has_forgotten_is_not_repeated() -> None:
-    erase.of_another_copy = lambda layers, path: (set(), set())  # type: ignore[assignment]
+    forgotten_ids.read_copy = lambda layers, path: (set(), set())  # type: ignore[assignment]
 
 
 @noticed_by("test_erasure.py::test_forgetting_all_empties_every_table", says="a table outlives forgetting")
@@ -291,7 +293,7 @@ def unused_parts_of_pages_are_left() -> None:
     says="assert",
 )
 def nobody_comes_back_to_a_pending_erasure() -> None:
-    SqliteStore._committed = lambda self: None  # type: ignore[method-assign]
+    StoreHandle.after_commit = lambda self: None  # type: ignore[method-assign]
 
 
 DERIVED = "test_derived.py::test_after_forgetting_every_row_is_what_it_would_be_without_the_turns"
@@ -338,7 +340,7 @@ def the_pool_opens_under_the_id_it_evicted() -> None:
     evict = MemoryPool._close
 
     def close(self: MemoryPool, key: str) -> None:
-        upkeep.check_identity = lambda layers, *what: None
+        sqlite.check_identity = lambda layers, *what: None
         MemoryPool._path = lambda self, wanted: self._root / key[:2] / f"{key}.evimem"  # type: ignore[method-assign]
         evict(self, key)
 
@@ -348,15 +350,15 @@ def the_pool_opens_under_the_id_it_evicted() -> None:
 @noticed_by(ISOLATION, says="let out|fewer turns|Error|StoreClosed")
 @noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|StoreClosed")
 def all_memories_share_one_cache() -> None:
-    honest = SqliteStore._current
+    honest = StoreHandle.corpus
     shared: list[Any] = []
 
-    def current(self: SqliteStore) -> Any:
+    def corpus(self: StoreHandle) -> Any:
         if not shared:
             shared.append(honest(self))
         return shared[0]
 
-    SqliteStore._current = current  # type: ignore[method-assign]
+    StoreHandle.corpus = corpus  # type: ignore[method-assign]
 
 
 @noticed_by(ISOLATION, says="let out")
@@ -371,21 +373,21 @@ def postings_of_the_forgotten_stay() -> None:
     Segments._shorten = lambda self, term, number, leaving: None  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="no vector, and none is owed")
+@noticed_by(MACHINE, says="has no vector, and no job")
 def work_is_struck_out_before_it_is_done() -> None:
     Segments.set_vector = lambda self, seq, packed: None  # type: ignore[method-assign]
 
 
 @noticed_by(MACHINE, says="not those that were kept|taken otherwise|DID NOT RAISE")
 def a_conflict_overwrites() -> None:
-    honest = SqliteStore._write_one
+    honest = writes._write_one
 
-    def write(self: SqliteStore, entry: Any) -> Any:
+    def write(layers: Layers, entry: Any) -> Any:
         values = (bindable(entry.turn.text), digest(entry.turn), entry.turn.id)
-        self._db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
-        return honest(self, entry)
+        layers.db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
+        return honest(layers, entry)
 
-    SqliteStore._write_one = write  # type: ignore[method-assign]
+    writes._write_one = write
 
 
 @noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
@@ -396,7 +398,7 @@ def other_handles_do_not_hear_of_a_rewrite() -> None:
 
 @noticed_by(MACHINE, says="as many turns as there are")
 def filters_come_after_the_best_k() -> None:
-    honest = sqlite.rank
+    honest = reads.rank
 
     def rank(question: Any, corpus: Any, k: int, *rest: Any, **options: Any) -> Any:
         found = honest(replace(question, session=None, speaker=None), corpus, k, *rest, **options)
@@ -406,7 +408,7 @@ def filters_come_after_the_best_k() -> None:
             if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
         ]  # fmt: skip
 
-    sqlite.rank = rank
+    reads.rank = rank
 
 
 @noticed_by(MACHINE, says="a number was given twice")
@@ -430,7 +432,7 @@ def what_is_replaced_is_overwritten() -> None:
 
 
 @noticed_by(DERIVED, says="edge")
-@noticed_by(MACHINE, says="linked otherwise")
+@noticed_by(MACHINE, says="have other edges")
 def links_of_the_forgotten_are_not_redrawn() -> None:
     honest = EdgeGraph.erase
     EdgeGraph.erase = lambda self, rows: honest(self, rows) and set()  # type: ignore[method-assign]
@@ -581,7 +583,7 @@ def the_runtime_is_not_looked_at() -> None:
 
 @noticed_by("test_backup.py", says="the copy lacks turns|the copy is no prefix")
 def a_backup_is_a_copied_file() -> None:
-    upkeep.backup = lambda db, target: shutil.copyfile(db.path, target)  # type: ignore[assignment, misc]
+    sqlite.write_backup = lambda db, target: shutil.copyfile(db.path, target)  # type: ignore[assignment, misc]
 
 
 DAMAGE = "test_damage.py"
@@ -614,22 +616,23 @@ def a_damaged_index_is_believed() -> None:
 @noticed_by(KILLS, says="has no vector|have no vector")
 @noticed_by(POWER, says="derived rows differ|has no vector")
 def work_is_owed_in_a_transaction_of_its_own() -> None:
-    put, committed = Jobs.put, SqliteStore._committed
+    enqueue, after_commit = Jobs.enqueue, StoreHandle.after_commit
     deferred: list[Any] = []
 
     def later(self: Jobs, kind: str, seqs: Any) -> None:
         deferred.append((self, kind, list(seqs)))
 
-    def then(self: SqliteStore) -> None:
+    def then(self: StoreHandle) -> None:
         time.sleep(0.002 * bool(deferred))  # as a busy disk would take
-        with self._db.writing():
+        with self.db.writing():
             while deferred:
                 jobs, kind, seqs = deferred.pop(0)  # some of which may be forgotten by now
-                put(jobs, kind, [seq for seq in seqs if self._db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))])
-        committed(self)
+                there = [seq for seq in seqs if self.db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))]
+                enqueue(jobs, kind, there)
+        after_commit(self)
 
-    Jobs.put = later  # type: ignore[method-assign]
-    SqliteStore._committed = then  # type: ignore[method-assign]
+    Jobs.enqueue = later  # type: ignore[method-assign, assignment]
+    StoreHandle.after_commit = then  # type: ignore[method-assign]
 
 
 QUEUE = "test_queue.py"
@@ -667,28 +670,28 @@ def a_retry_sends_the_same_bytes() -> None:
     deferred.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
 
 
-@noticed_by(SCHEDULES, says="has no vector, and none is owed")
+@noticed_by(SCHEDULES, says="has no vector, and no job")
 def work_is_purged_up_to_what_is_done() -> None:
-    honest = Jobs.done
+    honest = Jobs.complete
 
-    def done(self: Jobs, kind: str, seqs: Any) -> None:
+    def complete(self: Jobs, kind: str, seqs: Any) -> None:
         honest(self, kind, seqs)
         if kind == "vector":
             self._db.execute("DELETE FROM job WHERE kind = 'vector' AND seq < ?", (max(seqs, default=0),))
 
-    Jobs.done = done  # type: ignore[method-assign]
+    Jobs.complete = complete  # type: ignore[method-assign]
 
 
 @noticed_by("test_lost_index.py", says="assert 0.* >= 0.95")
 def what_an_index_lacks_is_passed_over() -> None:
-    add, init = HnswIndex.add, ann.Reaching.__init__
+    add, init = HnswIndex.add, ann.CompleteIndex.__init__
 
-    def reaching(self: ann.Reaching, *args: Any) -> None:
+    def without(self: ann.CompleteIndex, *args: Any) -> None:
         init(self, *args)
-        self._lacking = self._lacking[:0]
+        self._unindexed = self._unindexed[:0]
 
     HnswIndex.add = lambda self, positions, vectors: add(self, positions[::2], vectors[::2])  # type: ignore[method-assign]
-    ann.Reaching.__init__ = reaching  # type: ignore[method-assign]
+    ann.CompleteIndex.__init__ = without  # type: ignore[method-assign]
 
 
 @noticed_by(SCHEDULES, says="passed over")
@@ -905,20 +908,20 @@ ODD_INPUT = "test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_any
 
 @noticed_by(ODD_INPUT, says="Error")
 def names_are_put_into_the_statement() -> None:
-    def ord_(self: RawLog, table: str, name: str) -> Any:
+    def number(self: NameTable, name: str) -> Any:
         plain = name.encode("utf-8", "replace").decode()
-        return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
+        return self._db.value(f"SELECT ord FROM {self._table} WHERE name = '{plain}'")
 
-    RawLog.ord = ord_  # type: ignore[method-assign]
+    NameTable.number = number  # type: ignore[method-assign]
 
 
 @noticed_by(ODD_INPUT, says="a statement of its own")
 def names_are_put_into_the_statement_in_quotes() -> None:
-    def ord_(self: RawLog, table: str, name: str) -> Any:
+    def number(self: NameTable, name: str) -> Any:
         plain = name.encode("utf-8", "replace").decode().replace("'", "''").replace("\0", "")
-        return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
+        return self._db.value(f"SELECT ord FROM {self._table} WHERE name = '{plain}'")
 
-    RawLog.ord = ord_  # type: ignore[method-assign]
+    NameTable.number = number  # type: ignore[method-assign]
 
 
 @noticed_by("test_odd_input.py::test_an_odd_text_is_kept_verbatim_and_found", says="Unicode|UTF-8")

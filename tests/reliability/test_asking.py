@@ -67,7 +67,7 @@ def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
     memory, _ = opened(disk / "m.evimem")
     with memory:
         statements: list[str] = []
-        db = memory._core.store._db._handle()
+        db = memory._core.store._handle.db._handle()
         db.exec_trace = lambda _, sql, __: statements.append(sql) is None
         memory.ask(QUESTION, loop)
         memory.search(QUESTION)
@@ -79,7 +79,7 @@ def test_what_is_read_cannot_be_written(disk: Path) -> None:
     """The connection itself refuses, so that no loop could, whatever it were led to."""
     memory, _ = opened(disk / "m.evimem")
     with memory:
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         for statement in ("UPDATE turn SET text = ''", "DELETE FROM turn", "DROP TABLE fact", "PRAGMA user_version=7"):
             with db.reading(), pytest.raises(StoreReadOnly):
                 db.execute(statement)

@@ -60,7 +60,7 @@ def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[
         embedder = WordEmbedder(1024)
         with open_memory(disk / "m.evimem", embedder=embedder, index_from=24) as memory:
             memory.extend([said(number) for number in range(200)], strict=True)
-            memory._core.store._db.checkpoint()
+            memory._core.store._handle.db.checkpoint()
             limited(100_000)
             with pytest.raises(DiskFull, match=r"m\.evimem\.ann.*searched without it"):
                 memory.enrich()
@@ -75,7 +75,7 @@ def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[
 
 def test_a_memory_that_may_not_grow_says_so_and_grows_on_when_it_may(disk: Path, tell: Callable[[str], None]) -> None:
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 120}")
         kept = survives(memory, lambda: db.execute("PRAGMA max_page_count=1000000"), forgets=True)
     tell(f"a limit of pages: {kept} acknowledged turns, 0 lost")

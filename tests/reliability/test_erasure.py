@@ -66,7 +66,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
     for start in range(0, count, 50):
         memory.extend(turns[start : start + 50], strict=True)
         if start == 50:
-            memory._core.store._db.value(
+            memory._core.store._handle.db.value(
                 "PRAGMA wal_checkpoint(TRUNCATE)"
             )  # so that some of it stands in the file and some in the log
     memory.enrich()
@@ -78,7 +78,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
 def others(memory: Memory) -> list[bytes]:
     return [
         digest
-        for (digest,) in memory._core.store._db.rows(
+        for (digest,) in memory._core.store._handle.db.rows(
             "SELECT digest FROM turn WHERE instant > 0 AND id NOT LIKE ? AND id NOT LIKE ? ORDER BY seq",
             tuple(f"{canary}-%" for canary in CANARIES),
         )
@@ -143,7 +143,7 @@ def test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten(folders: 
 def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 120)
-        memory._core.store._db.execute("PRAGMA secure_delete=OFF")
+        memory._core.store._handle.db.execute("PRAGMA secure_delete=OFF")
         memory.forget(session=SECRET)
         assert hits(needles(), folders) != []
 
@@ -154,7 +154,7 @@ def test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_come
     path = folders[0] / "m.evimem"
     with opened(path) as memory:
         filled(memory, 60)
-        with opened(path) as reader, reader._core.store._db.reading():
+        with opened(path) as reader, reader._core.store._handle.db.reading():
             assert reader.turn(secret(0).id)
             report = memory.forget(session=SECRET)
             assert (report.status, report.turns) == ("pending", 7)
@@ -170,7 +170,7 @@ def test_an_erasure_that_a_crash_interrupted_ends_at_the_next_opening(folders: l
     path = folders[0] / "m.evimem"
     memory, reader = opened(path), opened(path)
     filled(memory, 60)
-    with reader._core.store._db.reading():
+    with reader._core.store._handle.db.reading():
         reader.turn(secret(0).id)
         assert memory.forget(session=SECRET).status == "pending"
     with opened(path):  # beside the two that never got to end it
@@ -185,10 +185,10 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
     kept = {"meta", "forgotten", "sqlite_sequence"}  # which file it is; keyed digests of ids; how far numbers have come
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute("INSERT INTO keyword (name, seq) SELECT id, seq FROM turn")  # which no loop fills yet
         db.execute("INSERT INTO cue (name, row, kind) SELECT id, row, kind FROM fact")
-        memory._core.store._layers.jobs.put("extract", [1, 2, 3])
+        memory._core.store._handle.layers.jobs.enqueue("extract", [1, 2, 3])
         empty = {table for table, count in rows(memory).items() if not count}
         assert empty <= {"forgotten"}, f"tables that nothing has filled: {empty}"
         if how == "everything":
@@ -202,7 +202,7 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
 
 
 def rows(memory: Memory) -> dict[str, int]:
-    db = memory._core.store._db
+    db = memory._core.store._handle.db
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
 

@@ -63,12 +63,12 @@ def wicked(request: Complete, random: Random) -> str:
 
 
 def raw(memory: Memory) -> Rows:
-    return memory._core.store._db.rows("SELECT * FROM turn WHERE seq <= 12 ORDER BY seq")
+    return memory._core.store._handle.db.rows("SELECT * FROM turn WHERE seq <= 12 ORDER BY seq")
 
 
 def by_rules(memory: Memory) -> Rows:
     """Return what the rules found; what replaced it comes last."""
-    return memory._core.store._db.rows(
+    return memory._core.store._handle.db.rows(
         """SELECT row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, span_start,
         span_end, kind, extractor, owner, topic, instant, replaced_by
         FROM fact WHERE extractor = 'rules' AND seq <= 12 ORDER BY row"""
@@ -77,7 +77,7 @@ def by_rules(memory: Memory) -> Rows:
 
 def taken_back(memory: Memory) -> Rows:
     """Return what the rules found in a turn and a model took back in the same one, or took back without a fact."""
-    return memory._core.store._db.rows(
+    return memory._core.store._handle.db.rows(
         """SELECT one.id, one.predicate, one.object, other.predicate, other.object
         FROM fact AS one LEFT JOIN fact AS other ON other.id = one.replaced_by
         WHERE one.replaced_by IS NOT NULL AND one.extractor = 'rules'
@@ -86,7 +86,7 @@ def taken_back(memory: Memory) -> Rows:
 
 
 def commits(memory: Memory) -> int:
-    return int(memory._core.store._layers.meta("commits") or 0)
+    return int(memory._core.store._handle.layers.meta("commits") or 0)
 
 
 @pytest.mark.parametrize("count", sizes(3_000, nightly=10_000, reduced=150))
@@ -147,4 +147,4 @@ def forget_the_new(memory: Memory) -> None:
 
 
 def llm_facts(memory: Memory) -> int:
-    return int(memory._core.store._db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))
+    return int(memory._core.store._handle.db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))

@@ -46,8 +46,8 @@ def opened(path: Path, least: int) -> Memory:
 def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
     """Return the ten nearest to each, by the index that the memory has."""
     store = memory._core.store
-    with store._db.reading():
-        index = store._nearby.nearest(store._current(), store._origin())
+    with store._handle.db.reading():
+        index = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
         assert index is not None, "there is no index"
         return [set(index.search(probe, 10).positions.tolist()) for probe in probes]
 
@@ -55,8 +55,8 @@ def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
 def compared(memory: Memory, probes: Vectors) -> list[set[int]]:
     """Return the ten nearest to each, by comparing it with every vector that is stored."""
     store = memory._core.store
-    with store._db.reading():
-        corpus = store._current()
+    with store._handle.db.reading():
+        corpus = store._handle.corpus()
         rows = corpus.vectors[: len(corpus)] * corpus.scale[: len(corpus), None]
     norms = np.linalg.norm(rows, axis=1)
     scores = probes @ (rows / np.where(norms == 0, 1, norms)[:, None]).T

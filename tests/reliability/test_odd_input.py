@@ -93,7 +93,7 @@ def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
             statements.setdefault(re.sub(r"\?(, \?)+", "?", sql))  # how many values there are is left out
             return True
 
-        memory._core.store._db._handle().exec_trace = note
+        memory._core.store._handle.db._handle().exec_trace = note
         for word in ("kite", "tea", "Mira", "10 March 2024", "tea? kite", "What about tea yesterday?"):
             everywhere(memory, word)
         plain = len(statements)

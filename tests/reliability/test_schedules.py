@@ -102,7 +102,7 @@ class World:
     def reopen(self, which: int, *, crash: bool) -> None:
         """Open the file again; after a crash, nothing was said at closing."""
         memory = self.workers[which]
-        (memory._core.store._db if crash else memory).close()
+        (memory._core.store._handle.db if crash else memory).close()
         self.workers[which] = self.opened(which)
 
     def stored(self) -> list[str]:
@@ -110,7 +110,7 @@ class World:
 
     def complaint(self) -> str | None:
         """Return what is wrong with the books at this moment."""
-        rows = self.workers[0]._core.store._db.rows(ROWS)
+        rows = self.workers[0]._core.store._handle.db.rows(ROWS)
         states = Counter(state for _, state, _ in rows)
         health = self.workers[0].health()
         if states["done"] + states["failed"] + states["pending"] != self.workers[0].stats().turns:
@@ -156,7 +156,7 @@ def test_every_schedule_ends_with_each_turn_done_or_failed_by_name(
             health, stored = memory.health(), set(world.stored())
             assert world.complaint() is None, case
             assert health.pending == {}, f"{case}: still owed {health.pending}"
-            dead = {name for name, state, _ in memory._core.store._db.rows(ROWS) if state == "failed"}
+            dead = {name for name, state, _ in memory._core.store._handle.db.rows(ROWS) if state == "failed"}
             assert world.poisoned & stored <= dead, f"{case}: poison that was not given up"
             assert memory._core.store.check(EXTRACTOR) == (), case
             turns, failed, seen = turns + len(stored), failed + len(dead), seen + world.seen

@@ -25,7 +25,7 @@ def opened(folder: Path) -> Memory:
 
 def indexed(memory: Memory) -> int:
     store = memory._core.store
-    index = store._nearby.index(store._current(), store._origin())
+    index = store._handle.ann.index(store._handle.corpus(), store._handle.ann_origin())
     return 0 if index is None else len(index)
 
 
@@ -92,7 +92,7 @@ def test_what_is_forgotten_while_it_is_built_stays_in_no_file(folder: Path) -> N
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        assert list(store._nearby.build(store._current(), store._origin(), lambda: False)) == []
+        assert list(store._handle.ann.build(store._handle.corpus(), store._handle.ann_origin(), lambda: False)) == []
         assert not (folder / "m.evimem.ann").exists()
         assert indexed(memory) == 0
 
@@ -101,7 +101,7 @@ def test_what_the_index_lacks_is_found_all_the_same(folder: Path) -> None:
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        nearest = store._nearby.nearest(store._current(), store._origin())
+        nearest = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
         assert nearest is not None
         assert len(nearest) == len(TURNS)
         direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]

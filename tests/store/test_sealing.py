@@ -40,7 +40,7 @@ def opened(path: Path, segment: int = 64) -> Memory:
 
 
 def derived(memory: Memory) -> dict[str, list[object]]:
-    db = memory._core.store._db
+    db = memory._core.store._handle.db
     return {table: db.rows(sql) for table, sql in DERIVED.items()}
 
 
@@ -54,7 +54,7 @@ def test_sealing_changes_nothing_that_is_found(tmp_path: Path) -> None:
             memory.extend(TURNS)
         expected = found(whole)
         assert found(sealed) == expected
-        assert sealed._core.store._db.value("SELECT count(*) FROM segment") == len(TURNS) // 64
+        assert sealed._core.store._handle.db.value("SELECT count(*) FROM segment") == len(TURNS) // 64
     with opened(tmp_path / "sealed.evimem") as again:
         assert found(again) == expected
         assert again.check().problems == ()
@@ -76,12 +76,12 @@ def test_read_at_once_the_columns_are_those_that_grew_turn_by_turn(tmp_path: Pat
                 store.write([Entry(replace(turn, role="user"))])
             else:
                 memory.extend([turn])
-            grown = store._current()
+            grown = store._handle.corpus()
         for turn in (*TURNS[100:110], TURNS[-2]):
-            position = store._layers.raw.find(turn.id) - 1
+            position = store._handle.layers.raw.find(turn.id) - 1
             memory.forget(turns=[turn.id])
             grown.forget(position)
-        read = store._current()
+        read = store._handle.corpus()
         assert read is not grown
         for name in ("alive", "scale", "vectors", "event_start", "event_end"):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
@@ -112,7 +112,7 @@ def test_a_lost_table_is_noticed_and_derived_again(tmp_path: Path, table: str) -
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
         before = derived(memory), found(memory)
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute("PRAGMA foreign_keys=OFF")
         if table == "segment":
             db.execute("DELETE FROM posting")
@@ -184,7 +184,7 @@ def test_doctor_notices_what_was_changed_and_derives_it_again(tmp_path: Path, da
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
         before = derived(memory)
-        memory._core.store._db.execute(damage)
+        memory._core.store._handle.db.execute(damage)
         assert memory.check().problems
         memory.check(repair=True)
         memory.enrich()

@@ -20,7 +20,7 @@ from evimem.index.weights import BM25
 from evimem.ingest.add import Remembering
 from evimem.protocols import Store
 from evimem.query.find_turns import Filters, search
-from evimem.raw import Admission
+from evimem.raw import TurnValidator
 from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
@@ -209,7 +209,7 @@ def test_forgetting_removes_from_every_path(store: Store) -> None:
 
 
 def test_a_turn_without_a_vector_is_found_by_its_words_and_owed_one(store: Store) -> None:
-    drive(store, Remembering(Core.default_extractor(), deferred=True).remember([Admission()(DIALOGUE[0])]))
+    drive(store, Remembering(Core.default_extractor(), deferred=True).remember([TurnValidator()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
     assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
 

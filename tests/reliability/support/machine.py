@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from evimem import ModelError, TurnConflict
 from evimem.index.document import document
 from evimem.llm.extract_facts import worth_asking
+from evimem.store.reads import seqs_naming
 from evimem.testing import WordEmbedder
 from evimem.text.terms import terms
 from evimem.types.trace import Found, Trace
@@ -130,8 +131,8 @@ class Machine(Pools, RuleBasedStateMachine):
             with pool.open(user) as memory:
                 hits = memory.search(token, k=MOST)
                 store = memory._core.store
-                with store._db.reading():
-                    named = set(store._layers.raw.ids(store._naming(token)).values())
+                with store._handle.db.reading():
+                    named = set(store._handle.layers.raw.ids(seqs_naming(store._handle, token)).values())
             assert {hit.turn.id for hit in hits} == set(model), "a search returns every eligible turn, and no other"
             assert named == having, "the postings in memory are not those of the turns"
             assert having <= {hit.turn.id for hit in hits if hit.parts.get("words")}

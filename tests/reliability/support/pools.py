@@ -49,7 +49,7 @@ class Pools:
         assert memory.stats().turns == len(model)
         found = states(memory)
         assert found.keys() == model.keys(), "a turn without a state of its own, or a state without a turn"
-        known, numbers = self.numbers[user], dict(memory._core.store._db.rows("SELECT id, seq FROM turn"))
+        known, numbers = self.numbers[user], dict(memory._core.store._handle.db.rows("SELECT id, seq FROM turn"))
         fresh = [seq for name, seq in numbers.items() if known.get(name) != seq]
         assert min(fresh, default=1) > max(known.values(), default=0) or not fresh, "a number was given twice"
         self.numbers[user] |= numbers
@@ -132,9 +132,8 @@ class Pools:
 
 def states(memory: Memory) -> dict[str, str]:
     """Return how far reading each turn has come; two states of one turn would be an error of SQLite."""
-    return dict(
-        memory._core.store._db.rows("SELECT turn.id, state FROM job JOIN turn USING (seq) WHERE kind = 'extract'")
-    )
+    db = memory._core.store._handle.db
+    return dict(db.rows("SELECT turn.id, state FROM job JOIN turn USING (seq) WHERE kind = 'extract'"))
 
 
 def having(found: dict[str, str], state: str) -> list[str]:

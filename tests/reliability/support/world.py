@@ -12,7 +12,8 @@ from unittest.mock import patch
 
 import evimem.edges.fact_vectors
 import evimem.index.supersede
-import evimem.store.sqlite
+import evimem.store.handle
+import evimem.store.writes
 from evimem import Fact, Memory, Turn
 from evimem.doors.operations import Core
 from evimem.extract import fact_id
@@ -80,7 +81,7 @@ def small_thresholds() -> Iterator[None]:
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
         patch.object(evimem.index.supersede, "REACH", 2),
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
-        patch.object(evimem.store.sqlite, "EVERY", 5),
-        patch.object(evimem.store.sqlite, "LINK_NOW", 40),
+        patch.object(evimem.store.handle, "EVERY", 5),
+        patch.object(evimem.store.writes, "LINK_NOW", 40),
     ):
         yield
