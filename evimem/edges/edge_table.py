@@ -25,8 +25,8 @@ _ADJACENT = """
 SELECT turn.seq FROM turn JOIN turn AS here ON here.seq = ? AND turn.session = here.session
 WHERE (turn.instant, turn.seq) {side} (here.instant, here.seq) ORDER BY turn.instant {way}, turn.seq {way} LIMIT 1"""
 
-# Below, ?1 is a fact's row and ?2 the instant of its turn. "Earlier" is by instant, then row: the order of the dialogue,
-# whatever the order of arrival.
+# Below, ?1 is a fact's row and ?2 the instant of its turn. "Earlier" is by instant, then row: the order of the
+# dialogue, whatever the order of arrival.
 _LINK = "INSERT INTO edge (source, target, kind, weight) VALUES (min(?1, ?2), max(?1, ?2), 'similar', ?3)"
 _EARLIER = """
 SELECT fact.row, edge.weight FROM edge JOIN fact ON fact.row = CASE source WHEN ?1 THEN target ELSE source END

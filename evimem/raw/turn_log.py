@@ -122,7 +122,7 @@ class RawLog:
         return [turns[seq] for seq in seqs]
 
     def around(self, seq: int, before: int, after: int) -> list[int]:
-        """Return the sequence numbers around one in dialogue order (time, then arrival, in its session), it included."""
+        """Return the sequence numbers around one in dialogue order (session; time, arrival), it included."""
         session, at = self._db.rows("SELECT session, instant FROM turn WHERE seq = ?", (seq,))[0]
         # Each half is one range of the index `turn_in_dialogue`, read from the turn outwards.
         earlier = self._db.rows(
@@ -206,7 +206,7 @@ def _marks(page: Sequence[int]) -> str:
 
 
 def digest(turn: Turn) -> bytes:
-    """Return a digest of everything in a turn, stored with it: SQLite has no checksums, so damage would go unnoticed."""
+    """Return a digest of everything in a turn. It is stored with the turn, because SQLite does not checksum pages."""
     whole = blake2b(digest_size=16)
     parts = (
         turn.id,
