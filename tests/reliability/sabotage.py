@@ -1,6 +1,7 @@
-"""Known-bad behaviours, one at a time, each with the gate that must turn red under it (see test_sabotage.py).
+"""Known defects, injected one at a time, each with the test that must fail under it (see test_sabotage.py).
 
-`EVIMEM_SABOTAGE=<name> pytest <gate>` shows one by hand.
+`EVIMEM_SABOTAGE=<name> pytest <gate>` runs a gate under one of them; `tests/conftest.py` applies it. A name is that of
+a function below. Where it is registered for several gates, all are meant; `<name>:<file of the gate>` names one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import apsw
 import openai
 import orjson
+import pytest
 
 from evimem import (
     AddReport,
@@ -59,37 +61,39 @@ from evimem.store.sqlite import SqliteStore
 
 @dataclass(frozen=True, slots=True)
 class Sabotage:
-    """What goes wrong, the test that must notice, and what it must say."""
+    """A defect, the test that must fail under it, and a pattern that its failure must match."""
 
-    commit: Callable[[], None]
+    apply: Callable[[], None]
     gate: str
     says: str
 
 
 SABOTAGES: dict[str, Sabotage] = {}
-_COMMITTED: list[str] = []
+_APPLIED: list[str] = []
 
 
 def start() -> None:
-    """Commit the sabotage that the environment names, if it names one; a second call does nothing."""
+    """Apply the sabotage that EVIMEM_SABOTAGE names, if it is set; a second call does nothing.
+
+    Raise pytest.UsageError for an unknown name: a gate that stays green under it would prove nothing.
+    """
     name = os.environ.get("EVIMEM_SABOTAGE")
-    if name and name not in _COMMITTED:
-        _COMMITTED.append(name)
-        SABOTAGES[name].commit()
-
-
-def pytest_configure() -> None:
-    """As a plugin (`-p tests.reliability.sabotage`): commit it for gates in other folders too."""
-    start()
+    if not name or name in _APPLIED:
+        return
+    found = [key for key in SABOTAGES if name in (key, key.partition(":")[0])]
+    if not found:
+        raise pytest.UsageError(f"EVIMEM_SABOTAGE is {name!r}; expected one of: {', '.join(sorted(SABOTAGES))}")
+    _APPLIED.append(name)
+    SABOTAGES[found[0]].apply()  # the same function for every gate that it is registered for
 
 
 def noticed_by(gate: str, says: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Register a sabotage under its function's name and that of the gate."""
+    """Register a sabotage under its function's name and that of the gate's file."""
 
-    def register(commit: Callable[[], None]) -> Callable[[], None]:
+    def register(apply: Callable[[], None]) -> Callable[[], None]:
         file = Path(gate.partition("::")[0]).stem.removeprefix("test_")
-        SABOTAGES[f"{commit.__name__}:{file}"] = Sabotage(commit, gate, says)
-        return commit
+        SABOTAGES[f"{apply.__name__}:{file}"] = Sabotage(apply, gate, says)
+        return apply
 
     return register
 
