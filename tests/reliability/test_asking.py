@@ -75,7 +75,7 @@ def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
         assert [sql for sql in statements if not READS.match(sql.strip())] == []
 
 
-def test_what_is_read_cannot_be_written(disk: Path) -> None:
+def test_nothing_can_be_written_inside_a_read(disk: Path) -> None:
     """The connection itself refuses, so that no loop could, whatever it were led to."""
     memory, _ = opened(disk / "m.evimem")
     with memory:

@@ -24,7 +24,7 @@ PER_SECOND = 200  # turns that come in at least
 
 
 @pytest.mark.parametrize("count", sizes(12, nightly=100, reduced=4))
-def test_a_backup_of_a_busy_memory_holds_all_that_was_kept_when_it_began(
+def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(
     disk: Path, count: int, tell: Callable[[str], None]
 ) -> None:
     kept = mmap(-1, 8)  # shared with the process that writes
@@ -63,7 +63,7 @@ def test_a_backup_of_a_busy_memory_holds_all_that_was_kept_when_it_began(
 
 
 @pytest.mark.parametrize("count", sizes(20, nightly=200, reduced=4))
-def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(disk: Path, seed: int, count: int) -> None:
+def test_a_killed_backup_leaves_no_file_under_its_name(disk: Path, seed: int, count: int) -> None:
     random, left = Random(seed), 0
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         memory.extend([said(number) for number in range(300)])

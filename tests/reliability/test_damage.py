@@ -201,7 +201,9 @@ def test_a_damaged_log_loses_nothing_that_was_marked(
 
 
 @pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
-def test_a_damaged_companion_is_done_without(closed: Kit, seed: int, file: str, tell: Callable[[str], None]) -> None:
+def test_a_damaged_mark_or_index_file_does_not_matter(
+    closed: Kit, seed: int, file: str, tell: Callable[[str], None]
+) -> None:
     size = (closed.folder / file).stat().st_size
     random = Random(seed)
     damages = [
@@ -230,7 +232,7 @@ ROWS = {  # what single bits have led to
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_a_row_that_reads_as_something_else_is_damage_and_nothing_raw(closed: Kit, case: str) -> None:
+def test_a_row_of_another_type_is_reported_as_damage(closed: Kit, case: str) -> None:
     db = apsw.Connection(str(closed.path))
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute(ROWS[case])

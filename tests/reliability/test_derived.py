@@ -72,7 +72,7 @@ def forgotten_at_random(memory: Memory, random: Random) -> None:
 
 
 @pytest.mark.parametrize("count", sizes(40, nightly=2_000, reduced=8))
-def test_after_forgetting_every_row_is_what_it_would_be_without_the_turns(
+def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     rows = 0
@@ -130,7 +130,7 @@ DAMAGE["all of it is gone"] = (
 
 
 @pytest.mark.parametrize("case", DAMAGE)
-def test_whatever_derived_is_lost_is_noticed_and_derived_again(disk: Path, case: str) -> None:
+def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, case: str) -> None:
     with small_thresholds(), opened(disk / "m.evimem") as memory:
         turns = conversation(Random(case), 43)
         memory.extend(turns[:40])
@@ -153,7 +153,7 @@ def test_whatever_derived_is_lost_is_noticed_and_derived_again(disk: Path, case:
         assert memory.check().problems == ()
 
 
-def test_what_is_found_does_not_change_when_a_memory_is_opened_again(disk: Path, seed: int) -> None:
+def test_results_do_not_change_when_a_memory_is_reopened(disk: Path, seed: int) -> None:
     with small_thresholds(), opened(disk / "m.evimem") as memory:
         memory.extend(conversation(Random(seed), 60))
         memory.enrich()

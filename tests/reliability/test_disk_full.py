@@ -52,7 +52,7 @@ def survives(memory: Memory, make_room: Callable[[], object], *, forgets: bool) 
     return len(kept)
 
 
-def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Callable[[str], None]) -> None:
     def limited(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
@@ -73,7 +73,7 @@ def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[
     tell(f"an index of {in_child(work)} bytes where files end at 100,000: not kept, and built when there was room")
 
 
-def test_a_memory_that_may_not_grow_says_so_and_grows_on_when_it_may(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk: Path, tell: Callable[[str], None]) -> None:
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         db = memory._core.store._handle.db
         db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 120}")
@@ -81,7 +81,7 @@ def test_a_memory_that_may_not_grow_says_so_and_grows_on_when_it_may(disk: Path,
     tell(f"a limit of pages: {kept} acknowledged turns, 0 lost")
 
 
-def test_a_limit_on_the_size_of_files_is_told_as_a_full_disk(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_limit_on_the_size_of_files_is_reported_as_disk_full(disk: Path, tell: Callable[[str], None]) -> None:
     """The system then reports a failed write, which says nothing of room."""
 
     def limited(size: int) -> None:

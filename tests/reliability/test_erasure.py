@@ -131,7 +131,7 @@ def test_no_byte_of_what_was_forgotten_is_left(
     tell(f"forgotten {how}: {len(sought)} forms were in {len(before)} places, 0 are left")
 
 
-def test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten(folders: list[Path]) -> None:
+def test_copies_of_rows_in_page_slack_are_overwritten(folders: list[Path]) -> None:
     """Found at 5,000 turns: balancing a tree leaves copies of rows behind, which secure_delete does not know of."""
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 800)
@@ -148,7 +148,7 @@ def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) ->
         assert hits(needles(), folders) != []
 
 
-def test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_comes_to_an_end(
+def test_forgetting_is_pending_while_a_reader_holds_an_older_state(
     folders: list[Path],
 ) -> None:
     path = folders[0] / "m.evimem"
@@ -166,7 +166,7 @@ def test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_come
         assert memory.health().status == "ok"
 
 
-def test_an_erasure_that_a_crash_interrupted_ends_at_the_next_opening(folders: list[Path]) -> None:
+def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Path]) -> None:
     path = folders[0] / "m.evimem"
     memory, reader = opened(path), opened(path)
     filled(memory, 60)
@@ -207,7 +207,7 @@ def rows(memory: Memory) -> dict[str, int]:
     return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
-def test_a_backup_forgets_what_was_forgotten_after_it_was_made(folders: list[Path]) -> None:
+def test_a_backup_can_repeat_later_erasures(folders: list[Path]) -> None:
     path, copy = folders[0] / "m.evimem", folders[0] / "copy.evimem"
     with opened(path) as memory:
         filled(memory, 60)
@@ -228,7 +228,7 @@ def test_a_backup_forgets_what_was_forgotten_after_it_was_made(folders: list[Pat
     assert hits(needles(), folders) == []
 
 
-def test_only_another_copy_of_a_memory_tells_what_to_forget(folders: list[Path]) -> None:
+def test_only_a_copy_of_the_same_memory_can_be_followed(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory, opened(folders[0] / "other.evimem"):
         memory.extend([secret(0)])
         for path, why in (("other.evimem", "no copy of this memory"), ("nobody.evimem", "no memory at")):
@@ -238,7 +238,7 @@ def test_only_another_copy_of_a_memory_tells_what_to_forget(folders: list[Path])
         assert memory.stats().turns == 1
 
 
-def test_an_id_that_was_forgotten_may_come_back_and_is_told_as_such(folders: list[Path]) -> None:
+def test_a_forgotten_id_may_be_added_again_and_is_reported(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory:
         memory.extend([secret(0)])
         memory.forget(turns=[secret(0).id])
@@ -262,7 +262,7 @@ def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[
             assert memory.check().problems == ()
 
 
-def test_no_error_message_quotes_what_was_said(folders: list[Path]) -> None:
+def test_no_error_message_quotes_a_turn(folders: list[Path]) -> None:
     """Messages end up in logs, which no erasure reaches."""
     said = json.dumps(secret(0).text)
     with opened(folders[0] / "m.evimem") as memory:

@@ -45,7 +45,7 @@ def hostile(count: int, random: Random) -> list[str]:
 
 
 @pytest.mark.parametrize("count", sizes(490, nightly=5_000, reduced=20))
-def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
+def test_no_turn_or_question_exceeds_its_time(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     texts = [*WHOLE, *hostile(count, Random(seed))]
 
     def work() -> tuple[list[float], list[str]]:
@@ -89,7 +89,7 @@ def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, t
     )
 
 
-def test_a_turn_that_begins_with_a_blank_page_spoils_no_question(disk: Path) -> None:
+def test_a_turn_that_begins_with_whitespace_slows_no_question(disk: Path) -> None:
     """Found by a million spaces: of such a turn no sentence is read, though it stands beside one that is."""
     with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
         memory.add("Mira", " " * 30_000 + "x", time=NOON, session="s")

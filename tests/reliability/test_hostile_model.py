@@ -90,7 +90,7 @@ def commits(memory: Memory) -> int:
 
 
 @pytest.mark.parametrize("count", sizes(3_000, nightly=10_000, reduced=150))
-def test_no_reply_changes_a_turn_or_writes_by_being_asked(
+def test_no_reply_changes_a_turn_and_asking_writes_nothing(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     random, clock = Random(seed), FakeClock(1.7e9)

@@ -68,7 +68,7 @@ def shared(one: list[set[int]], other: list[set[int]]) -> float:
 
 
 @pytest.mark.parametrize("count", sizes(3_000, nightly=20_000, reduced=1_000))
-def test_an_index_that_was_lost_is_built_again_and_finds_what_it_found(
+def test_a_lost_index_is_rebuilt_and_finds_the_same(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     random, path = Random(seed), disk / "m.evimem"

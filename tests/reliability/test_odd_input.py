@@ -187,7 +187,7 @@ def deep(levels: int) -> list[object]:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_has_no_meaning_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
+def test_invalid_input_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
     with open_memory(disk / "m.evimem") as memory:
         kept(memory, 5)
         before = dump(memory)

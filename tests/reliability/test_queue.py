@@ -146,7 +146,7 @@ def test_a_provider_that_is_down_costs_no_turn_and_the_queue_drains_when_it_is_b
         assert (memory.health().pending, memory.health().failed) == ({}, {})
 
 
-def test_a_clock_that_was_set_back_holds_nothing_up_for_years(disk: Path) -> None:
+def test_jobs_are_not_delayed_by_a_clock_that_was_set_back(disk: Path) -> None:
     clock = FakeClock(2.7e9)
     model = ScriptedModel([ModelUnavailable("down", retryable=True, retry_after=9e8)], then=read_well)
     with evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory:

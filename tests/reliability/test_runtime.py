@@ -22,7 +22,7 @@ def test_a_sqlite_that_may_lose_commits_is_refused(disk: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("version", ["3.44.6", "3.50.7", "3.51.3", "3.52.0", "4.0.0"])
-def test_a_sqlite_that_loses_none_is_taken(disk: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def test_a_safe_sqlite_is_accepted(disk: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
     open_memory(disk / "m.evimem").close()
 

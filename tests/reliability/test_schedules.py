@@ -137,7 +137,7 @@ class World:
 
 
 @pytest.mark.parametrize("count", sizes(500, nightly=2_000, reduced=20))
-def test_every_schedule_ends_with_each_turn_done_or_failed_by_name(
+def test_every_schedule_ends_with_each_job_done_or_failed(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     turns = failed = 0

@@ -47,7 +47,7 @@ def told(call: Callable[[], object]) -> tuple[str, object]:
 
 
 @pytest.mark.parametrize("shape", range(len(KEYS)))
-def test_keys_and_what_was_said_show_nowhere(
+def test_keys_and_texts_are_in_no_log_or_error(
     disk: Path, shape: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = KEYS[shape]
@@ -92,7 +92,7 @@ def test_a_trace_of_a_question_holds_no_key(disk: Path, monkeypatch: pytest.Monk
     assert KEYS[0] not in repr(answer)
 
 
-def test_a_crash_leaves_no_key_and_nothing_that_was_said(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_report_holds_no_key_and_no_text(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last lines of a process: Python's dump of every thread where it is aborted in the middle of a question."""
     monkeypatch.setenv("OPENAI_API_KEY", KEYS[0])
     dump = disk / "dump"

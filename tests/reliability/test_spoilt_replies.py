@@ -57,7 +57,7 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
 
 
 @pytest.mark.parametrize("count", sizes(5_000, nightly=50_000, reduced=400))
-def test_a_spoilt_reply_costs_no_turn_and_the_next_is_read(
+def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     reached: Counter[str] = Counter()
@@ -99,7 +99,7 @@ def test_a_spoilt_reply_costs_no_turn_and_the_next_is_read(
 @pytest.mark.parametrize(
     ("reply", "status"), [('{"facts": []}', "ok"), ("{}", "degraded"), ("I'd rather not.", "degraded")]
 )
-def test_no_facts_and_a_bad_reply_are_two_things(disk: Path, reply: str, status: str) -> None:
+def test_no_facts_and_a_bad_reply_are_told_apart(disk: Path, reply: str, status: str) -> None:
     clock = FakeClock(1.7e9)
     with evimem.open(
         disk / "m", llm=ScriptedModel(then=reply), embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock

@@ -29,7 +29,7 @@ OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails":
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_day_with_a_bit_of_everything_leaves_what_dicts_would(number: int) -> None:
+def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> None:
     machine, random = Machine(), Random(number)
     machine.users = ("\u00e1na", "a\u0301na", "ana%")
     machine.start(number=number)
@@ -44,7 +44,7 @@ def test_a_day_with_a_bit_of_everything_leaves_what_dicts_would(number: int) -> 
 
 @pytest.mark.parametrize("part", range(1 if REDUCED else 4))
 @pytest.mark.parametrize("count", sizes(150, nightly=2_500, reduced=40))
-def test_memories_of_a_pool_hold_what_dicts_would(count: int, part: int, tell: Callable[[str], None]) -> None:
+def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
     """In four parts, which may run side by side."""
     profile = settings(
         max_examples=count,

@@ -32,7 +32,7 @@ def test_every_row_is_there() -> None:
 
 
 @pytest.mark.parametrize("row", sorted(ROWS.keys() - NOT_YET))
-def test_what_a_row_names_is_there(row: str) -> None:
+def test_tests_and_sabotages_named_in_a_row_exist(row: str) -> None:
     tests, sabotages = named(ROWS[row])
     missing = [f"{file}::{name}" for file, name in tests if name not in functions_of(HERE / file)]
     assert tests

@@ -48,7 +48,7 @@ def found(memory: Memory) -> list[list[tuple[str, float]]]:
     return [[(hit.turn.id, hit.score) for hit in memory.search(question, k=15)] for question in QUESTIONS]
 
 
-def test_sealing_changes_nothing_that_is_found(tmp_path: Path) -> None:
+def test_sealing_does_not_change_results(tmp_path: Path) -> None:
     with opened(tmp_path / "open.evimem", segment=10_000) as whole, opened(tmp_path / "sealed.evimem") as sealed:
         for memory in (whole, sealed):
             memory.extend(TURNS)
@@ -68,7 +68,7 @@ def test_a_handle_follows_another_across_a_seal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("segment", [64, 10_000])
-def test_read_at_once_the_columns_are_those_that_grew_turn_by_turn(tmp_path: Path, segment: int) -> None:
+def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, segment: int) -> None:
     with opened(tmp_path / "m.evimem", segment) as memory:
         store = memory._core.store
         for number, turn in enumerate(TURNS):
@@ -180,7 +180,7 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(
         "DELETE FROM document",
     ],
 )
-def test_doctor_notices_what_was_changed_and_derives_it_again(tmp_path: Path, damage: str) -> None:
+def test_changed_rows_are_noticed_and_derived_again(tmp_path: Path, damage: str) -> None:
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
         before = derived(memory)
