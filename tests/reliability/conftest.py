@@ -21,7 +21,7 @@ def seed() -> int:
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder in memory where the system has one: its syncs cost nothing."""
+    """A folder in shared memory where the system has it: syncs there cost nothing."""
     shared = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="evimem-", dir=shared if shared.is_dir() else None))
     yield folder

@@ -636,11 +636,11 @@ def jobs_are_queued_in_a_separate_transaction() -> None:
 
 
 QUEUE = "test_queue.py"
-SPOILT = "test_spoilt_replies.py::test_a_malformed_reply_loses_no_turn_and_the_next_is_read"
+MALFORMED = "test_malformed_replies.py::test_a_malformed_reply_loses_no_turn_and_the_next_is_read"
 SCHEDULES = "test_schedules.py"
 
 
-@noticed_by(SCHEDULES, says="still owed|passed over")
+@noticed_by(SCHEDULES, says="still pending|skipped")
 def progress_is_a_high_water_mark() -> None:
     honest = Jobs.due
 
@@ -694,8 +694,8 @@ def unindexed_vectors_are_not_searched() -> None:
     ann.CompleteIndex.__init__ = without  # type: ignore[method-assign]
 
 
-@noticed_by(SCHEDULES, says="passed over")
-@noticed_by(SPOILT, says="bad output is told from none nowhere|was not read")
+@noticed_by(SCHEDULES, says="skipped")
+@noticed_by(MALFORMED, says="bad output is told from none nowhere|was not read")
 @noticed_by(QUEUE, says="assert")
 def a_bad_reply_counts_as_no_facts() -> None:
     honest = extract_facts.read_extraction
@@ -747,8 +747,8 @@ def asking_stores_a_trace() -> None:
     Memory.ask = ask  # type: ignore[method-assign]
 
 
-@noticed_by(SPOILT, says="what nobody said was stored|a fact that stands nowhere")
-@noticed_by(f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="nobody said|stands nowhere")
+@noticed_by(MALFORMED, says="an ungrounded fact was stored|a fact that stands nowhere")
+@noticed_by(f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="an ungrounded fact|stands nowhere")
 def facts_of_a_model_are_not_grounded() -> None:
     extract_facts.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
     extract_facts.is_anchored = lambda *args, **options: True

@@ -1,4 +1,4 @@
-"""Asking reads and nothing else, and it ends, whatever a model wants: with what was found by then, and why it ended."""
+"""Asking writes nothing, and ends whatever a model replies: with what was found by then, and the reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUESTION = "When did Mira adopt the puppy number 17?"
 
 
 def insatiable(request: Complete) -> str:
-    """Reply as a model does that wants more, always something else, and a million of it."""
+    """Reply as a model that always asks for more, and for a million hits."""
     if request.role == "answer":
         return json.dumps({"steps": [], "answer": "in March", "citations": ["e1", "other-user:1", "t999999"]})
     number = len(request.prompt)
@@ -76,7 +76,7 @@ def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
 
 
 def test_nothing_can_be_written_inside_a_read(disk: Path) -> None:
-    """The connection itself refuses, so that no loop could, whatever it were led to."""
+    """The connection refuses writes, so that no loop can make any."""
     memory, _ = opened(disk / "m.evimem")
     with memory:
         db = memory._core.store._handle.db

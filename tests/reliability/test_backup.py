@@ -1,4 +1,4 @@
-"""A backup made while turns come in is a whole memory as of some moment after it began; a killed one is no file."""
+"""A backup of a busy memory is a whole memory of some moment after it began; a killed backup leaves no file."""
 
 from __future__ import annotations
 
@@ -92,11 +92,11 @@ def test_a_killed_backup_leaves_no_file_under_its_name(disk: Path, seed: int, co
     assert left > 0, "no kill came in the middle"
     with open_memory(disk / "m.evimem") as memory:
         memory.backup(disk / "copy")
-    assert list(disk.glob("copy*")) == [disk / "copy"], "what a killed one left is there for good"
+    assert list(disk.glob("copy*")) == [disk / "copy"], "files of a killed backup are left"
 
 
 def turns_in(path: Path) -> int:
-    """Return how many turns somebody finds who takes a file for a memory; the file itself is left as it is."""
+    """Return how many turns a copy of the file holds, 0 where it is no database with turns."""
     taken = path.with_name("taken")
     taken.write_bytes(path.read_bytes())
     try:
@@ -107,6 +107,6 @@ def turns_in(path: Path) -> int:
 
 
 def test_nothing_in_the_package_copies_files() -> None:
-    """A copied file lacks what stands in the log: there is the backup, and nothing that could be taken for it."""
+    """A copied file lacks what is still in the log, so backup() is the only way to copy a memory."""
     sources = [path.read_text(encoding="utf-8") for path in Path(evimem.__file__).parent.rglob("*.py")]
     assert not [one for one in sources if re.search(r"shutil\.copy(2|file|tree)?\b", one)]

@@ -1,4 +1,4 @@
-"""All that is derived follows from the turns: after forgetting, after a rebuild, after losing any part of it."""
+"""Derived rows follow from the turns: after forgetting, after a rebuild, after losing any part of them."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ DAMAGE = {
     "links are gone": "DELETE FROM edge",
     "a link weighs more": "UPDATE edge SET weight = weight / 2",
     "the vectors of facts are gone": "DELETE FROM edge; DELETE FROM fact_vector",
-    "work owed is forgotten": "DELETE FROM job",
+    "jobs are gone": "DELETE FROM job",
 }
 DAMAGE["all of it is gone"] = (
     "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM cue; DELETE FROM keyword; DELETE FROM fact; "
@@ -135,7 +135,7 @@ def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, case: str) 
         turns = conversation(Random(case), 43)
         memory.extend(turns[:40])
         memory.enrich()
-        if case == "work owed is forgotten":
+        if case == "jobs are gone":
             memory._core.embedder = Unreachable(64)
         memory.extend(turns[40:])
         whole = dump(memory)
@@ -165,7 +165,7 @@ def test_results_do_not_change_when_a_memory_is_reopened(disk: Path, seed: int) 
 
 
 def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk: Path) -> None:
-    """Found by killing in the middle of a day's work: the matrix of one handle never saw rows below its last."""
+    """Found by killing processes: the fact vectors cached by one handle never got rows smaller than its last."""
     early, later, last = (Turn(f"t{n}", "s", "Mira", "I love coffee.", NOON + timedelta(days=n)) for n in range(3))
     with opened(disk / "m.evimem") as memory, opened(disk / "m.evimem") as other:
         memory._core.embedder = Unreachable(64)

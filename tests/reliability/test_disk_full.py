@@ -1,4 +1,4 @@
-"""With no room left the caller hears DiskFull, nothing acknowledged is lost, and with room again it goes on."""
+"""A full disk raises DiskFull, loses no acknowledged turn, and can be written again when there is room."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk: Path, te
 
 
 def test_a_limit_on_the_size_of_files_is_reported_as_disk_full(disk: Path, tell: Callable[[str], None]) -> None:
-    """The system then reports a failed write, which says nothing of room."""
+    """The system then reports a failed write, and not a full disk."""
 
     def limited(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

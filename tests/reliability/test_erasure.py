@@ -1,4 +1,4 @@
-"""What was forgotten is in no byte that a memory can reach; and while a reader still holds it, forgetting says so."""
+"""Forgotten content is in no byte of the files of a memory; while a reader still holds it, forgetting is pending."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ FORGETTING: dict[str, Callable[[Memory], EraseReport]] = {
 
 @pytest.fixture
 def folders(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
-    """The folder of the memory and the one for temporary files, which are to be clean."""
+    """The folder of the memory and the one for temporary files: neither may hold erased content."""
     found = [disk / "memory", disk / "tmp"]
     for folder in found:
         folder.mkdir()
@@ -181,7 +181,7 @@ def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Pa
 
 @pytest.mark.parametrize("how", ["everything", "turn by turn"])
 def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> None:
-    """Whatever tables there are: one that is added and left out of forgetting is found here from the day it is."""
+    """Tables are listed from the schema, so that a new one cannot be left out of forgetting."""
     kept = {"meta", "forgotten", "sqlite_sequence"}  # which file it is; keyed digests of ids; how far numbers have come
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
@@ -263,7 +263,7 @@ def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[
 
 
 def test_no_error_message_quotes_a_turn(folders: list[Path]) -> None:
-    """Messages end up in logs, which no erasure reaches."""
+    """Messages end up in logs, which no erasure can reach."""
     said = json.dumps(secret(0).text)
     with opened(folders[0] / "m.evimem") as memory:
         memory.extend([secret(0)])

@@ -1,4 +1,4 @@
-"""Inputs made to take for ever are bounded by work: a child with a budget of processor time gets through them all."""
+"""Inputs built to be slow are bounded: a child with a budget of processor time gets through them all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WHOLE = (
 
 
 def hostile(count: int, random: Random) -> list[str]:
-    """Return texts of every piece, in lengths that differ from round to round."""
+    """Return texts made of each piece, in lengths that differ from round to round."""
     pieces = [
         (piece, LENGTHS[(place + number // len(PIECES)) % 5])
         for number, (place, piece) in enumerate([*enumerate(PIECES)] * (count // len(PIECES) + 1))
@@ -89,8 +89,8 @@ def test_no_turn_or_question_exceeds_its_time(disk: Path, seed: int, count: int,
     )
 
 
-def test_a_turn_that_begins_with_whitespace_slows_no_question(disk: Path) -> None:
-    """Found by a million spaces: of such a turn no sentence is read, though it stands beside one that is."""
+def test_a_turn_that_begins_with_whitespace_breaks_no_question(disk: Path) -> None:
+    """Found with a million spaces: no sentence of such a turn is read, although its neighbour is cited."""
     with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
         memory.add("Mira", " " * 30_000 + "x", time=NOON, session="s")
         memory.add("Noah", "I like green tea.", time=NOON + timedelta(minutes=1), session="s")

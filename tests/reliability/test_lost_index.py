@@ -1,4 +1,4 @@
-"""A vector index is a cache: without it every turn is there, and what is built again finds what it found."""
+"""The vector index is a cache: without it every turn is found, and a rebuilt one finds the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROBES = 200
 
 
 class Scattered:
-    """Puts each text into a direction of its own, near that of its last word before the number."""
+    """Embeds each text near the direction of its last word before the number."""
 
     name, dimension = "scattered", DIMENSION
 
@@ -44,7 +44,7 @@ def opened(path: Path, least: int) -> Memory:
 
 
 def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
-    """Return the ten nearest to each, by the index that the memory has."""
+    """Return the ten nearest to each probe by the vector index of the memory."""
     store = memory._core.store
     with store._handle.db.reading():
         index = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
@@ -53,7 +53,7 @@ def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
 
 
 def compared(memory: Memory, probes: Vectors) -> list[set[int]]:
-    """Return the ten nearest to each, by comparing it with every vector that is stored."""
+    """Return the ten nearest to each probe by exact comparison with every stored vector."""
     store = memory._core.store
     with store._handle.db.reading():
         corpus = store._handle.corpus()

@@ -1,4 +1,4 @@
-"""A user id is never part of a path and never a pattern: each id has a memory of its own, under the pool's folder."""
+"""A user id is never part of a path and never a pattern: each id has its own memory in the folder of the pool."""
 
 from __future__ import annotations
 

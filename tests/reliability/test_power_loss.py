@@ -1,4 +1,4 @@
-"""What was acknowledged survives a power cut at any moment, whatever the disk had not yet kept."""
+"""Acknowledged turns survive a power cut at any moment, whatever the disk had not written yet."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_no_acknowledged_turn_is_lost_to_a_power_cut(
 
 
 def m_next(db: Connection) -> None:
-    """A migration as later ones may be: it changes a table, fills what is new, and exchanges another table."""
+    """A migration like later ones: it alters a table, fills the new column, and replaces another table."""
     db.execute("ALTER TABLE turn ADD COLUMN words INTEGER")
     db.execute("UPDATE turn SET words = length(text)")
     db.execute("CREATE TABLE moved (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")

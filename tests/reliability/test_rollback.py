@@ -1,4 +1,4 @@
-"""A memory never comes back silently new or older: what is missing, cut or exchanged is named, and left alone."""
+"""A file that is missing, cut, rolled back or replaced is refused with its reason, and not changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOBODY = 65534
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """A memory's folder with what may be put in its place: `closed` and `crashed` hold the same 200 turns."""
+    """The folder of a memory, and what may replace its files: `closed` and `crashed` hold the same 200 turns."""
 
     folder: Path
     older: Path
@@ -49,7 +49,7 @@ def write_turns(path: Path, first: int, last: int) -> None:
 
 
 def crash_with_turns(path: Path, last: int) -> None:
-    """Leave a file whose turns all lie in its log, as a process does that ends without closing."""
+    """Leave a file whose turns are all in its log, as a process that ends without closing it."""
 
     def work() -> None:
         memory = open_memory(path)
@@ -156,7 +156,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, without the shared index of the log, which holds nothing of its own, and empty logs."""
+    """The files of a folder and their bytes, without the shared index of the log, which is derived, and empty logs."""
     files = (file for file in folder.rglob("*") if file.is_file() and not file.name.endswith("-shm"))
     found = {str(file.relative_to(folder)): file.read_bytes() for file in files}
     return {name: content for name, content in found.items() if content or not name.endswith("-wal")}

@@ -1,4 +1,4 @@
-"""A runtime that cannot keep the promises is refused when a memory is opened, by name."""
+"""A runtime that cannot keep the promises is refused with a typed error when a memory is opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No gate is vacuous: each known-bad behaviour turns the gate red that guards against it, for the reason it names."""
+"""No gate is vacuous: each sabotage makes its gate fail, for the reason that it gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys in the environment, in settings and in what servers say, and what people said, show only where they belong.
+"""API keys and texts of turns show only where they belong.
 
 Neither is in a log at its lowest level, an error with its chain and traceback, a representation, health or counts, nor
 in what a crash leaves; and no key is in a trace or in the file.
@@ -38,7 +38,7 @@ def spoken(memory: Memory) -> None:
 
 
 def told(call: Callable[[], object]) -> tuple[str, object]:
-    """Return all that an error says, or the result."""
+    """Return an error with its chain and traceback as text, or the result."""
     try:
         return "", call()
     except EvimemError as error:
@@ -93,7 +93,7 @@ def test_a_trace_of_a_question_holds_no_key(disk: Path, monkeypatch: pytest.Monk
 
 
 def test_a_crash_report_holds_no_key_and_no_text(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last lines of a process: Python's dump of every thread where it is aborted in the middle of a question."""
+    """The crash report of a process aborted in a question: Python's dump of every thread."""
     monkeypatch.setenv("OPENAI_API_KEY", KEYS[0])
     dump = disk / "dump"
 

@@ -1,4 +1,4 @@
-"""The table in README.md is true: the tests and sabotages it names are there, none is left out, no row is missing."""
+"""The table in README.md is complete: the tests and sabotages it names exist, none is left out, no row is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vector index of a large memory: a cache that may be missing, stale or damaged, and never holds the forgotten."""
+"""The vector index of a large memory: a cache that may be missing, stale or damaged, without forgotten turns."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_vectors_missing_from_the_index_are_found(folder: Path) -> None:
 
 @pytest.mark.parametrize("how", ["opening", "forgetting"])
 def test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay(folder: Path, how: str) -> None:
-    """Found by killing processes while a user is erased: half an index was left, with vectors of the forgotten."""
+    """Found by killing processes while a user is erased: half an index was left, with vectors of forgotten turns."""
     left, busy = folder / "m.evimem.ann.123.456.tmp", folder / "m.evimem.ann.789.456.tmp"
     with contextlib.ExitStack() as stack:
         memory = stack.enter_context(opened(folder)) if how == "forgetting" else None

@@ -72,7 +72,7 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, seg
     with opened(tmp_path / "m.evimem", segment) as memory:
         store = memory._core.store
         for number, turn in enumerate(TURNS):
-            if number % 7 == 0:  # its vector is still owed
+            if number % 7 == 0:  # its vector is still queued
                 store.write([Entry(replace(turn, role="user"))])
             else:
                 memory.extend([turn])

@@ -1,4 +1,4 @@
-"""What every store promises to the loops. Add an implementation to STORES and it is tested."""
+"""The contract of `Store`, tested for every implementation in STORES."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an extractor or a progress callback of the caller raises reaches the caller as it was raised."""
+"""Exceptions of a user's extractor or progress callback propagate unchanged."""
 
 from __future__ import annotations
 

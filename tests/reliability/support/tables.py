@@ -1,6 +1,6 @@
-"""Everything a memory stores, table by table, told by ids instead of row numbers, so that two memories can be compared.
+"""Everything a memory stores, table by table, with ids instead of row numbers, so that two memories can be compared.
 
-Every table of the schema is read, whatever it is called: a new one is compared from the day it is added.
+Tables are listed from the schema: a new one is compared from the day it is added.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def dump(memory: Memory) -> Dump:
 
 
 def differences(one: Dump, other: Dump) -> list[str]:
-    """Return in which tables two dumps differ, and in what."""
+    """Return the tables in which two dumps differ, with the differences."""
     said = []
     for table in sorted(one.keys() | other.keys()):
         left, right = one.get(table), other.get(table)
@@ -54,7 +54,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
 
 
 def indexed(memory: Memory) -> set[str]:
-    """Return the ids of the turns that the index holds anything of; what is left of others is told by its number."""
+    """Return the ids of the turns of which the index holds anything, or the row number of one that is gone."""
     names = {table: dict(memory._core.store._handle.db.rows(sql)) for table, sql in _NAMES.items()}
     return set(_index(memory, names))
 

@@ -1,4 +1,4 @@
-"""The small world the gates run in: an embedder of words, an extractor whose facts can be predicted, and turns."""
+"""Test data of the gates: an embedder of words, an extractor with predictable facts, turns, and small thresholds."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SayingExtractor:
 
 
 class Unreachable(WordEmbedder):
-    """The same embedder while its server is down, so that vectors stay owed."""
+    """The same embedder while its server is down, so that vectors stay queued."""
 
     def embed(self, texts: Sequence[str]) -> Any:
         raise ConnectionError(f"the embedding server is down, {len(texts)} text(s) were not embedded")
