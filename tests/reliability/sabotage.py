@@ -748,7 +748,7 @@ def asking_stores_a_trace() -> None:
 
 
 @noticed_by(MALFORMED, says="an ungrounded fact was stored|a fact that stands nowhere")
-@noticed_by(f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="an ungrounded fact|stands nowhere")
+@noticed_by(f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="ungrounded|stands nowhere")
 def facts_of_a_model_are_not_grounded() -> None:
     extract_facts.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
     extract_facts.is_anchored = lambda *args, **options: True
