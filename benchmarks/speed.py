@@ -93,10 +93,10 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
     embedder, same, kept = StaticEmbedder(), [], []
     store = SqliteStore(path, embedder.name, embedder.dimension)
     try:
-        corpus = store._current()
+        corpus = store._handle.corpus()
         for text in asked():
             query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
-            question = question_of(query, store._layers.raw, embedder.dimension)
+            question = question_of(query, store._handle.layers.raw, embedder.dimension)
             if question is None:
                 raise ValueError(f"{text!r} names a speaker or session that the memory does not hold")
             found = rank(question, corpus, 10, effort=effort)

@@ -23,6 +23,14 @@ settings.load_profile(os.environ.get("EVIMEM_HYPOTHESIS", "ci"))
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure() -> None:
+    """Apply the defect that EVIMEM_SABOTAGE names, before any test module is imported."""
+    if "EVIMEM_SABOTAGE" in os.environ:
+        from tests.reliability import sabotage  # noqa: PLC0415 - patches modules of the package
+
+        sabotage.start()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let a nightly test run for as long as it takes: the limit is for those that should end soon."""
     for item in items:

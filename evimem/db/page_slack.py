@@ -1,7 +1,7 @@
-"""The unused middle of a tree's page, where SQLite leaves copies of rows that it moved to another page.
+"""The unallocated space of B-tree pages, where SQLite leaves copies of rows that it moved to another page.
 
-`secure_delete` overwrites what is deleted, but not what balancing a tree has left behind: a forgotten word may still
-stand there. Layout: https://sqlite.org/fileformat2.html#b_tree_pages
+`secure_delete` zeroes deleted rows, but not the copies that balancing a tree leaves behind: erased text may survive in
+them. Layout: https://sqlite.org/fileformat2.html#b_tree_pages
 """
 
 from __future__ import annotations
@@ -9,19 +9,28 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-MOST_PAGES = 1 << 24  # with more, the page number that other kinds of pages begin with could look like a kind of tree
-_HEAD = struct.Struct(">BHHH")  # kind, first free block, number of cells, where their content begins
-_HEADS = {2: 12, 5: 12, 10: 8, 13: 8}  # how long it is, by kind: inner pages of indexes and tables, and leaves
-_OF_THE_FILE = 100  # bytes, before the first page's own head
+# Overflow and free-list pages begin with a page number of 4 bytes. Below 2 ** 24 its first byte is 0, which is no kind
+# of B-tree page; above, they could be mistaken for one.
+MOST_PAGES = 1 << 24
+_HEADER = struct.Struct(">BHHH")  # kind, first free block, number of cells, start of the cell content area
+_HEADER_SIZES = {2: 12, 5: 12, 10: 8, 13: 8}  # by kind: interior index, interior table, leaf index, leaf table
+_FILE_HEADER = 100  # bytes before the header of the first page
 
 
 def left_behind(pages: bytes, size: int, first: int) -> Iterator[tuple[int, int]]:
-    """Yield where bytes that no row owns are not zero, among whole pages that begin at `first` in the file."""
+    """Yield the byte ranges of unallocated space that are not all zero.
+
+    Args:
+        pages: Consecutive whole pages of the file.
+        size: Bytes a page.
+        first: The offset of `pages` in the file; the ranges are relative to `pages`.
+    """
     for at in range(0, len(pages), size):
-        head = at + (_OF_THE_FILE if first + at == 0 else 0)
-        kind, _, cells, content = _HEAD.unpack_from(pages, head)
-        if kind not in _HEADS:
+        head = at + (_FILE_HEADER if first + at == 0 else 0)
+        kind, _, cells, content = _HEADER.unpack_from(pages, head)
+        if kind not in _HEADER_SIZES:
             continue
-        start, end = head + _HEADS[kind] + 2 * cells, at + (content or 65_536)
+        # After the header come 2 bytes a cell. A content start of 0 stands for 65,536, which 16 bits cannot express.
+        start, end = head + _HEADER_SIZES[kind] + 2 * cells, at + (content or 65_536)
         if start < end <= at + size and pages.count(0, start, end) < end - start:
             yield start, end

@@ -1,4 +1,8 @@
-"""The tables of a memory, as migrations: append-only, each in one transaction with the record that it ran."""
+"""The tables of a memory, as migrations.
+
+The list is append-only: a migration that has run somewhere is never changed. Each runs in one transaction with the
+update of `user_version` that records it, so that a crash leaves it done or not begun.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from .connection import APPLICATION_ID, Connection
 
 
 def m001_three_layers(db: Connection) -> None:
-    """Raw, Index and Edges, the queue between them, and the traces that were kept."""
+    """Create the tables of the three layers (raw, index, edges), of the job queue, and of kept traces."""
     for statement in _THREE_LAYERS:
         db.execute(statement)
     db.executemany(
@@ -19,7 +23,10 @@ def m001_three_layers(db: Connection) -> None:
     )
 
 
-# `seq` is the order of arrival and is never used twice. Text columns may hold a BLOB: UTF-8 with lone surrogates.
+# `seq` is a turn's number in order of arrival. AUTOINCREMENT keeps numbers of erased turns from being used again: the
+# index finds rows by position (seq - 1), and other handles follow the file by the highest number they know.
+# `ord` is the number of a name. Text columns without a type may hold a BLOB: UTF-8 with lone surrogates, which are not
+# valid text. WITHOUT ROWID stores rows in the order of their primary key, where that is how they are read.
 _THREE_LAYERS = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE session (ord INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE)",
@@ -29,10 +36,13 @@ _THREE_LAYERS = (
         session INTEGER NOT NULL REFERENCES session, speaker INTEGER NOT NULL REFERENCES speaker,
         role TEXT NOT NULL, text NOT NULL, caption, time TEXT NOT NULL, instant INTEGER NOT NULL,
         metadata TEXT NOT NULL, digest BLOB NOT NULL)""",
+    # Dialogue order: the turns before and after one in its session are the ends of two ranges.
     "CREATE INDEX turn_in_dialogue ON turn (session, instant, seq)",
+    # The first and last turn, and `forget(before=)`.
     "CREATE INDEX turn_in_time ON turn (instant)",
+    # Whether a speaker has any turn left after an erasure; also for the foreign key.
     "CREATE INDEX turn_by_speaker ON turn (speaker)",
-    # Index: facts
+    # Index: facts. `owner` and `topic` say what a later fact must share with it to replace it; `instant` is its turn's.
     """CREATE TABLE fact (
         row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, seq INTEGER NOT NULL REFERENCES turn,
         subject NOT NULL, predicate NOT NULL, object NOT NULL,
@@ -41,15 +51,21 @@ _THREE_LAYERS = (
         kind TEXT NOT NULL, extractor TEXT NOT NULL,
         owner, topic TEXT, replaced_by TEXT, instant INTEGER NOT NULL)""",
     "CREATE INDEX fact_of_turn ON fact (seq)",
+    # The facts that may replace one another, in the order in which they were said; most facts have no topic.
     "CREATE INDEX fact_by_topic ON fact (owner, topic, instant, seq) WHERE topic IS NOT NULL",
+    # What a fact replaced, to be unmarked when it is erased; few facts are replaced.
     "CREATE INDEX fact_replaced ON fact (replaced_by) WHERE replaced_by IS NOT NULL",
+    # Apart from `fact`, so that reading facts does not read past their vectors. int8 values and the scale that restores
+    # them, as in `document`.
     "CREATE TABLE fact_vector (row INTEGER PRIMARY KEY REFERENCES fact, vector BLOB NOT NULL, scale REAL NOT NULL)",
-    # Index: who and what facts are about; keyword and cue postings of the loops that walk them
+    # Index: postings of cues (entities, terms, times of facts) and keywords, for loops that walk them. Their second
+    # indexes find the postings of a fact or turn that is erased.
     "CREATE TABLE cue (name TEXT, row INTEGER REFERENCES fact, kind TEXT, PRIMARY KEY (name, row, kind)) WITHOUT ROWID",
     "CREATE INDEX cue_of_fact ON cue (row)",
     "CREATE TABLE keyword (name TEXT, seq INTEGER REFERENCES turn, PRIMARY KEY (name, seq)) WITHOUT ROWID",
     "CREATE INDEX keyword_of_turn ON keyword (seq)",
-    # Index: documents one by one while their segment is open, then in columns and postings
+    # Index: what searches score. A turn is a row of `document` until its segment is full; then the segment is sealed
+    # into columns and postings, which are read much faster and changed only by erasure.
     """CREATE TABLE document (
         seq INTEGER PRIMARY KEY REFERENCES turn, columns BLOB NOT NULL, events BLOB NOT NULL, terms BLOB NOT NULL,
         vector BLOB, scale REAL)""",
@@ -59,20 +75,22 @@ _THREE_LAYERS = (
     """CREATE TABLE posting (
         term TEXT, number INTEGER REFERENCES segment, positions BLOB NOT NULL, counts BLOB NOT NULL,
         PRIMARY KEY (term, number)) WITHOUT ROWID""",
-    # Edges: `same_turn` and `next` follow from the rows above; only what must be computed is kept
+    # Edges: only `similar`; `same_turn`, `next` and `updates` follow from the rows above. Undirected: the smaller row
+    # is the source, so that an edge cannot be stored twice. `edge_back` finds the edges of a target.
     """CREATE TABLE edge (
         source INTEGER NOT NULL REFERENCES fact, target INTEGER NOT NULL REFERENCES fact,
         kind TEXT NOT NULL, weight REAL NOT NULL,
         PRIMARY KEY (source, target, kind), CHECK (source < target)) WITHOUT ROWID""",
     "CREATE INDEX edge_back ON edge (target, source, kind)",
-    # Work that is still owed to a turn
+    # The job queue: the primary key is the order in which jobs of a kind are offered.
     """CREATE TABLE job (
         seq INTEGER NOT NULL REFERENCES turn, kind TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL,
         due REAL NOT NULL, since REAL NOT NULL, error TEXT, PRIMARY KEY (kind, seq)) WITHOUT ROWID""",
     "CREATE INDEX job_of_turn ON job (seq)",
-    "CREATE TABLE forgotten (mark BLOB PRIMARY KEY) WITHOUT ROWID",  # keyed digests of erased ids, nothing readable
+    "CREATE TABLE forgotten (mark BLOB PRIMARY KEY) WITHOUT ROWID",  # keyed digests of erased ids
     "CREATE TABLE trace (number INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)",
     "CREATE TABLE trace_turn (number INTEGER REFERENCES trace, seq INTEGER, PRIMARY KEY (number, seq)) WITHOUT ROWID",
+    # The traces to drop with a turn that they cite.
     "CREATE INDEX trace_of_turn ON trace_turn (seq)",
 )
 
@@ -80,10 +98,17 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers,)
 
 
 def migrate(db: Connection) -> None:
-    """Bring a file to the newest schema. Raise NotAMemory or NewerSchema and change nothing where that cannot be."""
+    """Run the migrations that a file lacks.
+
+    Raises:
+        NotAMemory: The file belongs to another program.
+        NewerSchema: A later version of evimem wrote it.
+
+    Nothing is changed in either case.
+    """
     if version(db) == len(MIGRATIONS) and db.value("PRAGMA application_id") == APPLICATION_ID:
         return
-    with db.writing():  # another process may have been first: look again under the lock
+    with db.writing():  # another process may have migrated it meanwhile: read again under the lock
         found = version(db)
         if found > len(MIGRATIONS):
             raise NewerSchema(str(db.path), found, len(MIGRATIONS))
@@ -97,5 +122,5 @@ def migrate(db: Connection) -> None:
 
 
 def version(db: Connection) -> int:
-    """Return the schema of an open file; 0 where it has none yet."""
+    """Return how many migrations have run on an open file; 0 for a new one."""
     return int(db.value("PRAGMA user_version"))

@@ -140,7 +140,7 @@ class Core:
         """
         if self.judge is None:
             return
-        self.store.owe("extract")
+        self.store.enqueue_missing("extract")
         while page := self.store.due("extract", JOBS_PER_PAGE):
             yield page
 
@@ -148,7 +148,7 @@ class Core:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
         if self.judge is None:
             raise InvalidQuery("enrich_batch() needs a model, but this memory was opened without llm=")
-        self.store.owe("extract")
+        self.store.enqueue_missing("extract")
         return process_batches()
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:

@@ -1,7 +1,7 @@
 """The Edges layer: typed, weighted links between facts, and one scored hop over them.
 
-Only `similar` must be computed and is stored. `same_turn` follows from a fact's turn, `next` from the order of the
-dialogue and `updates` from what replaced a fact: stored twice, they could only disagree.
+Only `similar` edges are stored, because they cost a comparison with all facts. `same_turn` follows from a fact's turn,
+`next` from the order of the dialogue and `updates` from `fact.replaced_by`: stored twice, they could only disagree.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ import numpy as np
 
 from ..db.connection import Connection
 from ..types.vectors import Vectors
-from .fact_vectors import FactVectors, Known
+from .fact_vectors import FactMatrix, FactVectors
 from .link_rules import NEXT_WEIGHT, UPDATE_WEIGHT, Link
 
+# An edge is stored once, with the smaller row as its source: each end is looked up by an index of its own.
 _SIMILAR = """
 SELECT there.seq, edge.weight FROM fact AS here
 JOIN edge ON edge.{near} = here.row JOIN fact AS there ON there.row = edge.{far} WHERE here.seq = ?"""
 _UPDATES = "SELECT there.seq FROM fact AS here JOIN fact AS there ON {join} WHERE here.seq = ?"
-_BESIDE = """
+# The turn before or after one in its session; the order is that of the index `turn_in_dialogue`.
+_ADJACENT = """
 SELECT turn.seq FROM turn JOIN turn AS here ON here.seq = ? AND turn.session = here.session
 WHERE (turn.instant, turn.seq) {side} (here.instant, here.seq) ORDER BY turn.instant {way}, turn.seq {way} LIMIT 1"""
 
+# Below, ?1 is a fact's row and ?2 the instant of its turn. "Earlier" is by instant, then row: the order of the
+# dialogue, whatever the order of arrival.
 _LINK = "INSERT INTO edge (source, target, kind, weight) VALUES (min(?1, ?2), max(?1, ?2), 'similar', ?3)"
 _EARLIER = """
 SELECT fact.row, edge.weight FROM edge JOIN fact ON fact.row = CASE source WHEN ?1 THEN target ELSE source END
@@ -30,7 +34,7 @@ WHERE (source = ?1 OR target = ?1) AND (fact.instant, fact.row) < (?2, ?1)"""
 _LATER = """
 SELECT fact.row FROM edge JOIN fact ON fact.row = CASE source WHEN ?1 THEN target ELSE source END
 WHERE (source = ?1 OR target = ?1) AND (fact.instant, fact.row) > (SELECT instant, row FROM fact WHERE row = ?1)"""
-_OWED = "SELECT row FROM fact JOIN job USING (seq) WHERE job.kind = 'link' ORDER BY row"
+_QUEUED = "SELECT row FROM fact JOIN job USING (seq) WHERE job.kind = 'link' ORDER BY row"
 _UNLINK = """
 DELETE FROM edge WHERE (source = ?1 OR target = ?1) AND EXISTS (
     SELECT 1 FROM fact WHERE row = CASE source WHEN ?1 THEN target ELSE source END
@@ -38,67 +42,79 @@ DELETE FROM edge WHERE (source = ?1 OR target = ?1) AND EXISTS (
 
 
 class EdgeGraph:
-    """Links in SQLite. `similar` runs from each fact to the most similar ones said before it, however they came in."""
+    """Edges between facts in SQLite.
+
+    `similar` edges lead from each fact to the most similar earlier ones. "Earlier" is by the time of the turn, so the
+    edges do not depend on the order in which turns are added.
+    """
 
     def __init__(self, db: Connection) -> None:
         self._db = db
         self._vectors = FactVectors(db)
 
     def more_than(self, count: int) -> bool:
-        """Say whether more than so many facts have a vector, and so may be linked."""
+        """Say whether more than `count` facts have a vector, which is what linking one more fact costs."""
         return self._vectors.more_than(count)
 
-    def link(self, rows: Sequence[int], vectors: Vectors, least: float) -> bool:
-        """Keep the vectors of facts and link them to what is similar (cosine >= least, E4).
+    def link(self, rows: Sequence[int], vectors: Vectors, min_cosine: float) -> bool:
+        """Store the vectors of facts and link them to earlier ones with a cosine of at least `min_cosine` (E4).
 
-        Return whether other handles must read the vectors anew, because some came after those of later facts.
+        Args:
+            rows: The rows of the facts.
+            vectors: Their unit vectors, float32 of shape (len(rows), dimension).
+            min_cosine: The threshold of the embedder, in [-1, 1].
+
+        Returns:
+            Whether other handles must read all vectors anew: they follow the file by row, and some of these rows are
+            smaller than rows that had a vector already.
         """
         if not rows:
             return False
         late = self._vectors.keep(rows, vectors)
         known = self._vectors.current()
-        touched = known.positions(rows)
-        later = self._relink(known, touched, least) - set(touched)
-        self._relink(known, sorted(later), least)
+        linked = known.positions(rows)
+        # A new fact may push another out of the best `PER_FACT` of a later one.
+        later = self._relink(known, linked, min_cosine) - set(linked)
+        self._relink(known, sorted(later), min_cosine)
         return late
 
     def erase(self, rows: Sequence[int]) -> set[int]:
-        """Drop facts with their links; return the later facts that were linked to them, to be given to `relink`."""
-        bereft = {other for row in rows for (other,) in self._db.rows(_LATER, (row,))}
+        """Delete the edges and vectors of facts; return the later facts that were linked to them, for `relink`."""
+        neighbours = {other for row in rows for (other,) in self._db.rows(_LATER, (row,))}
         for column in ("source", "target"):
             self._db.executemany(f"DELETE FROM edge WHERE {column} = ?", [(row,) for row in rows])
         self._vectors.drop(rows)
-        return bereft
+        return neighbours
 
-    def relink(self, rows: Iterable[int], least: float) -> None:
-        """Decide again what these facts are linked to, among what is there now."""
+    def relink(self, rows: Iterable[int], min_cosine: float) -> None:
+        """Recompute the edges of these facts to earlier ones."""
         known = self._vectors.current()
-        self._relink(known, known.positions(sorted(rows)), least)
+        self._relink(known, known.positions(sorted(rows)), min_cosine)
 
-    def wrong(self, least: float) -> int:
-        """Return how many facts are linked otherwise than their vectors say; those still to be linked are left out."""
-        self._vectors.reset()  # what the file holds is asked, not what this handle remembers of it
+    def count_wrong(self, min_cosine: float) -> int:
+        """Return how many facts have other edges than their vectors give; facts queued for linking are left out."""
+        self._vectors.drop_cache()  # the file is checked, not the cache of this handle
         known = self._vectors.current()
-        owed = known.positions([row for (row,) in self._db.rows(_OWED)])
+        queued = known.positions([row for (row,) in self._db.rows(_QUEUED)])
         wrong = 0
-        for near in known.near(np.setdiff1d(np.arange(len(known)), owed).tolist(), least):
-            row, said = int(known.rows[near.position]), int(known.said[near.position])
-            kept = {(other, weight) for other, weight in self._db.rows(_EARLIER, (row, said))}
-            wrong += kept != {(int(known.rows[position]), weight) for position, weight in near.links}
+        for similar in known.similar(np.setdiff1d(np.arange(len(known)), queued).tolist(), min_cosine):
+            row, instant = int(known.rows[similar.position]), int(known.instants[similar.position])
+            kept = {(other, weight) for other, weight in self._db.rows(_EARLIER, (row, instant))}
+            wrong += kept != {(int(known.rows[position]), weight) for position, weight in similar.links}
         return wrong
 
     def clear(self) -> None:
-        """Drop every link and every fact's vector."""
+        """Delete every stored edge and every fact's vector."""
         self._db.execute("DELETE FROM edge")
         self._db.execute("DELETE FROM fact_vector")
-        self._vectors.reset()
+        self._vectors.drop_cache()
 
-    def reset(self) -> None:
-        """Forget what is held in memory: the file has been changed below it."""
-        self._vectors.reset()
+    def drop_cache(self) -> None:
+        """Drop the vectors held in memory, after the file was changed by something else than `link` and `erase`."""
+        self._vectors.drop_cache()
 
     def around(self, seqs: Iterable[int]) -> list[Link]:
-        """Return the links that leave these turns, by any kind of edge, to other turns."""
+        """Return the links from these turns to other turns, by every kind of edge; targets are sequence numbers."""
         return [link for seq in dict.fromkeys(seqs) for link in self._leaving(seq) if link.target != seq]
 
     def count(self) -> dict[str, int]:
@@ -106,8 +122,8 @@ class EdgeGraph:
         similar = self._db.value("SELECT count(*) FROM edge WHERE kind = 'similar'")
         updates = self._db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL")
         same = self._db.value("SELECT total(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM fact GROUP BY seq)")
-        beside = self._db.value("SELECT count(*) - count(DISTINCT session) FROM turn")
-        return {"same_turn": int(same), "similar": similar, "next": beside, "updates": updates}
+        following = self._db.value("SELECT count(*) - count(DISTINCT session) FROM turn")  # all but each first one
+        return {"same_turn": int(same), "similar": similar, "next": following, "updates": updates}
 
     def _leaving(self, seq: int) -> list[Link]:
         links = []
@@ -118,17 +134,17 @@ class EdgeGraph:
             found = self._db.rows(_UPDATES.format(join=join), (seq,))
             links += [Link(seq, target, "updates", UPDATE_WEIGHT) for (target,) in found]
         for side, way in (("<", "DESC"), (">", "ASC")):
-            found = self._db.rows(_BESIDE.format(side=side, way=way), (seq,))
+            found = self._db.rows(_ADJACENT.format(side=side, way=way), (seq,))
             links += [Link(seq, target, "next", NEXT_WEIGHT) for (target,) in found]
         return links
 
-    def _relink(self, known: Known, positions: Sequence[int], least: float) -> set[int]:
-        """Decide again what these facts are linked to; return the later facts whose links that may change."""
+    def _relink(self, known: FactMatrix, positions: Sequence[int], min_cosine: float) -> set[int]:
+        """Recompute the edges of facts to earlier ones; return the later facts whose edges that may change."""
         later: set[int] = set()
-        for near in known.near(positions, least):
-            row, said = int(known.rows[near.position]), int(known.said[near.position])
-            self._db.execute(_UNLINK, (row, said))
-            links = [(row, int(known.rows[position]), weight) for position, weight in near.links]
+        for similar in known.similar(positions, min_cosine):
+            row, instant = int(known.rows[similar.position]), int(known.instants[similar.position])
+            self._db.execute(_UNLINK, (row, instant))
+            links = [(row, int(known.rows[position]), weight) for position, weight in similar.links]
             self._db.executemany(_LINK, links)
-            later.update(near.later.tolist())
+            later.update(similar.later.tolist())
         return later

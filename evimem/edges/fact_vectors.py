@@ -1,4 +1,4 @@
-"""The vectors of facts: rows in the file, one matrix in memory that follows them."""
+"""The vectors of facts: rows in the file, and a matrix in memory that is kept in step with them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from ..types.vectors import Vectors
 from .link_rules import PER_FACT
 
 Positions = NDArray[np.int64]
-_ROUNDING = 1e-4  # how far a product of floats may be off
+_ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
 _BLOCK = 256  # facts compared with all others in one matrix product
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
-    """What one fact is similar to: the best of what was said before it, and what was said after it, or nearly so."""
+class SimilarFacts:
+    """The facts similar to the one at `position`.
+
+    `links` are up to `PER_FACT` (position, cosine) of earlier facts, best first; `later` holds the positions of all
+    later facts that are similar, up to rounding: their links may have to be computed again.
+    """
 
     position: int
     links: tuple[tuple[int, float], ...]
@@ -29,16 +33,19 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """Facts that have a vector, position by position: rows (ascending), turns, times said, vectors as stored and not.
+class FactMatrix:
+    """Facts that have a vector, one position each.
 
-    The float matrix finds who may be near; the stored whole numbers say how near, so that a link weighs the same to
-    the last bit whatever it was computed beside.
+    Rows are ascending; `turns` are sequence numbers and `instants` microseconds since 1970. `matrix` is float32 of
+    shape (facts, dimension), `quantized` the same as stored, int8, to be multiplied by `scales`.
+
+    The float matrix finds candidates, in one product for many facts. The stored integers give their cosines: a sum of
+    integers is exact, so an edge weighs the same to the last bit whatever block it was computed in.
     """
 
     rows: Positions
     turns: Positions
-    said: Positions
+    instants: Positions
     matrix: Vectors
     quantized: NDArray[np.int8]
     scales: NDArray[np.float64]
@@ -47,53 +54,57 @@ class Known:
         return len(self.rows)
 
     def positions(self, rows: Sequence[int]) -> list[int]:
-        """Return where these rows stand; those without a vector are left out."""
+        """Return the positions of these rows; rows without a vector are left out."""
         found = np.searchsorted(self.rows, rows)
         return [int(at) for at, row in zip(found, rows, strict=True) if at < len(self.rows) and self.rows[at] == row]
 
-    def near(self, positions: Sequence[int], least: float) -> Iterator[Near]:
-        """Yield what each of these facts is similar to (cosine >= least) in other turns; ties go to the older row."""
+    def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
+        """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row."""
         for start in range(0, len(positions), _BLOCK):
             block = list(positions[start : start + _BLOCK])
-            with np.errstate(all="ignore"):  # scales may be damaged; `_exact` decides
+            with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
                 cosines = self.matrix @ self.matrix[block].T
             for column, position in enumerate(block):
-                yield self._near(position, cosines[:, column], least)
+                yield self._similar_to(position, cosines[:, column], min_cosine)
 
-    def _near(self, position: int, cosines: Vectors, least: float) -> Near:
-        close = np.flatnonzero((cosines >= least - _ROUNDING) & (self.turns != self.turns[position]))
-        before = self._before(close, position)
-        past, later = close[before], close[~before]
-        if len(past) > PER_FACT:  # far more may be close than can be linked, and exactness has its price
-            fourth = np.partition(cosines[past], len(past) - PER_FACT)[len(past) - PER_FACT]
-            past = past[cosines[past] >= fourth - 2 * _ROUNDING]
-        exact = self._exact(past, position)
-        past, exact = past[exact >= least], exact[exact >= least]
-        best = np.lexsort((past, -exact))[:PER_FACT]
-        links = tuple((int(past[at]), min(1.0, float(exact[at]))) for at in best)
-        return Near(position, links, later)
+    def _similar_to(self, position: int, cosines: Vectors, min_cosine: float) -> SimilarFacts:
+        close = np.flatnonzero((cosines >= min_cosine - _ROUNDING) & (self.turns != self.turns[position]))
+        is_earlier = self._is_earlier(close, position)
+        earlier, later = close[is_earlier], close[~is_earlier]
+        if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
+            bound = np.partition(cosines[earlier], len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
+            earlier = earlier[cosines[earlier] >= bound - 2 * _ROUNDING]
+        exact = self._exact(earlier, position)
+        earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
+        best = np.lexsort((earlier, -exact))[:PER_FACT]
+        links = tuple((int(earlier[one]), min(1.0, float(exact[one]))) for one in best)
+        return SimilarFacts(position, links, later)
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
+        # int32 holds the sum: 127 * 127 * dimension stays below 2 ** 31 up to 133,000 dimensions.
         dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
         exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
         return exact
 
-    def _before(self, positions: Positions, position: int) -> NDArray[np.bool_]:
-        said, row = self.said[position], self.rows[position]
-        theirs = self.said[positions]
-        earlier: NDArray[np.bool_] = (theirs < said) | ((theirs == said) & (self.rows[positions] < row))
+    def _is_earlier(self, positions: Positions, position: int) -> NDArray[np.bool_]:
+        instant, row = self.instants[position], self.rows[position]
+        others = self.instants[positions]
+        earlier: NDArray[np.bool_] = (others < instant) | ((others == instant) & (self.rows[positions] < row))
         return earlier
 
 
 class FactVectors:
-    """Keeps `Known` in step with the file: what other handles added is read when it is next asked for."""
+    """The vectors of facts in the file, and a cached `FactMatrix` of them.
+
+    `current` reads the rows that were added since it was last called, by this handle or another.
+    """
 
     def __init__(self, db: Connection) -> None:
         self._db = db
-        self.reset()
+        self.drop_cache()
 
     def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
-        """Store the vectors of these facts, but for those kept already; return whether some came after later facts'."""
+        """Store the vectors of these facts that are not stored yet; return whether a larger row had a vector before."""
         packed = {row: pack(vector) for row, vector in zip(rows, vectors, strict=True)}
         fresh = [row for row in rows if not self._has(row, *packed[row])]
         if not fresh:
@@ -101,21 +112,21 @@ class FactVectors:
         late = min(fresh) <= int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
         values = [(row, packed[row][0].tobytes(), packed[row][1]) for row in fresh]
         self._db.executemany("INSERT OR REPLACE INTO fact_vector (row, vector, scale) VALUES (?, ?, ?)", values)
-        if late:  # `current` follows the file by row: it would never see them
-            self.reset()
+        if late:  # `current` reads only rows larger than the largest it knows
+            self.drop_cache()
         return late
 
     def more_than(self, count: int) -> bool:
-        """Say whether there are more than so many, without reading them."""
+        """Say whether there are more than `count`; finding the row at an offset reads no vectors and stops there."""
         return self._size > count or bool(self._db.rows("SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)))
 
     def drop(self, rows: Sequence[int]) -> None:
         """Delete the vectors of facts."""
         self._db.executemany("DELETE FROM fact_vector WHERE row = ?", [(row,) for row in rows])
-        self.reset()
+        self.drop_cache()
 
-    def current(self) -> Known:
-        """Return everything that the file holds now."""
+    def current(self) -> FactMatrix:
+        """Return every vector that the file holds now; inside a transaction of the caller."""
         last = int(self._columns[self._size - 1, 0]) if self._size else 0
         found = self._db.rows(
             "SELECT fact.row, fact.seq, fact.instant, vector, scale FROM fact_vector JOIN fact USING (row) "
@@ -127,11 +138,11 @@ class FactVectors:
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             self._append(columns, quantized, np.array([row[4] for row in found]))
         end = self._size
-        rows, turns, said = self._columns[:end].T
-        return Known(rows, turns, said, self._matrix[:end], self._quantized[:end], self._scales[:end])
+        rows, turns, instants = self._columns[:end].T
+        return FactMatrix(rows, turns, instants, self._matrix[:end], self._quantized[:end], self._scales[:end])
 
-    def reset(self) -> None:
-        """Forget what is held in memory; it is read again when it is next asked for."""
+    def drop_cache(self) -> None:
+        """Drop the cached matrix; `current` reads the file again."""
         self._size = 0
         self._columns = np.empty((0, 3), dtype=np.int64)
         self._matrix: Vectors = np.empty((0, 0), dtype=np.float32)
@@ -148,7 +159,7 @@ class FactVectors:
     def _append(self, columns: Positions, quantized: NDArray[np.int8], scales: NDArray[np.float64]) -> None:
         end, width = self._size + len(columns), quantized.shape[1]
         if end > len(self._columns):
-            room = max(end, 2 * self._size, 64)
+            room = max(end, 2 * self._size, 64)  # doubled, so that appending n facts one by one copies O(n)
             self._columns = _grown(self._columns, (room, 3), self._size)
             self._matrix = _grown(self._matrix, (room, width), self._size)
             self._quantized = _grown(self._quantized, (room, width), self._size)

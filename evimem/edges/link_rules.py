@@ -1,4 +1,4 @@
-"""Which facts get linked, and how much a link is worth: pure rules, the same for every store."""
+"""Which facts are linked, and how much an edge weighs: pure functions and constants, the same for every store."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 from ..types.values import EdgeKind
 
-PER_FACT = 4  # `similar` links a fact makes to what was said before it
-NEXT_WEIGHT = 0.5  # what lies beside a turn in its dialogue; EviMem keeps edges from 0.5 on (E5)
+PER_FACT = 4  # most `similar` edges from a fact to earlier ones; later facts may add theirs to it
+NEXT_WEIGHT = 0.5  # of the turns before and after one in its dialogue; EviMem keeps edges from 0.5 on (E5)
 UPDATE_WEIGHT = 1.0
 PAPER_THRESHOLD = 0.7  # E4, for the embedding of the paper
 THRESHOLDS = {"static-minilm-256": 0.7}  # calibrated per embedder: see `evimem bench edges`
 
 
 def threshold(embedder: str) -> float:
-    """Return the cosine from which two facts of an embedder count as similar."""
+    """Return the least cosine of a `similar` edge, in [-1, 1], for an embedder of this name."""
     return THRESHOLDS.get(embedder, PAPER_THRESHOLD)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One edge between turns, as an expansion sees it: where it starts, where it leads, what it is worth."""
+    """One edge between two turns, by sequence number, in the direction of an expansion; `weight` is in (0, 1]."""
 
     source: int
     target: int
@@ -31,8 +31,8 @@ class Link:
 def ranked(seeds: list[int], links: list[Link], limit: int) -> list[tuple[Link, float]]:
     """Score each target by its seed's rank and the edge's weight; return the best `limit`, each target once.
 
-    A seed at rank r counts 1 / (1 + r / 10), so the order of the seeds matters but a late seed is not lost. Seeds
-    are never targets. Ties go to the better seed, then to the earlier turn.
+    The score is weight / (1 + r / 10) for a seed at rank r from 0: half at rank 10, so that the order of the seeds
+    matters but a late seed is not lost. Seeds are never targets. Ties go to the better seed, then to the earlier turn.
     """
     rank = {seed: index for index, seed in enumerate(seeds)}
     best: dict[int, tuple[Link, float]] = {}

@@ -12,7 +12,7 @@ from ..errors import EmbedderError, InvalidTurn
 from ..flow import Flow, embed, known, write
 from ..index.document import embedding_text
 from ..protocols import Extractor
-from ..raw import Admission
+from ..raw import TurnValidator
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
@@ -32,7 +32,7 @@ class Ingestion:
     strict: bool = False
     deferred: bool = False
     jobs: tuple[JobKind, ...] = ()
-    admit: Admission = field(default_factory=Admission)
+    admit: TurnValidator = field(default_factory=TurnValidator)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""

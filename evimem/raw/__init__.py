@@ -1,6 +1,7 @@
-"""The Raw layer."""
+"""The Raw layer: verbatim turns."""
 
+from .clock import check_clock, set_instants, wrong_instants
 from .turn_log import Place, RawLog, digest
-from .validate import Admission, instant
+from .validate import TurnValidator, instant
 
-__all__ = ["Admission", "Place", "RawLog", "digest", "instant"]
+__all__ = ["Place", "RawLog", "TurnValidator", "check_clock", "digest", "instant", "set_instants", "wrong_instants"]

@@ -1,4 +1,4 @@
-"""The Raw layer: verbatim turns, append-only, each with a digest; the truth that all else follows from."""
+"""The Raw layer: verbatim turns, append-only, each with a digest; everything else in a file is derived from them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from hashlib import blake2b
 from typing import Any
 
 from ..db.connection import Connection, bindable, unbound
-from ..errors import InvalidTurn, StoreCorrupt, UnknownTurn
+from ..errors import StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Roster
 from ..types.values import Turn
+from .clock import forget_clock
+from .name_table import NameTable
 from .validate import instant
 
 _COLUMNS = (
@@ -20,15 +22,15 @@ _COLUMNS = (
     "turn.metadata, turn.digest FROM turn JOIN session ON session.ord = turn.session "
     "JOIN speaker ON speaker.ord = turn.speaker"
 )
-# SQLite reads an indexed id off its index; the row itself tells whether the index is right.
+# An indexed id would be read from the index alone. The join reads the row too, which shows a damaged index.
 _FIND = "SELECT named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE named.id = ?"
-_PAGE = 2000
-_NAMED = {"session": "session", "speaker": "speaker"}  # the tables that give names a number
+_PAGE = 2000  # turns read at once
+_PARAMETERS = 500  # row numbers in one statement; SQLite has a limit
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stored turn by numbers: its own, its session's and its speaker's."""
+    """The row numbers of a stored turn, of its session and of its speaker."""
 
     seq: int
     session: int
@@ -36,14 +38,16 @@ class Place:
 
 
 class RawLog:
-    """Turns in SQLite. A sequence number (`seq`) is the order of arrival; it is never used twice."""
+    """Turns in SQLite. A sequence number (`seq`) counts turns in order of arrival from 1; it is never used twice."""
 
     def __init__(self, db: Connection) -> None:
         self._db = db
+        self.sessions = NameTable(db, "session")
+        self.speakers = NameTable(db, "speaker")
 
     def append(self, turn: Turn) -> Place:
-        """Store an admitted turn; return where it went."""
-        session, speaker = self._ord("session", turn.session), self._ord("speaker", turn.speaker)
+        """Store a validated turn; return its row numbers."""
+        session, speaker = self.sessions.number_or_add(turn.session), self.speakers.number_or_add(turn.speaker)
         seq = self._db.execute(
             "INSERT INTO turn (id, session, speaker, role, text, caption, time, instant, metadata, digest) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -63,30 +67,8 @@ class RawLog:
         return Place(seq, session, speaker)
 
     def place(self, seq: int) -> Place:
-        """Return the numbers of a stored turn's session and speaker."""
+        """Return the row numbers of a stored turn."""
         return Place(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
-
-    def wrongly_timed(self) -> list[tuple[int, int]]:
-        """Return the turns that do not stand at the instant of their time, and where they should."""
-        times = self._db.rows("SELECT seq, time, instant FROM turn ORDER BY seq")
-        right = ((seq, instant(datetime.fromisoformat(time)), kept) for seq, time, kept in times)
-        return [(seq, found) for seq, found, kept in right if found != kept]
-
-    def retime(self, places: Sequence[tuple[int, int]]) -> None:
-        """Put turns at the instant of their time."""
-        self._db.executemany("UPDATE turn SET instant = ? WHERE seq = ?", [(at, seq) for seq, at in places])
-
-    def check_clock(self, turn: Turn) -> None:
-        """Raise InvalidTurn where a naive time would stand beside aware ones, or the other way round."""
-        kind = "aware" if turn.time.tzinfo else "naive"
-        kept = self._db.value("SELECT value FROM meta WHERE key = 'clock'")
-        if kept is None:
-            self._db.execute("INSERT INTO meta (key, value) VALUES ('clock', ?)", (kind,))
-        elif kept != kind:
-            raise InvalidTurn(
-                f"turn {turn.id!r} has the {kind} time {turn.time.isoformat()!r} but this memory holds {kept} times; "
-                f"give every time {'with' if kept == 'aware' else 'without'} a UTC offset"
-            )
 
     def digest_of(self, turn_id: str) -> bytes | None:
         """Return the stored digest of an id, or None for an unknown one."""
@@ -97,7 +79,7 @@ class RawLog:
         """Return the sequence number of an id, or None for an unknown one."""
         given: object = turn_id
         if not isinstance(given, str):
-            return None  # nothing has such an id
+            return None  # no stored turn has such an id
         found = self._db.rows(_FIND, (bindable(turn_id),))
         if not found:
             return None
@@ -121,11 +103,6 @@ class RawLog:
             after = page[-1][0]
             yield [turn_id for _, turn_id in page]
 
-    def ord(self, table: str, name: str) -> int | None:
-        """Return the number of a session or speaker, or None for an unknown one."""
-        found: int | None = self._db.value(f"SELECT ord FROM {_NAMED[table]} WHERE name = ?", (bindable(name),))
-        return found
-
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""
         found = []
@@ -145,8 +122,9 @@ class RawLog:
         return [turns[seq] for seq in seqs]
 
     def around(self, seq: int, before: int, after: int) -> list[int]:
-        """Return the sequence numbers around one in dialogue order, it included."""
+        """Return the sequence numbers around one in dialogue order (session; time, arrival), it included."""
         session, at = self._db.rows("SELECT session, instant FROM turn WHERE seq = ?", (seq,))[0]
+        # Each half is one range of the index `turn_in_dialogue`, read from the turn outwards.
         earlier = self._db.rows(
             "SELECT seq FROM turn WHERE session = ? AND (instant, seq) < (?, ?) "
             "ORDER BY instant DESC, seq DESC LIMIT ?",
@@ -166,7 +144,7 @@ class RawLog:
         return [tuple(turns[seq] for seq in some) for some in around]
 
     def select(self, session: str | None = None, before: datetime | None = None) -> list[int]:
-        """Return the sequence numbers of a session, of what was said before a time, or of both conditions."""
+        """Return the sequence numbers of the turns of a session, before a time, or both; ascending."""
         clauses: list[str] = ["1"]
         args: list[Any] = []
         if session is not None:
@@ -180,7 +158,7 @@ class RawLog:
         ]
 
     def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
-        """Yield all turns in order of arrival, a page at a time, without holding a transaction."""
+        """Yield all turns in order of arrival, a page at a time, without holding a transaction between pages."""
         while page := self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT {_PAGE}", (after,)):
             after = page[-1][0]
             yield [(row[0], _turn(row)) for row in page]
@@ -188,18 +166,17 @@ class RawLog:
     def erase(self, seqs: Sequence[int]) -> None:
         """Delete turns, and the names of sessions and speakers that then have none."""
         self._db.executemany("DELETE FROM turn WHERE seq = ?", [(seq,) for seq in seqs])
-        for table in _NAMED:
-            self._db.execute(
-                f"DELETE FROM {table} WHERE NOT EXISTS (SELECT 1 FROM turn WHERE turn.{table} = {table}.ord)"
-            )
+        self.sessions.drop_unused()
+        self.speakers.drop_unused()
         if self.count() == 0:
-            self._db.execute("DELETE FROM meta WHERE key = 'clock'")
+            forget_clock(self._db)
 
     def erase_all(self) -> None:
         """Delete every turn and name. Sequence numbers go on from where they were."""
-        for table in ("turn", *_NAMED):
-            self._db.execute(f"DELETE FROM {table}")
-        self._db.execute("DELETE FROM meta WHERE key = 'clock'")
+        self._db.execute("DELETE FROM turn")  # first, for its foreign keys
+        self.sessions.clear()
+        self.speakers.clear()
+        forget_clock(self._db)
 
     def count(self) -> int:
         """Return how many turns there are."""
@@ -210,22 +187,18 @@ class RawLog:
         return int(self._db.value("SELECT seq FROM sqlite_sequence WHERE name = 'turn'") or 0)
 
     def roster(self) -> Roster:
-        """Return who speaks here, from first to last heard, and the span of time."""
-        names = tuple(row[0] for row in self._db.rows("SELECT name FROM speaker ORDER BY ord"))
-        if any(type(name) is not str for name in names):
-            raise ValueError("the name of a speaker has another type than was stored")
+        """Return the speakers in the order in which they first spoke, and the time of the first and last turn."""
         first = self._db.value("SELECT time FROM turn ORDER BY instant, seq LIMIT 1")
         last = self._db.value("SELECT time FROM turn ORDER BY instant DESC, seq DESC LIMIT 1")
+        # Counting stops at COUNTED: only whether a memory is small matters here, and a full count scans the table.
         turns = self._db.value(f"SELECT count(*) FROM (SELECT 1 FROM turn LIMIT {COUNTED})")
-        return Roster(names, first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), turns)
-
-    def _ord(self, table: str, name: str) -> int:
-        found = self.ord(table, name)
-        return found if found is not None else self._db.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))
+        return Roster(
+            self.speakers.names(), first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), turns
+        )
 
 
 def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (seqs[start : start + 500] for start in range(0, len(seqs), 500))
+    return (seqs[start : start + _PARAMETERS] for start in range(0, len(seqs), _PARAMETERS))
 
 
 def _marks(page: Sequence[int]) -> str:
@@ -233,7 +206,7 @@ def _marks(page: Sequence[int]) -> str:
 
 
 def digest(turn: Turn) -> bytes:
-    """Return what a stored turn must still hash to: SQLite does not checksum its pages."""
+    """Return a digest of everything in a turn. It is stored with the turn, because SQLite does not checksum pages."""
     whole = blake2b(digest_size=16)
     parts = (
         turn.id,
@@ -246,6 +219,7 @@ def digest(turn: Turn) -> bytes:
     )
     for part in (*parts, "" if turn.caption is None else f"\x1e{turn.caption}"):
         encoded = part.encode("utf-8", "surrogatepass")
+        # The length first: ("ab", "c") and ("a", "bc") are different turns.
         whole.update(len(encoded).to_bytes(4, "little") + encoded)
     return whole.digest()
 

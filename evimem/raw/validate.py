@@ -1,4 +1,4 @@
-"""What a turn must be to be kept: the checks and defaults between the caller and the Raw layer."""
+"""Validation of turns before they are stored: the limits of their fields and the defaults for missing ones."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ MAX_NAME = 512  # characters of an id, a session or a speaker
 ROLES = ("user", "assistant", "system", "tool")
 
 
-class Admission:
-    """Admits the turns of one call: repeated content without ids is told apart by its occurrence in the call."""
+class TurnValidator:
+    """Validates the turns of one call.
+
+    An id that is not given is a digest of the content. The same content again in one call gets another id, numbered by
+    its occurrence, so that sending the same call again gives the same ids.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[bytes, int] = {}
 
     def __call__(self, turn: Turn) -> Turn:
-        """Return the turn with its defaults filled in. Raise InvalidTurn for one that cannot be kept."""
+        """Return the turn with its defaults filled in. Raise InvalidTurn with the invalid field and its limit."""
         time = _time(turn)
         speaker = _name("speaker", turn.speaker)
         session = _name("session", turn.session or time.date().isoformat())
@@ -49,7 +53,10 @@ class Admission:
 
 
 def instant(time: datetime) -> int:
-    """Return microseconds since 1970: of the same instant for aware times, of the same clock for naive ones."""
+    """Return microseconds since 1970-01-01: in UTC for an aware time, on the same unnamed clock for a naive one.
+
+    Computed in whole numbers: a float of seconds has no room for microseconds.
+    """
     delta = time - (_EPOCH_AWARE if time.tzinfo else _EPOCH)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 

@@ -1,1 +1,1 @@
-"""The three layers behind one door: the SQLite store, its upkeep, and a plain store in memory."""
+"""The three layers behind the `Store` protocol: in one SQLite file and, as a reference for tests, in memory."""

@@ -1,4 +1,4 @@
-"""The vector index of a large memory: built when asked, read back when it can be believed, else done without."""
+"""The vector index (HNSW) of a large memory: a cache in a file of its own, used if its origin matches, else skipped."""
 
 from __future__ import annotations
 
@@ -17,34 +17,37 @@ from ..index.hnsw import HnswIndex
 from ..index.nearest import best, unit_rows
 from ..types.vectors import Neighbours, Vectors
 
-FROM = 500_000  # turns; below, sketches find the nearest about as fast, and need no building
+MIN_TURNS = 500_000  # below, sketches (see `index.sketches`) are about as fast and need no building
 _PAGE = 4_096  # vectors between two reports of progress
-_SAVE_EVERY = 100_000  # vectors: what an interruption can cost
+_SAVE_EVERY = 100_000  # vectors: the work that an interrupted build loses at most
 
 
-class Reaching:
-    """An index together with what it lacks, which is compared one by one: a `VectorIndex` of every vector there is."""
+class CompleteIndex:
+    """An HNSW index, and an exact comparison with the vectors it does not hold yet: together, every vector there is.
+
+    A `VectorIndex`. Positions are those of the corpus; `rows` returns unit vectors at positions, one row each.
+    """
 
     def __init__(self, index: HnswIndex, corpus: Corpus, rows: Callable[[NDArray[np.int64]], Vectors]) -> None:
         self.index = index
-        self._rows = rows
-        lacks = corpus.scale > 0
-        lacks[index.positions()] = False
-        self._lacking = np.flatnonzero(lacks)
         self.size = len(corpus)
+        self._rows = rows
+        unindexed = corpus.scale > 0  # a scale of 0 stands for no vector
+        unindexed[index.positions()] = False
+        self._unindexed = np.flatnonzero(unindexed)
 
     def __len__(self) -> int:
-        return len(self.index) + len(self._lacking)
+        return len(self.index) + len(self._unindexed)
 
     def add(self, positions: Sequence[int] | NDArray[np.int64], vectors: Vectors) -> None:
-        """Index some of what is lacking."""
+        """Index some of the vectors that are not indexed yet: float32 of shape (len(positions), dimension)."""
         self.index.add(positions, vectors)
-        self._lacking = np.setdiff1d(self._lacking, positions)
+        self._unindexed = np.setdiff1d(self._unindexed, positions)
 
     def search(self, vector: Vectors, k: int, exclude: Collection[int] = ()) -> Neighbours:
-        """Return the k nearest of all."""
+        """Return the k nearest by cosine to a float32 vector of shape (dimension,), none of them excluded."""
         found = self.index.search(vector, k, exclude)
-        others = np.setdiff1d(self._lacking, np.fromiter(exclude, np.int64, len(exclude)))
+        others = np.setdiff1d(self._unindexed, np.fromiter(exclude, np.int64, len(exclude)))
         if not len(others):
             return found
         positions = np.concatenate([found.positions, others])
@@ -52,25 +55,26 @@ class Reaching:
         return best(positions, scores, k)
 
 
-class Nearby:
-    """Holds the index of one memory of at least `least` turns, for the corpus that is open.
+class AnnIndexCache:
+    """The vector index of one file, in memory and in `<path>.ann`; only for a corpus of at least `min_turns`.
 
-    `origin` tells which memory an index was built from, and which positions.
+    An `Origin` names the file, the embedder and the numbering of positions that an index was built from. An index of
+    another origin is never used.
     """
 
-    def __init__(self, path: Path, least: int = FROM) -> None:
-        self._least = least
+    def __init__(self, path: Path, min_turns: int = MIN_TURNS) -> None:
+        self._min_turns = min_turns
         self._file = path.with_name(f"{path.name}.ann")
         self._corpus: Corpus | None = None
         self._index: HnswIndex | None = None
-        self._reaching: Reaching | None = None
+        self._complete: CompleteIndex | None = None
         self._origin: Origin | None = None
-        self._tried: Origin | None = None
+        self._tried: Origin | None = None  # the origin for which loading was tried: a bad file is read only once
 
     def index(self, corpus: Corpus, origin: Origin) -> HnswIndex | None:
-        """Return the index where there is one for these positions; it may lack the newest."""
+        """Return the index of this origin, loaded if need be; None where there is none. It may lack new vectors."""
         self._corpus = corpus
-        if len(corpus) < self._least:
+        if len(corpus) < self._min_turns:
             return None
         if self._origin != origin:
             self._index, self._origin = None, None
@@ -80,21 +84,22 @@ class Nearby:
             self._origin = origin if self._index is not None else None
         return self._index
 
-    def nearest(self, corpus: Corpus, origin: Origin) -> Reaching | None:
-        """Return what finds the nearest of all vectors without comparing each; None where there is no index."""
+    def nearest(self, corpus: Corpus, origin: Origin) -> CompleteIndex | None:
+        """Return what finds the nearest of all vectors; None where there is no index, so that all are compared."""
         index = self.index(corpus, origin)
         if index is None:
-            self._reaching = None
-        elif self._reaching is None or self._reaching.size != len(corpus) or self._reaching.index is not index:
-            self._reaching = Reaching(index, corpus, self._rows)
-        return self._reaching
+            self._complete = None
+        elif self._complete is None or self._complete.size != len(corpus) or self._complete.index is not index:
+            self._complete = CompleteIndex(index, corpus, self._rows)
+        return self._complete
 
-    def build(self, corpus: Corpus, origin: Origin, still: Callable[[], bool]) -> Iterator[int]:
-        """Index every vector that is not indexed yet, saving now and then; yield how many at a time.
+    def build(self, corpus: Corpus, origin: Origin, is_current: Callable[[], bool]) -> Iterator[int]:
+        """Index every vector that is not indexed yet, and save now and then; yield how many at a time.
 
-        `still` says whether `origin` is what the memory is now: what was forgotten meanwhile must not stay in a file.
+        `is_current` says whether `origin` is still that of the memory. Where it is not, turns may have been forgotten
+        meanwhile, and the file that was just written is deleted: it may hold their vectors.
         """
-        if len(corpus) < self._least:
+        if len(corpus) < self._min_turns:
             return
         index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
         missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())
@@ -102,10 +107,10 @@ class Nearby:
             page = missing[start : start + _PAGE]
             index.add(page, self._rows(page))
             last = start + _PAGE >= len(missing)
-            if last or (start + _PAGE) % _SAVE_EVERY < _PAGE:
+            if last or (start + _PAGE) % _SAVE_EVERY < _PAGE:  # as one page in every `_SAVE_EVERY` vectors does
                 with changing(repr(str(self._file)), "the memory is whole, and is searched without it"):
                     ann_file.save(self._file, index, origin)
-                if not still():
+                if not is_current():
                     self.drop()
                     return
             yield len(page)
@@ -113,18 +118,19 @@ class Nearby:
         self._origin = self._tried = origin
 
     def drop(self) -> None:
-        """Delete the index: it holds vectors of turns that were forgotten."""
-        self._index = self._reaching = self._origin = self._tried = None
+        """Delete the index, its file and its temporary files: it holds vectors of turns that are being forgotten."""
+        self._index = self._complete = self._origin = self._tried = None
         with changing(repr(str(self._file)), "nothing was forgotten"):
             self._file.unlink(missing_ok=True)
         sweep(self._file)
 
     def _rows(self, positions: NDArray[np.int64]) -> Vectors:
+        """Return unit vectors, float32 of shape (len(positions), dimension); zeros where there is none."""
         corpus = self._corpus
         if corpus is None:
             raise StoreClosed("the vector index is used after its memory was closed")
         exact: Vectors = corpus.vectors[positions] * corpus.scale[positions, None]
         norms = np.linalg.norm(exact, axis=1, keepdims=True).astype(np.float32)
-        norms[norms == 0] = 1  # one that was forgotten meanwhile has no direction
+        norms[norms == 0] = 1  # of a turn forgotten meanwhile: leave its zeros as they are
         unit: Vectors = exact / norms
         return unit

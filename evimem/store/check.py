@@ -1,6 +1,6 @@
-"""What is wrong with a memory: each kind of damage by name, what it is damage to, and what can be done about it.
+"""Checking a file: one line for each kind of damage found, with what is damaged and what to do about it.
 
-Derived rows can be derived again. Turns cannot: of those that are not what was stored, nothing is guessed.
+Derived rows can be derived again from the turns. Turns cannot: an altered one is reported, and never guessed at.
 """
 
 from __future__ import annotations
@@ -16,35 +16,43 @@ from ..errors import UNREADABLE, StoreCorrupt
 from ..extract import fact_id
 from ..index.segments import Stored, sealed, stored
 from ..protocols import Extractor
+from ..raw import wrong_instants
 from ..types.values import Fact
 from .layers import Layers
-from .upkeep import grounded, segment, unreadable_traces
-from .user_code import GuestExtractor, guest, guests
+from .rebuild import is_grounded, segment_turns
+from .trace_table import unreadable_traces
+from .user_code import CallbackExtractor, as_callback, unwrap_callback_errors
 
 Progress = Callable[[int], None]
 
 REPAIR = "`evimem doctor --repair` derives it again"
 RESTORE = "restore a backup"
 CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
-_RAW = {"turn", "session", "speaker", "meta", "forgotten", "trace", "trace_turn"}  # nothing else says what they held
+_RAW = {"turn", "session", "speaker", "meta", "forgotten", "trace", "trace_turn"}  # not derived: only a backup has them
 _PAGE = 500  # turns read at once
+# Facts that are neither embedded nor queued for it: nothing would ever link them.
 _UNLINKED = """
 SELECT count(*) FROM fact WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row)
 AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"""
-_NO_TERMS = b"{}"  # of a turn without a word: its vector is zero, which a sealed segment cannot tell from none
+_NO_TERMS = b"{}"  # of a turn without words: its vector is zero, which in a sealed segment stands for no vector
+# Where the messages of `PRAGMA integrity_check` name an index, the root page of a tree, or a table.
 _OF_AN_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\S+)")
 _OF_A_TREE = re.compile(r"Tree (\d+) ")
 _OF_A_TABLE = re.compile(r"(?:value in|constraint failed in) (\w+)")
-_NAMES = 5  # turns that one line names
+_NAMES = 5  # turns named in one line
 
 
 def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[str, ...]:
-    """Return what is wrong with a file, `progress` being called with the number of turns looked at."""
+    """Return one line for each problem of a file.
+
+    `extractor` is the one whose facts are compared with the turns; `progress` is called with the number of turns
+    checked since its last call. Exceptions of both propagate unchanged.
+    """
     found: list[str] = []
     try:
-        with guests(), layers.db.reading():
-            found.extend(_problems(layers, GuestExtractor.of(extractor), guest(progress)))
-    except StoreCorrupt:  # where pages are damaged, the transaction cannot even be ended; what was found says so
+        with unwrap_callback_errors(), layers.db.reading():
+            found.extend(_problems(layers, CallbackExtractor.of(extractor), as_callback(progress)))
+    except StoreCorrupt:  # damaged pages can keep even the transaction from ending; what was found tells why
         if not found:
             raise
     return tuple(found)
@@ -52,12 +60,12 @@ def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[
 
 def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Iterator[str]:
     yield from _readable("the file", _page_problems(layers), RESTORE)
-    yield from _readable("what rows belong to", _orphans(layers), RESTORE)
+    yield from _readable("the references between tables", _orphans(layers), RESTORE)
     if altered := list(_readable("the table of turns", _altered(layers, progress), RESTORE)):
         yield from altered
-        return  # what follows from an altered turn cannot be told
-    if late := layers.raw.wrongly_timed():
-        yield f"{len(late)} turn(s) do not stand where their time puts them: {REPAIR}"
+        return  # what should follow from an altered turn is unknown
+    if late := wrong_instants(layers.db):
+        yield f"{len(late)} turn(s) are sorted by another time than their own: {REPAIR}"
     for number in range(-(-layers.raw.high_water() // layers.segments.size)):
         yield from _readable(f"the index of segment {number}", _segment_problems(layers, extractor, number, progress))
     yield from _readable("the links between facts", _link_problems(layers))
@@ -65,12 +73,12 @@ def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Itera
 
 
 def _page_problems(layers: Layers) -> Iterator[str]:
-    """Say which tables the pages belong to that SQLite finds fault with."""
+    """Yield a line for each table or index in which `PRAGMA integrity_check` finds damaged pages."""
     roots = dict(layers.db.rows("SELECT rootpage, name FROM sqlite_schema"))
     tables = dict(layers.db.rows("SELECT name, tbl_name FROM sqlite_schema"))
     found: dict[tuple[str, str | None], list[str]] = {}
-    for known, line in _faults(layers, sorted(set(tables.values()))):
-        place = (f"rows of table {known!r}", known) if known else _place(line, roots, tables)
+    for checked, line in _faults(layers, sorted(set(tables.values()))):
+        place = (f"rows of table {checked!r}", checked) if checked else _place(line, roots, tables)
         found.setdefault(place, []).append(line)
     for (what, table), lines in found.items():
         more = f", and {len(lines) - 1} more" if len(lines) > 1 else ""
@@ -78,7 +86,10 @@ def _page_problems(layers: Layers) -> Iterator[str]:
 
 
 def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None, str]]:
-    """Yield what SQLite finds; where it gives up on the whole file, table by table, which tells where it does."""
+    """Yield what SQLite finds, as (table or None, message).
+
+    Where it gives up on the whole file it is asked table by table: the one at which it gives up again is damaged.
+    """
     try:
         lines = layers.db.rows("PRAGMA integrity_check")
     except StoreCorrupt:
@@ -95,6 +106,7 @@ def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None,
 
 
 def _place(line: str, roots: dict[int, str], tables: dict[str, str]) -> tuple[str, str | None]:
+    """Return a description of what a message of `integrity_check` is about, and its table if it can be told."""
     tree, index, column = _OF_A_TREE.search(line), _OF_AN_INDEX.search(line), _OF_A_TABLE.search(line)
     name = roots.get(int(tree[1])) if tree else index[1] if index else column[1] if column else None
     if name is None or name not in tables:
@@ -115,11 +127,11 @@ def _orphans(layers: Layers) -> Iterator[str]:
     counts = Counter((table, parent) for table, _, parent, _ in layers.db.rows("PRAGMA foreign_key_check"))
     for (table, parent), count in counts.items():
         cure = RESTORE if table in _RAW else REPAIR
-        yield f"{count} row(s) of table {table!r} belong to rows of {parent!r} that are not there: {cure}"
+        yield f"{count} row(s) of table {table!r} refer to missing rows of {parent!r}: {cure}"
 
 
 def _altered(layers: Layers, progress: Progress) -> Iterator[str]:
-    """Name the turns that cannot be read as they were stored, by id where that can be read."""
+    """Yield a line for each turn that is not what was stored, with its id where that can be read."""
     after, sql = 0, f"SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT {_PAGE}"
     while page := [seq for (seq,) in layers.db.rows(sql, (after,))]:
         after = page[-1]
@@ -143,6 +155,7 @@ def _unreadable(layers: Layers, seq: int) -> str | None:
 
 
 def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[str]:
+    """Yield these problems, and one more where looking for them fails on unreadable rows."""
     try:
         yield from found
     except (*UNREADABLE, StoreCorrupt) as error:
@@ -150,39 +163,39 @@ def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[s
 
 
 def _segment_problems(layers: Layers, extractor: Extractor, number: int, progress: Progress) -> Iterator[str]:
-    vectors, owed = layers.segments.vectors(number), layers.jobs.owing("vector")
+    vectors, queued = layers.segments.vectors(number), layers.jobs.open_turns("vector")
     rows: dict[int, Stored] = {}
-    without, spoilt, misstated, ungrounded = list[str](), list[str](), list[str](), list[str]()
-    for seq, turn, facts in segment(layers, number):
+    missing, damaged, differing, ungrounded = list[str](), list[str](), list[str](), list[str]()
+    for seq, turn, facts in segment_turns(layers, number):
         packed = vectors.get(seq)
         rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, packed))
-        if packed is None and seq not in owed and rows[seq].terms != _NO_TERMS:
-            without.append(turn.id)
+        if packed is None and seq not in queued and rows[seq].terms != _NO_TERMS:
+            missing.append(turn.id)
         if packed is not None and not is_packed(packed):
-            spoilt.append(turn.id)
+            damaged.append(turn.id)
         if {replace(one, replaced_by=None) for one in facts if one.extractor == extractor.name} != set(
             extractor.extract(turn)
         ):
-            misstated.append(turn.id)
-        if not all(grounded(fact, turn) and _whole(fact) for fact in facts):
+            differing.append(turn.id)
+        if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
             ungrounded.append(turn.id)
         progress(1)
-    yield from _of_turns(without, "has no vector, and none is owed to it")
-    yield from _of_turns(spoilt, "has a vector that is not what was stored")
-    yield from _of_turns(misstated, "has other facts than its text gives")
+    yield from _of_turns(missing, "has no vector, and no job for it is queued")
+    yield from _of_turns(damaged, "has a vector that is not what was stored")
+    yield from _of_turns(differing, "has other facts than its text gives")
     yield from _of_turns(ungrounded, "has a fact that is not what was stored, or whose span is not in it")
     yield from _index_problems(layers, number, rows)
 
 
 def _of_turns(ids: Sequence[str], what: str) -> Iterator[str]:
     if ids:
-        more = f" (so it is with {len(ids) - 1} more: {', '.join(map(repr, ids[1:_NAMES]))})" if len(ids) > 1 else ""
+        more = f" (and so have {len(ids) - 1} more: {', '.join(map(repr, ids[1:_NAMES]))})" if len(ids) > 1 else ""
         yield f"turn {ids[0]!r} {what}{more}: {REPAIR}"
 
 
 def _index_problems(layers: Layers, number: int, rows: dict[int, Stored]) -> Iterator[str]:
     kept = layers.segments.sealed_rows(number)
-    if kept is None:
+    if kept is None:  # an open segment: its documents are rows of their own
         if layers.segments.documents(number) != rows:
             yield f"the documents of segment {number} are not those that its turns give: {REPAIR}"
         return
@@ -197,9 +210,9 @@ def _index_problems(layers: Layers, number: int, rows: dict[int, Stored]) -> Ite
 
 def _link_problems(layers: Layers) -> Iterator[str]:
     if unlinked := layers.db.value(_UNLINKED):
-        yield f"{unlinked} fact(s) have no vector, and none is owed to them: {REPAIR}"
-    if wrong := layers.edges.wrong(threshold(layers.meta("embedder") or "")):
-        yield f"{wrong} fact(s) are linked otherwise than their vectors say: {REPAIR}"
+        yield f"{unlinked} fact(s) have no vector, and no job for it is queued: {REPAIR}"
+    if wrong := layers.edges.count_wrong(threshold(layers.meta("embedder") or "")):
+        yield f"{wrong} fact(s) have other edges than their vectors give: {REPAIR}"
     if wrong := layers.facts.wrongly_replaced():
         yield f"{wrong} fact(s) are not marked as replaced by what replaced them: {REPAIR}"
 
@@ -209,5 +222,6 @@ def _trace_problems(layers: Layers) -> Iterator[str]:
         yield f"trace {number} cannot be read ({type(error).__name__}): `evimem doctor --repair` drops it"
 
 
-def _whole(fact: Fact) -> bool:
+def _has_its_id(fact: Fact) -> bool:
+    """Say whether a fact's content hashes to its id."""
     return fact.id == fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)

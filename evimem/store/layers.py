@@ -1,4 +1,4 @@
-"""The three layers and the queue over one connection, and the counters that other handles watch."""
+"""The three layers and the job queue over one connection, the file's settings, and the counters of its commits."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..raw import Place, RawLog, instant
 from ..types.values import Fact, Turn
 from .queue import Jobs
 
-_SETTING = "setting."  # begins the names of what is kept for those above the store
+_PREFIX = "setting."  # of settings kept for code above the store, apart from the store's own
 
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """What a store is made of."""
+    """The parts of a store, all on one connection."""
 
     db: Connection
     raw: RawLog
@@ -33,53 +33,54 @@ class Layers:
 
     @classmethod
     def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
-        """Return the layers of an open file with segments of a size."""
+        """Return the layers of an open file; `size` is the number of turns in a segment."""
         return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), Jobs(db, clock))
 
     def row(self, place: Place, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> IndexRow:
-        """Return a stored turn as the index sees it."""
+        """Return what the index keeps of a stored turn; `packed` is its quantized vector, None while it is pending."""
         vector, scale = packed or (None, 0.0)
         return IndexRow(document(turn), place.session, place.speaker, instant(turn.time), vector, scale, events(facts))
 
     def meta(self, key: str) -> str | None:
-        """Return a setting of the file."""
+        """Return one of the store's own settings."""
         value: str | None = self.db.value("SELECT value FROM meta WHERE key = ?", (key,))
         return value
 
     def set_meta(self, key: str, value: str) -> None:
-        """Keep a setting of the file."""
+        """Write one of the store's own settings."""
         self.db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (key, value))
 
     def setting(self, name: str) -> str | None:
-        """Return what is kept under a name for those above the store."""
-        return self.meta(_SETTING + name)
+        """Return the text kept under a name for code above the store."""
+        return self.meta(_PREFIX + name)
 
     def keep_setting(self, name: str, value: str | None) -> None:
-        """Keep a text under a name for those above the store; None takes it away."""
-        self.db.execute("DELETE FROM meta WHERE key = ?", (_SETTING + name,))
+        """Keep a text under a name for code above the store; None deletes it."""
+        self.db.execute("DELETE FROM meta WHERE key = ?", (_PREFIX + name,))
         if value is not None:
-            self.set_meta(_SETTING + name, value)
+            self.set_meta(_PREFIX + name, value)
 
     def drop_settings(self) -> None:
-        """Take away everything that was kept for those above the store."""
-        self.db.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(_SETTING), _SETTING))
+        """Delete every setting kept for code above the store."""
+        self.db.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(_PREFIX), _PREFIX))
 
-    def deal_anew(self) -> None:
-        """Say that vectors of known positions went or changed: an index that was built from them is of no use."""
+    def invalidate_ann(self) -> None:
+        """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""
         self.set_meta("dealt", str(int(self.meta("dealt") or 0) + 1))
 
     def count_commit(self, *, rewrote: bool = False, relinked: bool = False) -> None:
         """Count this transaction.
 
-        `rewrote` tells other handles that rows they have read have changed, `relinked` that facts before the newest
-        they know got their vectors.
+        Other handles compare the counters: "commits" with the high-water mark, "epoch" (`rewrote`: rows were changed
+        or deleted) to read their corpus anew, "links" (`relinked`: facts older than the newest linked one got vectors)
+        to read the vectors of facts anew.
         """
         for name in ("commits", *(["epoch"] if rewrote else []), *(["links"] if relinked else [])):
             self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))
 
 
 def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:
-    """Return when facts happen, as microseconds."""
+    """Return the distinct intervals of facts with a start and an end, in microseconds since 1970."""
     return tuple(
         dict.fromkeys(
             (microseconds(fact.event.start), microseconds(fact.event.end))

@@ -1,6 +1,7 @@
-"""The durable queue: which turns are still owed which derived work. One row a turn and kind, never a watermark.
+"""The durable queue of work on turns: one row for each turn and kind of job, never a watermark.
 
-A row of `extract` stays when it is done, so that a turn is not put to a model twice.
+A watermark would skip a turn that failed while later ones were done. A row of kind "extract" stays when it is done, so
+that a turn is not sent to a model twice; rows of other kinds are deleted.
 """
 
 from __future__ import annotations
@@ -10,22 +11,20 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from ..db.connection import Connection
-from ..types.stored import MOST_SECONDS
-
-KINDS = ("vector", "link", "extract")
+from ..types.stored import MOST_SECONDS, JobKind
 
 
 class Jobs:
-    """Rows of work in SQLite. `clock` gives seconds since 1970."""
+    """Rows of jobs in SQLite, "pending", "failed" or "done". `clock` gives seconds since 1970."""
 
     def __init__(self, db: Connection, clock: Callable[[], float]) -> None:
         self._db = db
         self._clock = clock
 
-    def put(self, kind: str, seqs: Iterable[int]) -> None:
-        """Owe turns some work; what is already owed stays as it is, and what a turn was given up for is tried anew.
+    def enqueue(self, kind: JobKind, seqs: Iterable[int]) -> None:
+        """Queue a job for each of these turns; pending and done ones stay as they are, failed ones are tried again.
 
-        Not so reading: what a model could not read is asked for again by `put_back` alone.
+        Failed extraction is the exception: only `requeue_all` sends a turn to a model again that gave it up.
         """
         now = self._clock()
         self._db.executemany(
@@ -35,48 +34,54 @@ class Jobs:
             [(seq, kind, now, now) for seq in seqs],
         )
 
-    def due(self, kind: str, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
-        """Return (sequence number, attempts) of work that may be tried now or, with a reason, that waits for it.
+    def due(self, kind: JobKind, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
+        """Return (sequence number, attempts) of jobs that may be tried now or, with a reason, that wait for it.
 
-        What has failed comes when all else is done: a turn that stops whoever reads it stops nobody before the others.
+        Jobs that failed before come only when no untried one is left: a turn that crashes its worker again and again
+        must not keep others from being tried.
         """
         if reason is not None:
             return self._pending(kind, limit, "error = ?", reason)
         ready, waiting = "due NOT BETWEEN ? AND ?", self._waiting()
-        first = self._pending(kind, limit, f"attempts = 0 AND {ready}", *waiting)
-        return first or self._pending(kind, limit, ready, *waiting)
+        untried = self._pending(kind, limit, f"attempts = 0 AND {ready}", *waiting)
+        return untried or self._pending(kind, limit, ready, *waiting)
 
-    def _pending(self, kind: str, limit: int, which: str, *values: object) -> list[tuple[int, int]]:
-        sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {which} ORDER BY seq LIMIT ?"
+    def _pending(self, kind: JobKind, limit: int, condition: str, *values: object) -> list[tuple[int, int]]:
+        # By seq: oldest turn first, and the order of the primary key (kind, seq), so that LIMIT ends the scan early.
+        sql = f"SELECT seq, attempts FROM job WHERE kind = ? AND state = 'pending' AND {condition} ORDER BY seq LIMIT ?"
         return [(seq, attempts) for seq, attempts in self._db.rows(sql, (kind, *values, limit))]
 
-    def hold(self, kind: str, seqs: Sequence[int], reason: str, seconds: float) -> None:
-        """Offer no work on these turns for a while, for a reason."""
+    def hold(self, kind: JobKind, seqs: Sequence[int], reason: str, seconds: float) -> None:
+        """Offer no jobs of these turns for so many seconds; `due` with the reason still returns them."""
         due = self._clock() + seconds
         sql = "UPDATE job SET due = ?, error = ? WHERE kind = ? AND seq = ? AND state = 'pending'"
         self._db.executemany(sql, [(due, reason, kind, seq) for seq in seqs])
 
-    def unread(self, kind: str, seqs: Sequence[int]) -> list[int]:
-        """Return which of these turns still have some work before them that may be tried now or was never owed."""
+    def unfinished(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
+        """Return which of these turns have a job that may be tried now, or have never had one of this kind."""
         if not seqs:
             return []
-        waits = "(state <> 'pending' OR due BETWEEN ? AND ?)"
-        sql = f"SELECT seq FROM job WHERE kind = ? AND {waits} AND seq BETWEEN ? AND ?"
-        over = {seq for (seq,) in self._db.rows(sql, (kind, *self._waiting(), min(seqs), max(seqs)))}
-        return [seq for seq in seqs if seq not in over]
+        # A range instead of a list of numbers: one scan of the primary key, and no limit on parameters.
+        other = "(state <> 'pending' OR due BETWEEN ? AND ?)"
+        sql = f"SELECT seq FROM job WHERE kind = ? AND {other} AND seq BETWEEN ? AND ?"
+        excluded = {seq for (seq,) in self._db.rows(sql, (kind, *self._waiting(), min(seqs), max(seqs)))}
+        return [seq for seq in seqs if seq not in excluded]
 
-    def done(self, kind: str, seqs: Sequence[int]) -> None:
-        """Strike out work."""
-        end = "UPDATE job SET state = 'done', error = NULL" if kind == "extract" else "DELETE FROM job"
-        self._db.executemany(f"{end} WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
+    def complete(self, kind: JobKind, seqs: Sequence[int]) -> None:
+        """Take finished jobs off the queue; those of kind "extract" stay as done."""
+        finish = "UPDATE job SET state = 'done', error = NULL" if kind == "extract" else "DELETE FROM job"
+        self._db.executemany(f"{finish} WHERE kind = ? AND seq = ?", [(kind, seq) for seq in seqs])
 
-    def put_back(self, kind: str) -> None:
-        """Owe all the work of a kind again, what was done or given up included."""
+    def requeue_all(self, kind: JobKind) -> None:
+        """Make every job of a kind pending again, done and failed ones included."""
         sql = "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL WHERE kind = ?"
         self._db.execute(sql, (self._clock(), kind))
 
-    def postpone(self, kind: str, seq: int, error: str, seconds: float | None) -> None:
-        """Count a failure; try again later, or keep the row as failed (None). What another has done stays done."""
+    def postpone(self, kind: JobKind, seq: int, error: str, seconds: float | None) -> None:
+        """Count a failure; try again after so many seconds, or keep the job as failed (None).
+
+        Only a pending job is changed: another worker may have finished it meanwhile.
+        """
         state, wait = ("failed", 0.0) if seconds is None else ("pending", seconds)
         self._db.execute(
             "UPDATE job SET state = ?, attempts = attempts + 1, due = ?, error = ? "
@@ -84,38 +89,42 @@ class Jobs:
             (state, self._clock() + wait, error, kind, seq),
         )
 
-    def of_turn(self, seq: int) -> tuple[str, ...]:
-        """Return the kinds of work a turn is owed."""
+    def open_kinds(self, seq: int) -> tuple[str, ...]:
+        """Return the kinds of a turn's jobs that are pending or failed."""
         sql = "SELECT kind FROM job WHERE seq = ? AND state <> 'done' ORDER BY kind"
         return tuple(row[0] for row in self._db.rows(sql, (seq,)))
 
-    def owing(self, kind: str) -> set[int]:
-        """Return the turns that are owed work of a kind, now or never again."""
+    def open_turns(self, kind: JobKind) -> set[int]:
+        """Return the turns whose job of a kind is pending or failed."""
         return {seq for (seq,) in self._db.rows("SELECT seq FROM job WHERE kind = ? AND state <> 'done'", (kind,))}
 
     def erase(self, seqs: Sequence[int]) -> None:
-        """Drop all work on these turns."""
+        """Delete every job of these turns."""
         self._db.executemany("DELETE FROM job WHERE seq = ?", [(seq,) for seq in seqs])
 
-    def any(self) -> bool:
-        """Say whether any turn is owed anything."""
+    def any_open(self) -> bool:
+        """Say whether any job is pending or failed."""
         return self._db.value("SELECT 1 FROM job WHERE state <> 'done' LIMIT 1") is not None
 
     def counts(self, state: str) -> dict[str, int]:
-        """Return how many rows of a state there are, by kind."""
+        """Return how many jobs of a state there are, by kind."""
         return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
 
     def _waiting(self) -> tuple[float, float]:
-        """Return the times at which work must be due that is not tried now."""
+        """Return the range of `due` in which a job is not tried now.
+
+        Later than `MOST_SECONDS` from now is tried again: such a time was written before the clock was set back, or
+        after a server that asked for an absurd delay.
+        """
         now = self._clock()
         return math.nextafter(now, math.inf), now + MOST_SECONDS
 
-    def setbacks(self) -> list[tuple[str, int, str]]:
-        """Return (kind, turns, one of the reasons) of the work that failed and is to be tried again."""
+    def retries(self) -> list[tuple[str, int, str]]:
+        """Return (kind, number of turns, one of their errors) of the jobs that failed and will be tried again."""
         sql = "SELECT kind, count(*), max(error) FROM job WHERE state = 'pending' AND attempts > 0 GROUP BY kind"
         return [(kind, count, why.partition(":")[0]) for kind, count, why in self._db.rows(sql)]
 
     def oldest(self) -> datetime | None:
-        """Return since when the oldest work has been owed, in UTC."""
+        """Return when the oldest pending job was queued, in UTC."""
         since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")
         return None if since is None else datetime.fromtimestamp(since, tz=timezone.utc)

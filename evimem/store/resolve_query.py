@@ -1,4 +1,4 @@
-"""A query in a caller's words, as the index takes it: numbers for names, microseconds for times."""
+"""Resolve a query for the index: names to row numbers, times to microseconds, turn ids to positions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from ..types.values import Query
 
 
 def question_of(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:
-    """Return the question; None where a filter names what is not here. Raise DimensionMismatch."""
-    speaker = None if query.speaker is None else raw.ord("speaker", query.speaker)
-    session = None if query.session is None else raw.ord("session", query.session)
+    """Return the resolved query; None where a filter names an unknown speaker or session, so that nothing can match.
+
+    Raise DimensionMismatch where the query's vector has another dimension than the file's.
+    """
+    speaker = None if query.speaker is None else raw.speakers.number(query.speaker)
+    session = None if query.session is None else raw.sessions.number(query.session)
     if (query.speaker is not None and speaker is None) or (query.session is not None and session is None):
         return None
     if query.vector is not None and len(query.vector) != dimension:
@@ -20,7 +23,7 @@ def question_of(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:
     return IndexQuery(
         query.text,
         query.vector,
-        frozenset(at for name in query.names if (at := raw.ord("speaker", name)) is not None),
+        frozenset(at for name in query.names if (at := raw.speakers.number(name)) is not None),
         tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
         query.when,
         None if query.before is None else microseconds(query.before),

@@ -1,4 +1,8 @@
-"""Code of the caller that runs while the store reads: what it raises is its own, and no sign of a damaged file."""
+"""User callbacks that run while the store reads: what they raise propagates unchanged, never as StoreCorrupt.
+
+The store takes a ValueError or KeyError in a decoding block for a damaged row. Exceptions of callbacks are wrapped
+while they pass through such blocks, and unwrapped at the edge.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class _Outburst(Exception):
-    """What a guest raised, past those who take a ValueError for damage."""
+class _CallbackError(Exception):
+    """Carries an exception of a user callback past handlers that would take it for damage."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(error)
@@ -23,34 +27,34 @@ class _Outburst(Exception):
 
 
 @contextmanager
-def guests() -> Iterator[None]:
-    """Let what guests raise in a block leave it as they raised it."""
+def unwrap_callback_errors() -> Iterator[None]:
+    """Re-raise exceptions of callbacks wrapped with `as_callback` as the callbacks raised them."""
     try:
         yield
-    except _Outburst as outburst:
-        raise outburst.error from None
+    except _CallbackError as wrapped:
+        raise wrapped.error from None
 
 
-def guest(function: Callable[P, T]) -> Callable[P, T]:
-    """Return the same function as a guest, for a block of `guests`."""
+def as_callback(function: Callable[P, T]) -> Callable[P, T]:
+    """Return the function with its exceptions wrapped, to be called inside `unwrap_callback_errors`."""
 
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            raise _Outburst(error) from error
+            raise _CallbackError(error) from error
 
     return called
 
 
 @dataclass(frozen=True, slots=True)
-class GuestExtractor:
-    """The same extractor as a guest."""
+class CallbackExtractor:
+    """An extractor whose exceptions are wrapped like those of `as_callback`."""
 
     name: str
     extract: Callable[[Turn], tuple[Fact, ...]]
 
     @classmethod
-    def of(cls, extractor: Extractor) -> GuestExtractor:
-        """Make a guest of an extractor."""
-        return cls(extractor.name, guest(extractor.extract))
+    def of(cls, extractor: Extractor) -> CallbackExtractor:
+        """Wrap an extractor of the user."""
+        return cls(extractor.name, as_callback(extractor.extract))

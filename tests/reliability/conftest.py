@@ -1,4 +1,4 @@
-"""What every gate uses: a seed, a fast disk, a line in the summary; and the sabotage that was asked for."""
+"""Fixtures of every gate: a seed, a folder on a fast disk, and a line in the summary of the run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.reliability import sabotage
 from tests.reliability.support.scale import SEED
-
-sabotage.start()
 
 
 @pytest.fixture
@@ -24,7 +21,7 @@ def seed() -> int:
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder in memory where the system has one: its syncs cost nothing."""
+    """A folder in shared memory where the system has it: syncs there cost nothing."""
     shared = Path("/dev/shm")
     folder = Path(tempfile.mkdtemp(prefix="evimem-", dir=shared if shared.is_dir() else None))
     yield folder

@@ -1,6 +1,7 @@
-"""Known-bad behaviours, one at a time, each with the gate that must turn red under it (see test_sabotage.py).
+"""Known defects, injected one at a time, each with the test that must fail under it (see test_sabotage.py).
 
-`EVIMEM_SABOTAGE=<name> pytest <gate>` shows one by hand.
+`EVIMEM_SABOTAGE=<name> pytest <gate>` runs a gate under one of them; `tests/conftest.py` applies it. A name is that of
+a function below. Where it is registered for several gates, all are meant; `<name>:<file of the gate>` names one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import apsw
 import openai
 import orjson
+import pytest
 
 from evimem import (
     AddReport,
@@ -48,8 +50,10 @@ from evimem.llm.extract_facts import RetryPlan
 from evimem.openai import http_errors
 from evimem.openai.endpoint import Server
 from evimem.raw import RawLog, digest, turn_log
-from evimem.store import ann, check, erase, open_file, sqlite, upkeep
-from evimem.store.ann import Nearby
+from evimem.raw.name_table import NameTable
+from evimem.store import ann, check, erase, forgotten_ids, open_file, reads, sqlite, writes
+from evimem.store.ann import AnnIndexCache
+from evimem.store.handle import StoreHandle
 from evimem.store.layers import Layers
 from evimem.store.queue import Jobs
 from evimem.store.sqlite import SqliteStore
@@ -57,37 +61,39 @@ from evimem.store.sqlite import SqliteStore
 
 @dataclass(frozen=True, slots=True)
 class Sabotage:
-    """What goes wrong, the test that must notice, and what it must say."""
+    """A defect, the test that must fail under it, and a pattern that its failure must match."""
 
-    commit: Callable[[], None]
+    apply: Callable[[], None]
     gate: str
     says: str
 
 
 SABOTAGES: dict[str, Sabotage] = {}
-_COMMITTED: list[str] = []
+_APPLIED: list[str] = []
 
 
 def start() -> None:
-    """Commit the sabotage that the environment names, if it names one; a second call does nothing."""
+    """Apply the sabotage that EVIMEM_SABOTAGE names, if it is set; a second call does nothing.
+
+    Raise pytest.UsageError for an unknown name: a gate that stays green under it would prove nothing.
+    """
     name = os.environ.get("EVIMEM_SABOTAGE")
-    if name and name not in _COMMITTED:
-        _COMMITTED.append(name)
-        SABOTAGES[name].commit()
-
-
-def pytest_configure() -> None:
-    """As a plugin (`-p tests.reliability.sabotage`): commit it for gates in other folders too."""
-    start()
+    if not name or name in _APPLIED:
+        return
+    found = [key for key in SABOTAGES if name in (key, key.partition(":")[0])]
+    if not found:
+        raise pytest.UsageError(f"EVIMEM_SABOTAGE is {name!r}; expected one of: {', '.join(sorted(SABOTAGES))}")
+    _APPLIED.append(name)
+    SABOTAGES[found[0]].apply()  # the same function for every gate that it is registered for
 
 
 def noticed_by(gate: str, says: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Register a sabotage under its function's name and that of the gate."""
+    """Register a sabotage under its function's name and that of the gate's file."""
 
-    def register(commit: Callable[[], None]) -> Callable[[], None]:
+    def register(apply: Callable[[], None]) -> Callable[[], None]:
         file = Path(gate.partition("::")[0]).stem.removeprefix("test_")
-        SABOTAGES[f"{commit.__name__}:{file}"] = Sabotage(commit, gate, says)
-        return commit
+        SABOTAGES[f"{apply.__name__}:{file}"] = Sabotage(apply, gate, says)
+        return apply
 
     return register
 
@@ -156,9 +162,9 @@ def ids_are_not_unique() -> None:
 
 
 @noticed_by(
-    "../test_nearby.py::test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays", says="assert"
+    "../store/test_ann.py::test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay", says="assert"
 )
-def what_a_killed_process_left_stays() -> None:
+def temporary_files_of_killed_processes_stay() -> None:
     ann.sweep = open_file.sweep = lambda path: None  # type: ignore[assignment]
 
 
@@ -166,39 +172,37 @@ ROLLBACK = "test_rollback.py"
 
 
 @noticed_by(
-    f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone",
+    f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed",
     says="what was refused was changed",
 )
 def a_missing_file_is_created_anew() -> None:
     open_file._check_there = lambda path, mark: None  # type: ignore[assignment]
 
 
-@noticed_by(f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone", says="DID NOT RAISE")
+@noticed_by(f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed", says="DID NOT RAISE")
 def the_mark_is_not_compared() -> None:
     open_file._check = lambda db, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(
-    f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_left_alone", says="what was refused was changed"
+    f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_not_changed", says="what was refused was changed"
 )
-def a_refused_file_is_tidied_up() -> None:
+def a_refused_file_is_checkpointed() -> None:
     _opened_with(lambda db: db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0))
 
 
 @noticed_by(f"{ROLLBACK}::test_a_users_file_is_not_opened_for_another", says="DID NOT RAISE")
 def owners_are_not_compared() -> None:
-    honest = upkeep.check_identity
+    honest = sqlite.check_identity
 
     def check(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
         honest(layers, name, dimension, None if layers.meta("owner") else owner)
 
-    upkeep.check_identity = check
+    sqlite.check_identity = check
 
 
-@noticed_by(
-    f"{ROLLBACK}::test_a_handle_whose_file_was_taken_away_says_so_instead_of_writing_into_nothing", says="DID NOT RAISE"
-)
-def files_may_be_taken_away() -> None:
+@noticed_by(f"{ROLLBACK}::test_writing_to_a_deleted_or_replaced_file_is_refused", says="DID NOT RAISE")
+def a_deleted_file_is_not_noticed() -> None:
     Connection._check_place = lambda self: None  # type: ignore[method-assign]
 
 
@@ -216,7 +220,7 @@ def transactions_begin_deferred() -> None:
 
 
 @noticed_by(PROCESSES, says="StoreBusy")
-def nobody_waits_for_a_lock() -> None:
+def locks_are_not_waited_for() -> None:
     SqliteStore.__init__.__kwdefaults__["busy_seconds"] = 0.0
 
 
@@ -224,12 +228,12 @@ SOAK = "test_soak.py"
 
 
 @noticed_by(SOAK, says="descriptors are not given back|StoreReadOnly|Too many open files")
-def what_is_evicted_stays_open() -> None:
+def evicted_memories_stay_open() -> None:
     evicted: list[pool.Open] = []
     MemoryPool._close = lambda self, key: evicted.append(self._open.pop(key))  # type: ignore[method-assign]
 
 
-MACHINE = "test_state_machine.py::test_memories_of_a_pool_hold_what_dicts_would"
+MACHINE = "test_state_machine.py::test_memories_of_a_pool_hold_what_dicts_would_hold"
 ERASURE = "test_erasure.py::test_no_byte_of_what_was_forgotten_is_left"
 
 
@@ -239,13 +243,13 @@ def deletion_is_not_secure() -> None:
 
 
 @noticed_by(ERASURE, says="evimem")
-def traces_outlive_what_they_cite() -> None:
-    erase._drop_traces = lambda layers, seqs: None  # type: ignore[assignment]
+def traces_outlive_cited_turns() -> None:
+    erase.drop_traces_of = lambda layers, seqs: None  # type: ignore[assignment]
 
 
 @noticed_by(ERASURE, says="ann")
-def the_vector_index_outlives_its_vectors() -> None:
-    Nearby.drop = lambda self: None  # type: ignore[method-assign]
+def the_vector_index_survives_forgetting() -> None:
+    AnnIndexCache.drop = lambda self: None  # type: ignore[method-assign]
 
 
 @noticed_by(ERASURE, says="wal")
@@ -256,7 +260,7 @@ def the_log_is_not_emptied() -> None:
 
 @noticed_by(ERASURE, says="vector")
 @noticed_by(MACHINE, says="the index holds what is no turn|has a vector that is not what was stored")
-def sealed_vectors_of_the_forgotten_stay() -> None:
+def sealed_vectors_of_forgotten_turns_stay() -> None:
     honest = Connection.patch
 
     def patch(self: Connection, table: str, column: str, rowid: int, pieces: Any) -> None:
@@ -266,9 +270,9 @@ def sealed_vectors_of_the_forgotten_stay() -> None:
     Connection.patch = patch  # type: ignore[method-assign]
 
 
-@noticed_by("test_erasure.py::test_a_backup_forgets_what_was_forgotten_after_it_was_made", says="the backup remembers")
-def what_a_copy_has_forgotten_is_not_repeated() -> None:
-    erase.of_another_copy = lambda layers, path: (set(), set())  # type: ignore[assignment]
+@noticed_by("test_erasure.py::test_a_backup_can_repeat_later_erasures", says="the backup remembers")
+def erasures_of_a_copy_are_not_repeated() -> None:
+    forgotten_ids.read_copy = lambda layers, path: (set(), set())  # type: ignore[assignment]
 
 
 @noticed_by("test_erasure.py::test_forgetting_all_empties_every_table", says="a table outlives forgetting")
@@ -279,45 +283,43 @@ def a_table_is_left_out_of_forgetting() -> None:
     )
 
 
-@noticed_by(
-    "test_erasure.py::test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten", says="lower case in m"
-)
-def unused_parts_of_pages_are_left() -> None:
+@noticed_by("test_erasure.py::test_copies_of_rows_in_page_slack_are_overwritten", says="lower case in m")
+def page_slack_is_not_overwritten() -> None:
     Connection.blank = lambda self: True  # type: ignore[method-assign]
 
 
 @noticed_by(
-    "test_erasure.py::test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_comes_to_an_end",
+    "test_erasure.py::test_forgetting_is_pending_while_a_reader_holds_an_older_state",
     says="assert",
 )
-def nobody_comes_back_to_a_pending_erasure() -> None:
-    SqliteStore._committed = lambda self: None  # type: ignore[method-assign]
+def a_pending_erasure_is_never_finished() -> None:
+    StoreHandle.after_commit = lambda self: None  # type: ignore[method-assign]
 
 
-DERIVED = "test_derived.py::test_after_forgetting_every_row_is_what_it_would_be_without_the_turns"
+DERIVED = "test_derived.py::test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns"
 
 
 @noticed_by(DERIVED, says="replaced_by")
-def what_the_forgotten_replaced_stays_replaced() -> None:
+def facts_replaced_by_forgotten_ones_stay_replaced() -> None:
     Supersession.leave = lambda self, left: None  # type: ignore[method-assign]
 
 
 @noticed_by(DERIVED, says="index")
-def sealed_dates_of_the_forgotten_stay() -> None:
+def sealed_dates_of_forgotten_turns_stay() -> None:
     Segments._change_events = lambda self, number, changes: None  # type: ignore[method-assign]
 
 
-@noticed_by("test_derived.py::test_whatever_derived_is_lost_is_noticed_and_derived_again", says="saw nothing wrong")
-def the_doctor_sees_nothing() -> None:
+@noticed_by("test_derived.py::test_lost_derived_rows_are_noticed_and_derived_again", says="saw nothing wrong")
+def the_check_reports_nothing() -> None:
     check.problems = lambda layers, extractor, progress: ()  # type: ignore[assignment]
 
 
-ISOLATION = "test_isolation.py::test_no_call_lets_out_what_another_user_said"
+ISOLATION = "test_isolation.py::test_no_call_returns_text_of_another_user"
 
 
 @noticed_by(ISOLATION, says="let out")
 @noticed_by(MACHINE, says="taken otherwise|not those that were kept")
-def the_pool_lends_whatever_is_open() -> None:
+def the_pool_returns_any_open_memory() -> None:
     honest = MemoryPool._borrow
 
     def borrow(self: MemoryPool, key: str) -> Any:
@@ -334,11 +336,11 @@ def the_pool_lends_whatever_is_open() -> None:
 
 @noticed_by(ISOLATION, says="let out|belongs to another user")
 @noticed_by(MACHINE, says="taken otherwise|not those that were kept|belongs to another user")
-def the_pool_opens_under_the_id_it_evicted() -> None:
+def the_pool_opens_a_memory_under_an_evicted_id() -> None:
     evict = MemoryPool._close
 
     def close(self: MemoryPool, key: str) -> None:
-        upkeep.check_identity = lambda layers, *what: None
+        sqlite.check_identity = lambda layers, *what: None
         MemoryPool._path = lambda self, wanted: self._root / key[:2] / f"{key}.evimem"  # type: ignore[method-assign]
         evict(self, key)
 
@@ -348,55 +350,55 @@ def the_pool_opens_under_the_id_it_evicted() -> None:
 @noticed_by(ISOLATION, says="let out|fewer turns|Error|StoreClosed")
 @noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|StoreClosed")
 def all_memories_share_one_cache() -> None:
-    honest = SqliteStore._current
+    honest = StoreHandle.corpus
     shared: list[Any] = []
 
-    def current(self: SqliteStore) -> Any:
+    def corpus(self: StoreHandle) -> Any:
         if not shared:
             shared.append(honest(self))
         return shared[0]
 
-    SqliteStore._current = current  # type: ignore[method-assign]
+    StoreHandle.corpus = corpus  # type: ignore[method-assign]
 
 
 @noticed_by(ISOLATION, says="let out")
 @noticed_by(MACHINE, says="taken otherwise|not those that were kept")
-def user_ids_that_look_alike_are_one() -> None:
+def similar_user_ids_share_a_memory() -> None:
     honest = pool.key_of
     pool.key_of = lambda user_id: honest(unicodedata.normalize("NFC", user_id).casefold())  # type: ignore[assignment]
 
 
 @noticed_by(MACHINE, says="the postings")
-def postings_of_the_forgotten_stay() -> None:
+def postings_of_forgotten_turns_stay() -> None:
     Segments._shorten = lambda self, term, number, leaving: None  # type: ignore[method-assign]
 
 
-@noticed_by(MACHINE, says="no vector, and none is owed")
-def work_is_struck_out_before_it_is_done() -> None:
+@noticed_by(MACHINE, says="has no vector, and no job")
+def jobs_are_completed_without_their_result() -> None:
     Segments.set_vector = lambda self, seq, packed: None  # type: ignore[method-assign]
 
 
 @noticed_by(MACHINE, says="not those that were kept|taken otherwise|DID NOT RAISE")
-def a_conflict_overwrites() -> None:
-    honest = SqliteStore._write_one
+def a_conflict_overwrites_the_stored_turn() -> None:
+    honest = writes._write_one
 
-    def write(self: SqliteStore, entry: Any) -> Any:
+    def write(layers: Layers, entry: Any) -> Any:
         values = (bindable(entry.turn.text), digest(entry.turn), entry.turn.id)
-        self._db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
-        return honest(self, entry)
+        layers.db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
+        return honest(layers, entry)
 
-    SqliteStore._write_one = write  # type: ignore[method-assign]
+    writes._write_one = write
 
 
 @noticed_by(MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
-def other_handles_do_not_hear_of_a_rewrite() -> None:
+def rewrites_are_not_announced_to_other_handles() -> None:
     honest = Layers.count_commit
     Layers.count_commit = lambda self, **_: honest(self)  # type: ignore[method-assign]
 
 
 @noticed_by(MACHINE, says="as many turns as there are")
-def filters_come_after_the_best_k() -> None:
-    honest = sqlite.rank
+def filters_apply_after_the_top_k() -> None:
+    honest = reads.rank
 
     def rank(question: Any, corpus: Any, k: int, *rest: Any, **options: Any) -> Any:
         found = honest(replace(question, session=None, speaker=None), corpus, k, *rest, **options)
@@ -406,11 +408,11 @@ def filters_come_after_the_best_k() -> None:
             if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
         ]  # fmt: skip
 
-    sqlite.rank = rank
+    reads.rank = rank
 
 
 @noticed_by(MACHINE, says="a number was given twice")
-def numbers_are_given_twice() -> None:
+def sequence_numbers_are_reused() -> None:
     honest = RawLog.erase
 
     def erase(self: RawLog, seqs: Any) -> None:
@@ -421,7 +423,7 @@ def numbers_are_given_twice() -> None:
 
 
 @noticed_by(MACHINE, says="has a fact that is not what was stored")
-def what_is_replaced_is_overwritten() -> None:
+def replaced_facts_are_overwritten() -> None:
     def overwrite(self: Supersession, row: int, winner: str | None) -> None:
         sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
         self._db.execute(sql, (winner, row))
@@ -430,14 +432,14 @@ def what_is_replaced_is_overwritten() -> None:
 
 
 @noticed_by(DERIVED, says="edge")
-@noticed_by(MACHINE, says="linked otherwise")
-def links_of_the_forgotten_are_not_redrawn() -> None:
+@noticed_by(MACHINE, says="have other edges")
+def neighbours_of_forgotten_facts_are_not_relinked() -> None:
     honest = EdgeGraph.erase
     EdgeGraph.erase = lambda self, rows: honest(self, rows) and set()  # type: ignore[method-assign]
 
 
 @noticed_by(MACHINE, says="not those that were kept|taken otherwise")
-def opening_again_starts_anew() -> None:
+def reopening_deletes_the_memory() -> None:
     honest = SqliteStore.__init__
     opened: dict[Any, int] = {}
 
@@ -457,12 +459,12 @@ FAULTS = "test_io_faults.py::test_a_failing_disk_gives_typed_errors_and_loses_no
 
 
 @noticed_by(FAULTS, says="apsw|IOError|FullError")
-def errors_of_sqlite_escape() -> None:
+def sqlite_errors_escape() -> None:
     connection._typed = lambda error, path: error  # type: ignore[assignment, return-value]
 
 
 @noticed_by(SYNCS, says="acknowledged turns are missing")
-def the_last_word_of_a_statement_is_not_waited_for() -> None:
+def pragmas_are_not_run_to_their_end() -> None:
     def opened(self: Connection) -> apsw.Connection:
         db = apsw.Connection(str(self.path), vfs=self._vfs)
         if not db.pragma("page_count"):
@@ -476,7 +478,7 @@ def the_last_word_of_a_statement_is_not_waited_for() -> None:
 
 
 @noticed_by(FAULTS, says="within a transaction|acknowledged turns are missing")
-def a_handle_is_used_on_after_a_failed_commit() -> None:
+def a_handle_is_reused_after_a_failed_commit() -> None:
     honest = Connection._handle
 
     def handle(self: Connection) -> apsw.Connection:
@@ -488,7 +490,7 @@ def a_handle_is_used_on_after_a_failed_commit() -> None:
 
 
 @noticed_by(FAULTS, says="Error")
-def a_handle_is_never_opened_again() -> None:
+def a_handle_is_never_reopened() -> None:
     honest = Connection._open
 
     def once(self: Connection) -> apsw.Connection:
@@ -500,7 +502,7 @@ def a_handle_is_never_opened_again() -> None:
 
 
 @noticed_by(FAULTS, says="acknowledged turns are missing|half of a batch|UnknownTurn")
-def a_failed_commit_is_taken_for_done() -> None:
+def a_failed_commit_is_reported_as_done() -> None:
     honest = SqliteStore.write
 
     def write(self: SqliteStore, entries: Any, *, strict: bool = False) -> Any:
@@ -516,7 +518,7 @@ THREADS = "test_threads.py"
 
 
 @noticed_by(f"{THREADS}::test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock", says="Error|lost|hangs")
-def threads_do_not_wait_for_one_another() -> None:
+def threads_share_a_handle_without_a_lock() -> None:
     connection._Mine.__enter__ = lambda self: None  # type: ignore[method-assign]
     connection._Mine.__exit__ = lambda self, kind, error, trace: None  # type: ignore[method-assign]
 
@@ -526,8 +528,8 @@ def a_fork_may_use_its_parents_handle() -> None:
     connection._Mine.__enter__ = lambda self: self._acquire()  # type: ignore[assignment, func-returns-value, method-assign]
 
 
-@noticed_by("test_disk_full.py::test_a_limit_on_the_size_of_files_is_told_as_a_full_disk", says="StoreError")
-def only_what_says_full_is_full() -> None:
+@noticed_by("test_disk_full.py::test_a_limit_on_the_size_of_files_is_reported_as_disk_full", says="StoreError")
+def size_limits_are_not_reported_as_disk_full() -> None:
     connection._NO_ROOM = set()
 
 
@@ -535,12 +537,12 @@ def only_what_says_full_is_full() -> None:
     "../index/test_ann_file.py::test_a_graph_that_writes_far_too_much_is_cut_off_and_the_old_one_stays",
     says="DID NOT RAISE",
 )
-def an_index_may_take_all_room() -> None:
+def an_index_may_fill_the_disk() -> None:
     ann_file.most_bytes = lambda vectors, dimension: 1 << 60
 
 
-@noticed_by("test_disk_full.py::test_an_index_that_finds_no_room_is_done_without", says="OSError")
-def what_the_system_refuses_is_handed_on() -> None:
+@noticed_by("test_disk_full.py::test_a_memory_works_without_an_index_that_does_not_fit", says="OSError")
+def os_errors_of_the_index_file_escape() -> None:
     atomic_files.has_no_room = lambda error: False  # type: ignore[assignment]
     ann.changing = lambda what, kept: nullcontext()  # type: ignore[assignment]
 
@@ -553,8 +555,8 @@ def a_path_is_built_from_the_id() -> None:
     pool.key_of = lambda user_id: user_id  # type: ignore[assignment]
 
 
-@noticed_by(f"{PATHS}::test_what_is_no_name_is_refused", says="DID NOT RAISE|is not the memory of anybody")
-def whoever_has_no_name_is_somebody() -> None:
+@noticed_by(f"{PATHS}::test_an_invalid_user_id_is_refused", says="DID NOT RAISE|is not the memory of anybody")
+def invalid_user_ids_are_accepted() -> None:
     honest = pool.key_of
     pool.key_of = lambda user_id: honest(str(user_id) or "somebody")  # type: ignore[assignment]
 
@@ -563,7 +565,7 @@ RUNTIME = "test_runtime.py"
 
 
 @noticed_by(f"{RUNTIME}::test_a_file_that_cannot_be_durable_is_refused", says="DID NOT RAISE")
-def the_settings_are_not_looked_at() -> None:
+def durability_settings_are_not_checked() -> None:
     connection._check_settings = lambda db, path: None  # type: ignore[assignment]
 
 
@@ -575,13 +577,13 @@ def extensions_may_be_loaded() -> None:
 
 
 @noticed_by(f"{RUNTIME}::test_a_sqlite_that_may_lose_commits_is_refused", says="DID NOT RAISE")
-def the_runtime_is_not_looked_at() -> None:
+def the_sqlite_version_is_not_checked() -> None:
     connection._check_runtime = lambda: None  # type: ignore[assignment]
 
 
 @noticed_by("test_backup.py", says="the copy lacks turns|the copy is no prefix")
 def a_backup_is_a_copied_file() -> None:
-    upkeep.backup = lambda db, target: shutil.copyfile(db.path, target)  # type: ignore[assignment, misc]
+    sqlite.write_backup = lambda db, target: shutil.copyfile(db.path, target)  # type: ignore[assignment, misc]
 
 
 DAMAGE = "test_damage.py"
@@ -600,8 +602,8 @@ def digests_are_not_compared() -> None:
     turn_log.digest = lambda turn: Agreeable(honest(turn))  # type: ignore[assignment]
 
 
-@noticed_by(f"{DAMAGE}::test_a_damaged_companion_is_done_without", says="CRASH|RAW|SILENT|GROWN|assert")
-def a_damaged_index_is_believed() -> None:
+@noticed_by(f"{DAMAGE}::test_a_damaged_mark_or_index_file_does_not_matter", says="CRASH|RAW|SILENT|GROWN|assert")
+def a_damaged_index_is_loaded() -> None:
     def believed(file: Any) -> Any:
         _, length = ann_file._START.unpack(file.read(ann_file._START.size))
         header = file.read(length)
@@ -613,31 +615,32 @@ def a_damaged_index_is_believed() -> None:
 
 @noticed_by(KILLS, says="has no vector|have no vector")
 @noticed_by(POWER, says="derived rows differ|has no vector")
-def work_is_owed_in_a_transaction_of_its_own() -> None:
-    put, committed = Jobs.put, SqliteStore._committed
+def jobs_are_queued_in_a_separate_transaction() -> None:
+    enqueue, after_commit = Jobs.enqueue, StoreHandle.after_commit
     deferred: list[Any] = []
 
     def later(self: Jobs, kind: str, seqs: Any) -> None:
         deferred.append((self, kind, list(seqs)))
 
-    def then(self: SqliteStore) -> None:
+    def then(self: StoreHandle) -> None:
         time.sleep(0.002 * bool(deferred))  # as a busy disk would take
-        with self._db.writing():
+        with self.db.writing():
             while deferred:
                 jobs, kind, seqs = deferred.pop(0)  # some of which may be forgotten by now
-                put(jobs, kind, [seq for seq in seqs if self._db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))])
-        committed(self)
+                there = [seq for seq in seqs if self.db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))]
+                enqueue(jobs, kind, there)
+        after_commit(self)
 
-    Jobs.put = later  # type: ignore[method-assign]
-    SqliteStore._committed = then  # type: ignore[method-assign]
+    Jobs.enqueue = later  # type: ignore[method-assign, assignment]
+    StoreHandle.after_commit = then  # type: ignore[method-assign]
 
 
 QUEUE = "test_queue.py"
-SPOILT = "test_spoilt_replies.py::test_a_spoilt_reply_costs_no_turn_and_the_next_is_read"
+MALFORMED = "test_malformed_replies.py::test_a_malformed_reply_loses_no_turn_and_the_next_is_read"
 SCHEDULES = "test_schedules.py"
 
 
-@noticed_by(SCHEDULES, says="still owed|passed over")
+@noticed_by(SCHEDULES, says="still pending|skipped")
 def progress_is_a_high_water_mark() -> None:
     honest = Jobs.due
 
@@ -650,12 +653,12 @@ def progress_is_a_high_water_mark() -> None:
 
 
 @noticed_by(QUEUE, says="held up others|not given up")
-def the_head_of_the_queue_is_tried_for_ever() -> None:
+def the_head_of_the_queue_is_retried_forever() -> None:
     deferred.plan_retry = lambda error, attempts: RetryPlan(0.0, halt=True, reason="try again")  # type: ignore[assignment]
 
 
 @noticed_by(f"{QUEUE}::test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up", says="held up others")
-def what_failed_comes_first() -> None:
+def failed_jobs_come_first() -> None:
     Jobs.due = lambda self, kind, limit, reason=None: self._pending(  # type: ignore[method-assign]
         kind, limit, *(("due NOT BETWEEN ? AND ?", *self._waiting()) if reason is None else ("error = ?", reason))
     )
@@ -667,34 +670,34 @@ def a_retry_sends_the_same_bytes() -> None:
     deferred.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
 
 
-@noticed_by(SCHEDULES, says="has no vector, and none is owed")
-def work_is_purged_up_to_what_is_done() -> None:
-    honest = Jobs.done
+@noticed_by(SCHEDULES, says="has no vector, and no job")
+def jobs_up_to_the_last_done_are_deleted() -> None:
+    honest = Jobs.complete
 
-    def done(self: Jobs, kind: str, seqs: Any) -> None:
+    def complete(self: Jobs, kind: str, seqs: Any) -> None:
         honest(self, kind, seqs)
         if kind == "vector":
             self._db.execute("DELETE FROM job WHERE kind = 'vector' AND seq < ?", (max(seqs, default=0),))
 
-    Jobs.done = done  # type: ignore[method-assign]
+    Jobs.complete = complete  # type: ignore[method-assign]
 
 
 @noticed_by("test_lost_index.py", says="assert 0.* >= 0.95")
-def what_an_index_lacks_is_passed_over() -> None:
-    add, init = HnswIndex.add, ann.Reaching.__init__
+def unindexed_vectors_are_not_searched() -> None:
+    add, init = HnswIndex.add, ann.CompleteIndex.__init__
 
-    def reaching(self: ann.Reaching, *args: Any) -> None:
+    def without(self: ann.CompleteIndex, *args: Any) -> None:
         init(self, *args)
-        self._lacking = self._lacking[:0]
+        self._unindexed = self._unindexed[:0]
 
     HnswIndex.add = lambda self, positions, vectors: add(self, positions[::2], vectors[::2])  # type: ignore[method-assign]
-    ann.Reaching.__init__ = reaching  # type: ignore[method-assign]
+    ann.CompleteIndex.__init__ = without  # type: ignore[method-assign]
 
 
-@noticed_by(SCHEDULES, says="passed over")
-@noticed_by(SPOILT, says="bad output is told from none nowhere|was not read")
+@noticed_by(SCHEDULES, says="skipped")
+@noticed_by(MALFORMED, says="bad output is told from none nowhere|was not read")
 @noticed_by(QUEUE, says="assert")
-def a_bad_reply_means_that_there_are_no_facts() -> None:
+def a_bad_reply_counts_as_no_facts() -> None:
     honest = extract_facts.read_extraction
 
     def read(text: str, turn: Turn, previous: Any = ()) -> Any:
@@ -710,8 +713,8 @@ MODEL = "test_hostile_model.py"
 POISONING = "test_poisoning.py"
 
 
-@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="a turn was changed, or is gone")
-def a_model_may_delete() -> None:
+@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="a turn was changed, or is gone")
+def a_reply_can_delete_turns() -> None:
     honest, settle = extract_facts.read_extraction, SqliteStore.settle
     doomed: list[str] = []
 
@@ -727,13 +730,13 @@ def a_model_may_delete() -> None:
     extract_facts.read_extraction, SqliteStore.settle = read, settled  # type: ignore[method-assign]
 
 
-@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="took back what the same turn")
-def a_model_may_take_back_what_it_reads() -> None:
+@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="took back what the same turn")
+def a_model_can_retract_facts_of_the_same_turn() -> None:
     updates._read_twice = lambda one, other: False
 
 
-@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_or_writes_by_being_asked", says="asking wrote something")
-def asking_leaves_something_behind() -> None:
+@noticed_by(f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="asking wrote something")
+def asking_stores_a_trace() -> None:
     honest = Memory.ask
 
     def ask(self: Memory, *args: Any, **options: Any) -> Any:
@@ -744,9 +747,9 @@ def asking_leaves_something_behind() -> None:
     Memory.ask = ask  # type: ignore[method-assign]
 
 
-@noticed_by(SPOILT, says="what nobody said was stored|a fact that stands nowhere")
-@noticed_by(f"{POISONING}::test_what_others_say_never_becomes_a_persons_wish", says="nobody said|stands nowhere")
-def what_a_model_finds_is_believed() -> None:
+@noticed_by(MALFORMED, says="an ungrounded fact was stored|a fact that stands nowhere")
+@noticed_by(f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="ungrounded|stands nowhere")
+def facts_of_a_model_are_not_grounded() -> None:
     extract_facts.find_quote = lambda quote, text, *rest: (0, len(text))  # type: ignore[assignment]
     extract_facts.is_anchored = lambda *args, **options: True
 
@@ -754,8 +757,8 @@ def what_a_model_finds_is_believed() -> None:
 ASKING = "test_asking.py"
 
 
-@noticed_by(f"{ASKING}::test_what_is_read_cannot_be_written", says="DID NOT RAISE")
-def what_is_read_may_be_written() -> None:
+@noticed_by(f"{ASKING}::test_nothing_can_be_written_inside_a_read", says="DID NOT RAISE")
+def reads_can_write() -> None:
     @contextmanager
     def reading(self: Connection) -> Iterator[None]:
         with self.decoding(), self._transaction("BEGIN"):
@@ -765,7 +768,7 @@ def what_is_read_may_be_written() -> None:
 
 
 @noticed_by(f"{ASKING}::test_a_model_that_is_never_satisfied_is_stopped", says="as long as the model likes")
-def a_question_has_no_end() -> None:
+def a_loop_has_no_limit() -> None:
     def endless(task: Any) -> Any:
         return honest(replace(task, budget=replace(task.budget, iterations=30)))
 
@@ -773,14 +776,14 @@ def a_question_has_no_end() -> None:
     loops.LOOPS = {**loops.LOOPS, "iris": endless}
 
 
-@noticed_by(f"{POISONING}::test_what_others_say_never_becomes_a_persons_wish", says="spoke for Mira")
-def a_model_says_who_speaks() -> None:
+@noticed_by(f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="spoke for Mira")
+def the_role_of_a_turn_is_ignored() -> None:
     honest = extract_facts.read_extraction
     extract_facts.read_extraction = lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous)
 
 
 @noticed_by("test_hostile_load.py", says=r"ended with -(9|24)|to keep .* took")
-def a_library_looks_for_dates_in_raw_text() -> None:
+def dateparser_scans_raw_text() -> None:
     from dateparser.search import search_dates  # noqa: PLC0415 - slow to import, and wanted here alone
 
     honest = RuleExtractor.extract
@@ -829,7 +832,7 @@ def an_old_migration_is_changed() -> None:
     "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline",
     says="s allowed for a deadline",
 )
-def only_a_single_read_has_a_deadline() -> None:
+def the_deadline_applies_to_single_reads() -> None:
     honest = Server.__init__
 
     def init(self: Server, *args: Any, **options: Any) -> None:
@@ -843,7 +846,7 @@ def only_a_single_read_has_a_deadline() -> None:
     "../openai/test_faults.py::test_a_fault_is_survived_or_becomes_a_typed_error_within_the_deadline",
     says="JSONDecodeError|ConnectError|RemoteProtocolError|ReadError",
 )
-def only_what_the_client_calls_an_error_is_caught() -> None:
+def only_openai_errors_are_caught() -> None:
     honest = Server._translated
 
     def translated(self: Server, error: BaseException) -> Any:
@@ -857,20 +860,20 @@ def only_what_the_client_calls_an_error_is_caught() -> None:
 @noticed_by(
     "../llm/test_end_to_end.py::test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits", says="assert"
 )
-def a_queue_goes_on_while_a_server_wants_its_peace() -> None:
+def the_queue_ignores_retry_after() -> None:
     deferred._hold_queue = lambda kind, error: iter(())  # type: ignore[assignment]
 
 
 @noticed_by("../openai/test_http_errors.py::test_ten_shapes_of_secrets_are_redacted", says="assert")
-def a_server_is_quoted_as_it_is() -> None:
+def response_bodies_are_not_redacted() -> None:
     http_errors.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
 
 
-SECRETS = "test_secrets_anywhere.py::test_keys_and_what_was_said_show_nowhere"
+SECRETS = "test_secrets_anywhere.py::test_keys_and_texts_are_in_no_log_or_error"
 
 
 @noticed_by(SECRETS, says="a key of the shape|what was said shows")
-def errors_hold_what_a_server_said() -> None:
+def errors_hold_raw_response_bodies() -> None:
     http_errors.redact = lambda body: body if isinstance(body, str) else body.decode("utf-8", "replace")
     ModelUnavailable.__str__ = lambda self: f"{self.args} {self.detail}"  # type: ignore[method-assign]
 
@@ -891,12 +894,12 @@ FUZZ = "../llm/test_fuzz.py::test_a_spoilt_reply_ends_as_a_value_or_a_typed_erro
 
 
 @noticed_by(FUZZ, says="KeyError")
-def ids_are_looked_up_as_they_come() -> None:
+def unknown_labels_are_looked_up() -> None:
     ShownEvidence.turn = lambda self, label: {turn.id: turn for turn in self.turns}[label]  # type: ignore[method-assign]
 
 
 @noticed_by(FUZZ, says="TypeError|AttributeError")
-def fields_are_read_as_they_come() -> None:
+def reply_fields_are_not_validated() -> None:
     prompt_fields.items = lambda value: value
 
 
@@ -904,29 +907,29 @@ ODD_INPUT = "test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_any
 
 
 @noticed_by(ODD_INPUT, says="Error")
-def names_are_put_into_the_statement() -> None:
-    def ord_(self: RawLog, table: str, name: str) -> Any:
+def names_are_interpolated_into_sql() -> None:
+    def number(self: NameTable, name: str) -> Any:
         plain = name.encode("utf-8", "replace").decode()
-        return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
+        return self._db.value(f"SELECT ord FROM {self._table} WHERE name = '{plain}'")
 
-    RawLog.ord = ord_  # type: ignore[method-assign]
+    NameTable.number = number  # type: ignore[method-assign]
 
 
 @noticed_by(ODD_INPUT, says="a statement of its own")
-def names_are_put_into_the_statement_in_quotes() -> None:
-    def ord_(self: RawLog, table: str, name: str) -> Any:
+def names_are_quoted_into_sql() -> None:
+    def number(self: NameTable, name: str) -> Any:
         plain = name.encode("utf-8", "replace").decode().replace("'", "''").replace("\0", "")
-        return self._db.value(f"SELECT ord FROM {table} WHERE name = '{plain}'")
+        return self._db.value(f"SELECT ord FROM {self._table} WHERE name = '{plain}'")
 
-    RawLog.ord = ord_  # type: ignore[method-assign]
+    NameTable.number = number  # type: ignore[method-assign]
 
 
 @noticed_by("test_odd_input.py::test_an_odd_text_is_kept_verbatim_and_found", says="Unicode|UTF-8")
-def texts_are_bound_as_they_are() -> None:
+def lone_surrogates_are_bound_as_text() -> None:
     turn_log.bindable = lambda text: text  # type: ignore[assignment]
 
 
-@noticed_by(f"{POISONING}::test_what_is_recalled_and_said_again_is_not_learnt_again", says="was learnt again")
-def an_assistant_speaks_for_the_user() -> None:
+@noticed_by(f"{POISONING}::test_what_an_assistant_repeats_is_not_learnt_again", says="was learnt again")
+def assistant_turns_count_as_the_users() -> None:
     honest = RuleExtractor.extract
     RuleExtractor.extract = lambda self, turn: honest(self, replace(turn, speaker="Mira", role="user"))  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Asking reads and nothing else, and it ends, whatever a model wants: with what was found by then, and why it ended."""
+"""Asking writes nothing, and ends whatever a model replies: with what was found by then, and the reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUESTION = "When did Mira adopt the puppy number 17?"
 
 
 def insatiable(request: Complete) -> str:
-    """Reply as a model does that wants more, always something else, and a million of it."""
+    """Reply as a model that always asks for more, and for a million hits."""
     if request.role == "answer":
         return json.dumps({"steps": [], "answer": "in March", "citations": ["e1", "other-user:1", "t999999"]})
     number = len(request.prompt)
@@ -67,7 +67,7 @@ def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
     memory, _ = opened(disk / "m.evimem")
     with memory:
         statements: list[str] = []
-        db = memory._core.store._db._handle()
+        db = memory._core.store._handle.db._handle()
         db.exec_trace = lambda _, sql, __: statements.append(sql) is None
         memory.ask(QUESTION, loop)
         memory.search(QUESTION)
@@ -75,11 +75,11 @@ def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
         assert [sql for sql in statements if not READS.match(sql.strip())] == []
 
 
-def test_what_is_read_cannot_be_written(disk: Path) -> None:
-    """The connection itself refuses, so that no loop could, whatever it were led to."""
+def test_nothing_can_be_written_inside_a_read(disk: Path) -> None:
+    """The connection refuses writes, so that no loop can make any."""
     memory, _ = opened(disk / "m.evimem")
     with memory:
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         for statement in ("UPDATE turn SET text = ''", "DELETE FROM turn", "DROP TABLE fact", "PRAGMA user_version=7"):
             with db.reading(), pytest.raises(StoreReadOnly):
                 db.execute(statement)

@@ -1,4 +1,4 @@
-"""A backup made while turns come in is a whole memory as of some moment after it began; a killed one is no file."""
+"""A backup of a busy memory is a whole memory of some moment after it began; a killed backup leaves no file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PER_SECOND = 200  # turns that come in at least
 
 
 @pytest.mark.parametrize("count", sizes(12, nightly=100, reduced=4))
-def test_a_backup_of_a_busy_memory_holds_all_that_was_kept_when_it_began(
+def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(
     disk: Path, count: int, tell: Callable[[str], None]
 ) -> None:
     kept = mmap(-1, 8)  # shared with the process that writes
@@ -63,7 +63,7 @@ def test_a_backup_of_a_busy_memory_holds_all_that_was_kept_when_it_began(
 
 
 @pytest.mark.parametrize("count", sizes(20, nightly=200, reduced=4))
-def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(disk: Path, seed: int, count: int) -> None:
+def test_a_killed_backup_leaves_no_file_under_its_name(disk: Path, seed: int, count: int) -> None:
     random, left = Random(seed), 0
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         memory.extend([said(number) for number in range(300)])
@@ -92,11 +92,11 @@ def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(disk: Path, 
     assert left > 0, "no kill came in the middle"
     with open_memory(disk / "m.evimem") as memory:
         memory.backup(disk / "copy")
-    assert list(disk.glob("copy*")) == [disk / "copy"], "what a killed one left is there for good"
+    assert list(disk.glob("copy*")) == [disk / "copy"], "files of a killed backup are left"
 
 
 def turns_in(path: Path) -> int:
-    """Return how many turns somebody finds who takes a file for a memory; the file itself is left as it is."""
+    """Return how many turns a copy of the file holds, 0 where it is no database with turns."""
     taken = path.with_name("taken")
     taken.write_bytes(path.read_bytes())
     try:
@@ -107,6 +107,6 @@ def turns_in(path: Path) -> int:
 
 
 def test_nothing_in_the_package_copies_files() -> None:
-    """A copied file lacks what stands in the log: there is the backup, and nothing that could be taken for it."""
+    """A copied file lacks what is still in the log, so backup() is the only way to copy a memory."""
     sources = [path.read_text(encoding="utf-8") for path in Path(evimem.__file__).parent.rglob("*.py")]
     assert not [one for one in sources if re.search(r"shutil\.copy(2|file|tree)?\b", one)]

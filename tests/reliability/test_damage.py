@@ -1,4 +1,4 @@
-"""A damaged file opens right, says what is wrong, or is refused: never an altered turn, a crash, or a raw error."""
+"""A damaged file opens right, is reported as damaged, or is refused: no altered turn, crash or raw exception."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INDEX_OF_A_LOG = 32_768  # bytes: what SQLite itself makes beside a memory
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """A memory's files, closed or crashed, and what must be read from them."""
+    """The files of a memory, closed or crashed, and the turns that must be read from them."""
 
     folder: Path
     truth: list[Turn]
@@ -50,7 +50,7 @@ def made(folder: Path, *, crash: bool) -> Kit:
     def work(send: Send) -> None:
         memory = open_memory(kit.path)
         if crash:
-            memory._core.store._db.execute("PRAGMA wal_autocheckpoint=0")
+            memory._core.store._handle.db.execute("PRAGMA wal_autocheckpoint=0")
         for number in range(TURNS):
             memory.extend([said(number)])
         if not crash:
@@ -68,7 +68,7 @@ def made(folder: Path, *, crash: bool) -> Kit:
 
 
 def verdict(kit: Kit, *, log: bool) -> str:
-    """Open the files as they are now and use them; say how that went. `log`: the newest turns may be missing."""
+    """Open the files as they are now and use them; return the outcome. With `log`, the newest turns may be missing."""
     try:
         with open_memory(kit.path, busy_seconds=0.2) as memory:
             served: list[Turn] = []
@@ -96,7 +96,7 @@ def verdict(kit: Kit, *, log: bool) -> str:
 
 
 def verdicts(kit: Kit, file: str, damages: Sequence[Damage], *, log: bool) -> Iterator[tuple[Damage, str]]:
-    """Yield each damage with how it went, in children that may crash or use up what they are given."""
+    """Yield each damage with its outcome, in children that may crash or exceed their limits."""
     pristine = {path.name: path.read_bytes() for path in kit.folder.iterdir()}
     waiting = list(damages)
     while waiting:
@@ -201,7 +201,9 @@ def test_a_damaged_log_loses_nothing_that_was_marked(
 
 
 @pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
-def test_a_damaged_companion_is_done_without(closed: Kit, seed: int, file: str, tell: Callable[[str], None]) -> None:
+def test_a_damaged_mark_or_index_file_does_not_matter(
+    closed: Kit, seed: int, file: str, tell: Callable[[str], None]
+) -> None:
     size = (closed.folder / file).stat().st_size
     random = Random(seed)
     damages = [
@@ -230,7 +232,7 @@ ROWS = {  # what single bits have led to
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_a_row_that_reads_as_something_else_is_damage_and_nothing_raw(closed: Kit, case: str) -> None:
+def test_a_row_of_another_type_is_reported_as_damage(closed: Kit, case: str) -> None:
     db = apsw.Connection(str(closed.path))
     db.execute("PRAGMA foreign_keys=OFF")
     db.execute(ROWS[case])

@@ -1,4 +1,4 @@
-"""All that is derived follows from the turns: after forgetting, after a rebuild, after losing any part of it."""
+"""Derived rows follow from the turns: after forgetting, after a rebuild, after losing any part of them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def forgotten_at_random(memory: Memory, random: Random) -> None:
 
 
 @pytest.mark.parametrize("count", sizes(40, nightly=2_000, reduced=8))
-def test_after_forgetting_every_row_is_what_it_would_be_without_the_turns(
+def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     rows = 0
@@ -121,7 +121,7 @@ DAMAGE = {
     "links are gone": "DELETE FROM edge",
     "a link weighs more": "UPDATE edge SET weight = weight / 2",
     "the vectors of facts are gone": "DELETE FROM edge; DELETE FROM fact_vector",
-    "work owed is forgotten": "DELETE FROM job",
+    "jobs are gone": "DELETE FROM job",
 }
 DAMAGE["all of it is gone"] = (
     "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM cue; DELETE FROM keyword; DELETE FROM fact; "
@@ -130,16 +130,16 @@ DAMAGE["all of it is gone"] = (
 
 
 @pytest.mark.parametrize("case", DAMAGE)
-def test_whatever_derived_is_lost_is_noticed_and_derived_again(disk: Path, case: str) -> None:
+def test_lost_derived_rows_are_noticed_and_derived_again(disk: Path, case: str) -> None:
     with small_thresholds(), opened(disk / "m.evimem") as memory:
         turns = conversation(Random(case), 43)
         memory.extend(turns[:40])
         memory.enrich()
-        if case == "work owed is forgotten":
+        if case == "jobs are gone":
             memory._core.embedder = Unreachable(64)
         memory.extend(turns[40:])
         whole = dump(memory)
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute("PRAGMA foreign_keys=OFF")
         for statement in DAMAGE[case].split("; "):
             db.execute(statement)
@@ -153,7 +153,7 @@ def test_whatever_derived_is_lost_is_noticed_and_derived_again(disk: Path, case:
         assert memory.check().problems == ()
 
 
-def test_what_is_found_does_not_change_when_a_memory_is_opened_again(disk: Path, seed: int) -> None:
+def test_results_do_not_change_when_a_memory_is_reopened(disk: Path, seed: int) -> None:
     with small_thresholds(), opened(disk / "m.evimem") as memory:
         memory.extend(conversation(Random(seed), 60))
         memory.enrich()
@@ -165,7 +165,7 @@ def test_what_is_found_does_not_change_when_a_memory_is_opened_again(disk: Path,
 
 
 def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk: Path) -> None:
-    """Found by killing in the middle of a day's work: the matrix of one handle never saw rows below its last."""
+    """Found by killing processes: the fact vectors cached by one handle never got rows smaller than its last."""
     early, later, last = (Turn(f"t{n}", "s", "Mira", "I love coffee.", NOON + timedelta(days=n)) for n in range(3))
     with opened(disk / "m.evimem") as memory, opened(disk / "m.evimem") as other:
         memory._core.embedder = Unreachable(64)
@@ -173,8 +173,8 @@ def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk: Path
         memory._core.embedder = WordEmbedder(64)
         other.extend([later])
         memory.extend([last])
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute("DELETE FROM job WHERE kind = 'vector'")  # what bumps the epoch; links alone must do it too
         memory.enrich()
-        assert other._core.store._layers.edges.wrong(0.7) == 0
+        assert other._core.store._handle.layers.edges.count_wrong(0.7) == 0
         assert {hit.turn.id for hit in other.neighbours("t0")} == {"t1", "t2"}

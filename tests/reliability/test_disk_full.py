@@ -1,4 +1,4 @@
-"""With no room left the caller hears DiskFull, nothing acknowledged is lost, and with room again it goes on."""
+"""A full disk raises DiskFull, loses no acknowledged turn, and can be written again when there is room."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def survives(memory: Memory, make_room: Callable[[], object], *, forgets: bool) 
     return len(kept)
 
 
-def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Callable[[str], None]) -> None:
     def limited(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
@@ -60,7 +60,7 @@ def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[
         embedder = WordEmbedder(1024)
         with open_memory(disk / "m.evimem", embedder=embedder, index_from=24) as memory:
             memory.extend([said(number) for number in range(200)], strict=True)
-            memory._core.store._db.checkpoint()
+            memory._core.store._handle.db.checkpoint()
             limited(100_000)
             with pytest.raises(DiskFull, match=r"m\.evimem\.ann.*searched without it"):
                 memory.enrich()
@@ -73,16 +73,16 @@ def test_an_index_that_finds_no_room_is_done_without(disk: Path, tell: Callable[
     tell(f"an index of {in_child(work)} bytes where files end at 100,000: not kept, and built when there was room")
 
 
-def test_a_memory_that_may_not_grow_says_so_and_grows_on_when_it_may(disk: Path, tell: Callable[[str], None]) -> None:
+def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk: Path, tell: Callable[[str], None]) -> None:
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 120}")
         kept = survives(memory, lambda: db.execute("PRAGMA max_page_count=1000000"), forgets=True)
     tell(f"a limit of pages: {kept} acknowledged turns, 0 lost")
 
 
-def test_a_limit_on_the_size_of_files_is_told_as_a_full_disk(disk: Path, tell: Callable[[str], None]) -> None:
-    """The system then reports a failed write, which says nothing of room."""
+def test_a_limit_on_the_size_of_files_is_reported_as_disk_full(disk: Path, tell: Callable[[str], None]) -> None:
+    """The system then reports a failed write, and not a full disk."""
 
     def limited(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

@@ -1,4 +1,4 @@
-"""What was forgotten is in no byte that a memory can reach; and while a reader still holds it, forgetting says so."""
+"""Forgotten content is in no byte of the files of a memory; while a reader still holds it, forgetting is pending."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
     for start in range(0, count, 50):
         memory.extend(turns[start : start + 50], strict=True)
         if start == 50:
-            memory._core.store._db.value(
+            memory._core.store._handle.db.value(
                 "PRAGMA wal_checkpoint(TRUNCATE)"
             )  # so that some of it stands in the file and some in the log
     memory.enrich()
@@ -78,7 +78,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
 def others(memory: Memory) -> list[bytes]:
     return [
         digest
-        for (digest,) in memory._core.store._db.rows(
+        for (digest,) in memory._core.store._handle.db.rows(
             "SELECT digest FROM turn WHERE instant > 0 AND id NOT LIKE ? AND id NOT LIKE ? ORDER BY seq",
             tuple(f"{canary}-%" for canary in CANARIES),
         )
@@ -100,7 +100,7 @@ FORGETTING: dict[str, Callable[[Memory], EraseReport]] = {
 
 @pytest.fixture
 def folders(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
-    """The folder of the memory and the one for temporary files, which are to be clean."""
+    """The folder of the memory and the one for temporary files: neither may hold erased content."""
     found = [disk / "memory", disk / "tmp"]
     for folder in found:
         folder.mkdir()
@@ -131,7 +131,7 @@ def test_no_byte_of_what_was_forgotten_is_left(
     tell(f"forgotten {how}: {len(sought)} forms were in {len(before)} places, 0 are left")
 
 
-def test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten(folders: list[Path]) -> None:
+def test_copies_of_rows_in_page_slack_are_overwritten(folders: list[Path]) -> None:
     """Found at 5,000 turns: balancing a tree leaves copies of rows behind, which secure_delete does not know of."""
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 800)
@@ -143,18 +143,18 @@ def test_what_moving_rows_left_in_unused_parts_of_pages_is_overwritten(folders: 
 def test_the_scan_finds_what_an_insecure_deletion_leaves(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 120)
-        memory._core.store._db.execute("PRAGMA secure_delete=OFF")
+        memory._core.store._handle.db.execute("PRAGMA secure_delete=OFF")
         memory.forget(session=SECRET)
         assert hits(needles(), folders) != []
 
 
-def test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_comes_to_an_end(
+def test_forgetting_is_pending_while_a_reader_holds_an_older_state(
     folders: list[Path],
 ) -> None:
     path = folders[0] / "m.evimem"
     with opened(path) as memory:
         filled(memory, 60)
-        with opened(path) as reader, reader._core.store._db.reading():
+        with opened(path) as reader, reader._core.store._handle.db.reading():
             assert reader.turn(secret(0).id)
             report = memory.forget(session=SECRET)
             assert (report.status, report.turns) == ("pending", 7)
@@ -166,11 +166,11 @@ def test_while_a_reader_holds_an_older_state_forgetting_is_pending_and_then_come
         assert memory.health().status == "ok"
 
 
-def test_an_erasure_that_a_crash_interrupted_ends_at_the_next_opening(folders: list[Path]) -> None:
+def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Path]) -> None:
     path = folders[0] / "m.evimem"
     memory, reader = opened(path), opened(path)
     filled(memory, 60)
-    with reader._core.store._db.reading():
+    with reader._core.store._handle.db.reading():
         reader.turn(secret(0).id)
         assert memory.forget(session=SECRET).status == "pending"
     with opened(path):  # beside the two that never got to end it
@@ -181,14 +181,14 @@ def test_an_erasure_that_a_crash_interrupted_ends_at_the_next_opening(folders: l
 
 @pytest.mark.parametrize("how", ["everything", "turn by turn"])
 def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> None:
-    """Whatever tables there are: one that is added and left out of forgetting is found here from the day it is."""
+    """Tables are listed from the schema, so that a new one cannot be left out of forgetting."""
     kept = {"meta", "forgotten", "sqlite_sequence"}  # which file it is; keyed digests of ids; how far numbers have come
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute("INSERT INTO keyword (name, seq) SELECT id, seq FROM turn")  # which no loop fills yet
         db.execute("INSERT INTO cue (name, row, kind) SELECT id, row, kind FROM fact")
-        memory._core.store._layers.jobs.put("extract", [1, 2, 3])
+        memory._core.store._handle.layers.jobs.enqueue("extract", [1, 2, 3])
         empty = {table for table, count in rows(memory).items() if not count}
         assert empty <= {"forgotten"}, f"tables that nothing has filled: {empty}"
         if how == "everything":
@@ -202,12 +202,12 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
 
 
 def rows(memory: Memory) -> dict[str, int]:
-    db = memory._core.store._db
+    db = memory._core.store._handle.db
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
-def test_a_backup_forgets_what_was_forgotten_after_it_was_made(folders: list[Path]) -> None:
+def test_a_backup_can_repeat_later_erasures(folders: list[Path]) -> None:
     path, copy = folders[0] / "m.evimem", folders[0] / "copy.evimem"
     with opened(path) as memory:
         filled(memory, 60)
@@ -228,7 +228,7 @@ def test_a_backup_forgets_what_was_forgotten_after_it_was_made(folders: list[Pat
     assert hits(needles(), folders) == []
 
 
-def test_only_another_copy_of_a_memory_tells_what_to_forget(folders: list[Path]) -> None:
+def test_only_a_copy_of_the_same_memory_can_be_followed(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory, opened(folders[0] / "other.evimem"):
         memory.extend([secret(0)])
         for path, why in (("other.evimem", "no copy of this memory"), ("nobody.evimem", "no memory at")):
@@ -238,7 +238,7 @@ def test_only_another_copy_of_a_memory_tells_what_to_forget(folders: list[Path])
         assert memory.stats().turns == 1
 
 
-def test_an_id_that_was_forgotten_may_come_back_and_is_told_as_such(folders: list[Path]) -> None:
+def test_a_forgotten_id_may_be_added_again_and_is_reported(folders: list[Path]) -> None:
     with opened(folders[0] / "m.evimem") as memory:
         memory.extend([secret(0)])
         memory.forget(turns=[secret(0).id])
@@ -262,8 +262,8 @@ def test_a_user_erased_from_a_pool_leaves_nothing_and_others_stay(folders: list[
             assert memory.check().problems == ()
 
 
-def test_no_error_message_quotes_what_was_said(folders: list[Path]) -> None:
-    """Messages end up in logs, which no erasure reaches."""
+def test_no_error_message_quotes_a_turn(folders: list[Path]) -> None:
+    """Messages end up in logs, which no erasure can reach."""
     said = json.dumps(secret(0).text)
     with opened(folders[0] / "m.evimem") as memory:
         memory.extend([secret(0)])

@@ -37,7 +37,7 @@ WHOLE = (
 
 
 def hostile(count: int, random: Random) -> list[str]:
-    """Return texts of every piece, in lengths that differ from round to round."""
+    """Return texts made of each piece, in lengths that differ from round to round."""
     pieces = [
         (piece, LENGTHS[(place + number // len(PIECES)) % 5])
         for number, (place, piece) in enumerate([*enumerate(PIECES)] * (count // len(PIECES) + 1))
@@ -46,7 +46,7 @@ def hostile(count: int, random: Random) -> list[str]:
 
 
 @pytest.mark.parametrize("count", sizes(490, nightly=5_000, reduced=20))
-def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
+def test_no_turn_or_question_exceeds_its_time(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     texts = [*WHOLE, *hostile(count, Random(seed))]
 
     def work() -> tuple[list[float], list[str]]:
@@ -92,8 +92,8 @@ def test_no_turn_or_question_takes_for_ever(disk: Path, seed: int, count: int, t
     )
 
 
-def test_a_turn_that_begins_with_a_blank_page_spoils_no_question(disk: Path) -> None:
-    """Found by a million spaces: of such a turn no sentence is read, though it stands beside one that is."""
+def test_a_turn_that_begins_with_whitespace_breaks_no_question(disk: Path) -> None:
+    """Found with a million spaces: no sentence of such a turn is read, although its neighbour is cited."""
     with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
         memory.add("Mira", " " * 30_000 + "x", time=NOON, session="s")
         memory.add("Noah", "I like green tea.", time=NOON + timedelta(minutes=1), session="s")

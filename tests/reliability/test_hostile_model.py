@@ -1,6 +1,6 @@
-"""Whatever a model replies, it adds grounded facts or nothing: no turn changes, nothing is written by asking.
+"""Any reply of a model adds grounded facts or nothing: no turn changes, and asking writes nothing.
 
-Some replies are spoilt in form; the others are well formed and ask for what no reply may do.
+Some replies are malformed; the others are well formed and demand what no reply may do.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def kept(number: int, name: str = "t") -> Turn:
 
 
 def contradiction(request: Complete, random: Random) -> dict[str, Any]:
-    """Return a fact in words of the turn itself, which says something else, or the same once more."""
+    """Return a fact in words of the turn that contradicts the turn, or repeats it."""
     words = re.findall(r"[A-Za-z]+", request.prompt.rpartition("<turn")[2].partition(">")[2]) or ["coffee"]
     thing, quote = random.choice(words), random.choice(words)
     claim = random.choice(CLAIMS_ON_IT)
@@ -50,7 +50,7 @@ def contradiction(request: Complete, random: Random) -> dict[str, Any]:
 
 
 def wicked(request: Complete, random: Random) -> str:
-    """Return a well-formed reply, mostly to what was asked, that also orders what no reply may order."""
+    """Return a well-formed reply, mostly to the request, that also demands what no reply may do."""
     fitting = {"judge": JUDGE, "answer": ANSWER, "extract": EXTRACT}.get(request.role, CHAIN)
     base: dict[str, Any] = dict(fitting if random.random() < 0.8 else random.choice((JUDGE, ANSWER, CHAIN, EXTRACT)))
     for action in random.sample(ACTIONS, 3):
@@ -63,12 +63,12 @@ def wicked(request: Complete, random: Random) -> str:
 
 
 def raw(memory: Memory) -> Rows:
-    return memory._core.store._db.rows("SELECT * FROM turn WHERE seq <= 12 ORDER BY seq")
+    return memory._core.store._handle.db.rows("SELECT * FROM turn WHERE seq <= 12 ORDER BY seq")
 
 
 def by_rules(memory: Memory) -> Rows:
-    """Return what the rules found; what replaced it comes last."""
-    return memory._core.store._db.rows(
+    """Return the facts of the rules; `replaced_by` is the last column."""
+    return memory._core.store._handle.db.rows(
         """SELECT row, id, seq, subject, predicate, object, event_start, event_end, granularity, phrase, span_start,
         span_end, kind, extractor, owner, topic, instant, replaced_by
         FROM fact WHERE extractor = 'rules' AND seq <= 12 ORDER BY row"""
@@ -76,8 +76,8 @@ def by_rules(memory: Memory) -> Rows:
 
 
 def taken_back(memory: Memory) -> Rows:
-    """Return what the rules found in a turn and a model took back in the same one, or took back without a fact."""
-    return memory._core.store._db.rows(
+    """Return the facts of the rules that a model retracted in the same turn, or without a fact of its own."""
+    return memory._core.store._handle.db.rows(
         """SELECT one.id, one.predicate, one.object, other.predicate, other.object
         FROM fact AS one LEFT JOIN fact AS other ON other.id = one.replaced_by
         WHERE one.replaced_by IS NOT NULL AND one.extractor = 'rules'
@@ -86,16 +86,16 @@ def taken_back(memory: Memory) -> Rows:
 
 
 def commits(memory: Memory) -> int:
-    return int(memory._core.store._layers.meta("commits") or 0)
+    return int(memory._core.store._handle.layers.meta("commits") or 0)
 
 
 @pytest.mark.parametrize("count", sizes(3_000, nightly=10_000, reduced=150))
-def test_no_reply_changes_a_turn_or_writes_by_being_asked(
+def test_no_reply_changes_a_turn_and_asking_writes_nothing(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     random, clock = Random(seed), FakeClock(1.7e9)
-    spoilt = mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count + 100, seed)
-    model = ScriptedModel(then=lambda asked: next(spoilt) if random.random() < 0.3 else wicked(asked, random))
+    malformed = mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count + 100, seed)
+    model = ScriptedModel(then=lambda asked: next(malformed) if random.random() < 0.3 else wicked(asked, random))
     given = answered = failed = fresh = stored = 0
     with (
         small_thresholds(),
@@ -147,4 +147,4 @@ def forget_the_new(memory: Memory) -> None:
 
 
 def llm_facts(memory: Memory) -> int:
-    return int(memory._core.store._db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))
+    return int(memory._core.store._handle.db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))

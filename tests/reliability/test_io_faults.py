@@ -1,4 +1,4 @@
-"""When the disk fails at any single operation, the caller gets a typed error, and what was acknowledged stays."""
+"""A disk that fails at any single operation gives a typed error, and no acknowledged turn is lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS: tuple[Kind, ...] = (*FAILURES, "short read")
 
 @dataclass(slots=True)
 class Promises:
-    """What was tried on a memory, and what of it was acknowledged."""
+    """The calls made on a memory, and which of them were acknowledged."""
 
     kept: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -64,7 +64,7 @@ def work(memory: Memory, promises: Promises) -> None:
 
 
 def broken_promise(path: Path, promises: Promises) -> str | None:
-    """Return what a memory lacks, has too much of, or has in part."""
+    """Return which acknowledged turns are missing, which turns are unexpected, and which batches are half there."""
     with open_memory(path) as memory:
         stored = {turn.id for turn in memory.turns()}
         if lost := promises.kept - stored:
@@ -81,7 +81,7 @@ def broken_promise(path: Path, promises: Promises) -> str | None:
 
 
 def attempt(path: Path, vfs: str, disk: Disk) -> Promises:
-    """Work while the disk fails, then, once it is well again, with the same handle if there is one."""
+    """Work while the disk fails, then after it has recovered, with the same handle if there is one."""
     promises = Promises()
     memory = None
     try:
@@ -106,7 +106,7 @@ def operations(folder: Path, vfs: str, disk: Disk) -> list[str]:
 
 
 def places(met: Sequence[str], step: int, kinds: int) -> Iterator[tuple[int, Kind, bool]]:
-    """Every operation, once and for good, with so many kinds of failure; a sync with two, a read always also short."""
+    """Fail every operation, once and for good, in so many ways; a sync in two, a read also as a short one."""
     turns: Counter[str] = Counter()
     for at in range(0, len(met), step):
         what = met[at]
@@ -181,7 +181,7 @@ def test_a_disk_that_fails_during_recovery_loses_nothing(
 def test_a_sync_that_fails_once_costs_nothing_that_is_acknowledged_later(
     disk: Path, seed: int, checkpoint: int, tell: Callable[[str], None]
 ) -> None:
-    """What a failed sync should have kept, the system takes for kept: only what is written anew is safe."""
+    """After a failed sync the system takes the data for synced: only data that is written again is safe."""
     (disk / "left").mkdir()
     bad, done = 0, False
     with small_thresholds():
@@ -190,7 +190,7 @@ def test_a_sync_that_fails_once_costs_nothing_that_is_acknowledged_later(
             folder.mkdir()
             with logged(log) as vfs, contextlib.suppress(StoreError):
                 with open_memory(folder / "m.evimem", vfs=vfs, index_from=8) as memory:
-                    memory._core.store._db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
+                    memory._core.store._handle.db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
                     work(memory, promises)
                     memory.extend([said(20)], strict=True)
                     promises.kept.add("t20")

@@ -1,4 +1,4 @@
-"""Nothing of one user ever reaches another: not in results, errors, logs, prompts or files, whatever is called.
+"""Nothing of one user reaches another in results, errors, logs, prompts or files, whatever method is called.
 
 The public methods are found by introspection: one that has no case here fails the gate.
 """
@@ -37,7 +37,7 @@ SESSIONS = ("s1", "s2")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A user, the word that only that user knows, and a folder of that user's own."""
+    """A user, a word that only this user's turns hold, and a folder for this user's files."""
 
     user: str
     canary: str
@@ -96,7 +96,7 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
 
 
 def replied(request: Complete) -> str:
-    """Reply as a model does that quotes whatever it is shown; now and then with something else."""
+    """Reply as a model that quotes its prompt; now and then with something else."""
     shown = re.findall(r"<item (e\d+),[^>]*>\n(.*)", request.prompt)
     said = request.prompt.rpartition("<turn")[2].partition(">")[2].strip().partition("\n")[0]
     fact = {"subject": "I", "predicate": "says", "object": said[:80], "quote": said[:80], "kind": "state", "when": ""}
@@ -142,7 +142,7 @@ async def call_async(pool: MemoryPool, case: Case, name: str) -> object:
 
 
 def outcome(pool: MemoryPool, case: Case, name: str) -> str:
-    """Return everything that a call lets out."""
+    """Return the error of a call, or its result and the files it wrote, as one text."""
     try:
         if case.random.random() < 0.1:
             result: object = asyncio.run(call_async(pool, case, name))
@@ -168,7 +168,7 @@ def cases(folder: Path, random: Random, count: int) -> list[Case]:
 
 
 @pytest.mark.parametrize("count", sizes(2_000, nightly=20_000, reduced=800))
-def test_no_call_lets_out_what_another_user_said(
+def test_no_call_returns_text_of_another_user(
     disk: Path, seed: int, count: int, caplog: pytest.LogCaptureFixture, tell: Callable[[str], None]
 ) -> None:
     random = Random(seed)

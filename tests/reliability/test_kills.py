@@ -1,4 +1,4 @@
-"""What was acknowledged survives the process being killed at any moment, and can be sent again."""
+"""Acknowledged turns survive a kill at any moment, and can be sent again."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ LONG = ("extend", "enrich", "rebuild", "forget", "forget_session", "forget_every
 
 
 def check_sending_again(memory: Memory, model: Model, random: Random) -> None:
-    """What a client does that never got its answers: a prefix of all it has sent, and the end of it, up to three times.
+    """Send turns again as a client that got no answer: a prefix of all it sent, and the last ones up to three times.
 
-    Each turn is known by its id; with other content it is a conflict.
+    Each is recognized by its id; other content under the id is a conflict.
     """
     turns = list(model.values())
     again = turns[: random.randint(0, len(turns))] + turns[-5:]
@@ -46,7 +46,7 @@ def check_sending_again(memory: Memory, model: Model, random: Random) -> None:
 
 
 def one_life(path: Path, allowed: list[Model], seed: int, first: int) -> Callable[[Send], None]:
-    """Open what the last crash left, say which model holds, and work until killed, telling what begins and ends."""
+    """Open what the last crash left, report which model it equals, and work until killed, reporting each step."""
 
     def live(send: Send) -> None:
         started = process_time()  # and not by the clock on the wall: other work must not turn this red
@@ -69,7 +69,7 @@ def one_life(path: Path, allowed: list[Model], seed: int, first: int) -> Callabl
 
 
 def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
-    """Return how long after which message to kill: half of the times soon after something long has begun."""
+    """Return after which message to kill, and how long after it: half of the kills hit long operations."""
     if random.random() < 0.5:
         rest = iter([False] * random.randint(0, 2))
         return random.uniform(0.0, 0.004), lambda message: message in LONG and next(rest, True)

@@ -1,4 +1,4 @@
-"""A vector index is a cache: without it every turn is there, and what is built again finds what it found."""
+"""The vector index is a cache: without it every turn is found, and a rebuilt one finds the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROBES = 200
 
 
 class Scattered:
-    """Puts each text into a direction of its own, near that of its last word before the number."""
+    """Embeds each text near the direction of its last word before the number."""
 
     name, dimension = "scattered", DIMENSION
 
@@ -44,19 +44,19 @@ def opened(path: Path, least: int) -> Memory:
 
 
 def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
-    """Return the ten nearest to each, by the index that the memory has."""
+    """Return the ten nearest to each probe by the vector index of the memory."""
     store = memory._core.store
-    with store._db.reading():
-        index = store._nearby.nearest(store._current(), store._origin())
+    with store._handle.db.reading():
+        index = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
         assert index is not None, "there is no index"
         return [set(index.search(probe, 10).positions.tolist()) for probe in probes]
 
 
 def compared(memory: Memory, probes: Vectors) -> list[set[int]]:
-    """Return the ten nearest to each, by comparing it with every vector that is stored."""
+    """Return the ten nearest to each probe by exact comparison with every stored vector."""
     store = memory._core.store
-    with store._db.reading():
-        corpus = store._current()
+    with store._handle.db.reading():
+        corpus = store._handle.corpus()
         rows = corpus.vectors[: len(corpus)] * corpus.scale[: len(corpus), None]
     norms = np.linalg.norm(rows, axis=1)
     scores = probes @ (rows / np.where(norms == 0, 1, norms)[:, None]).T
@@ -68,7 +68,7 @@ def shared(one: list[set[int]], other: list[set[int]]) -> float:
 
 
 @pytest.mark.parametrize("count", sizes(3_000, nightly=20_000, reduced=1_000))
-def test_an_index_that_was_lost_is_built_again_and_finds_what_it_found(
+def test_a_lost_index_is_rebuilt_and_finds_the_same(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     random, path = Random(seed), disk / "m.evimem"

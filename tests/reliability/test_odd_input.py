@@ -1,4 +1,4 @@
-"""Whatever text is given, as a turn, a query, an id or a filter, it is kept verbatim, found, or refused by name."""
+"""Any text, given as a turn, a query, an id or a filter, is kept verbatim, found, or refused with a typed error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PIECES = (
 
 
 def odd(random: Random, most: int = 5) -> str:
-    """Return a text that something has choked on somewhere."""
+    """Return a text of a kind that has broken software before."""
     parts = [
         random.choice(PIECES)
         if random.random() < 0.7
@@ -82,7 +82,7 @@ def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
 def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
-    """The statements that odd texts lead to are, letter by letter, those that plain words lead to."""
+    """The SQL statements of odd texts are, letter by letter, those of plain words."""
     random = Random(seed)
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         kept(memory, 40)
@@ -93,7 +93,7 @@ def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
             statements.setdefault(re.sub(r"\?(, \?)+", "?", sql))  # how many values there are is left out
             return True
 
-        memory._core.store._db._handle().exec_trace = note
+        memory._core.store._handle.db._handle().exec_trace = note
         for word in ("kite", "tea", "Mira", "10 March 2024", "tea? kite", "What about tea yesterday?"):
             everywhere(memory, word)
         plain = len(statements)
@@ -109,7 +109,7 @@ def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
 
 
 def everywhere(memory: Memory, text: str, *, thorough: bool = True) -> None:
-    """Give a text wherever a text may be given."""
+    """Pass a text as every argument that takes one."""
     query = text if text.strip() else "tea"
     hits = memory.search(query, k=5, exclude=[text])
     assert len(hits) == 5, f"{text!r} found {len(hits)} turns of 40"
@@ -187,7 +187,7 @@ def deep(levels: int) -> list[object]:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_has_no_meaning_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
+def test_invalid_input_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
     with open_memory(disk / "m.evimem") as memory:
         kept(memory, 5)
         before = dump(memory)

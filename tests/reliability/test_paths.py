@@ -1,4 +1,4 @@
-"""A user id is never part of a path and never a pattern: each id has a memory of its own, under the pool's folder."""
+"""A user id is never part of a path and never a pattern: each id has its own memory in the folder of the pool."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory(
 
 
 @pytest.mark.parametrize("user", [None, "", 0, 7, b"ana", 1.5, ["ana"], ("ana",), Path("ana"), True])
-def test_what_is_no_name_is_refused(disk: Path, user: object) -> None:
+def test_an_invalid_user_id_is_refused(disk: Path, user: object) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         for call in (lambda: pool.open(user).__enter__(), lambda: pool.erase(user)):  # type: ignore[arg-type]
             with pytest.raises(InvalidQuery, match="user id"):
@@ -91,7 +91,7 @@ def test_a_name_matches_itself_alone(disk: Path, one: str, other: str) -> None:
         assert text_of(pool, one) == ["I have a secret."]
 
 
-def test_somebody_unknown_is_told_from_somebody_of_whom_nothing_is_found(disk: Path) -> None:
+def test_an_unknown_user_is_told_from_one_without_results(disk: Path) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         assert "no memory" in str(pool.erase("nobody").reason)
         put(pool, "ana", "I have a secret.")

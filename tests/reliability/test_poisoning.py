@@ -1,4 +1,4 @@
-"""What is planted in a memory is kept as said by whoever said it, and becomes nobody else's wish, fact or habit."""
+"""A planted statement is kept as that of its speaker, and becomes no wish, fact or habit of another person."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PERSONAL = {"opinion", "plan"}
 
 
 def obedient(request: Complete) -> str:
-    """Reply as a model does that believes whatever it reads, and makes something up on top."""
+    """Reply as a model that accepts every claim it reads, and invents one more."""
     text = request.prompt.rpartition("<turn")[2]
     found = re.search(r"(?:Mira|I) (prefers?|wants?|plans? to buy|loves?|lives? in) ([\w ]+)", text)
     said = []
@@ -54,7 +54,7 @@ def obedient(request: Complete) -> str:
     return json.dumps({"facts": [*said, {**made_up, "kind": "opinion", "when": ""}]})
 
 
-def test_what_others_say_never_becomes_a_persons_wish(disk: Path, tell: Callable[[str], None]) -> None:
+def test_statements_of_others_never_become_a_persons_wish(disk: Path, tell: Callable[[str], None]) -> None:
     kinds = list(product(VOICES, CLAIMS, THINGS, WRAPS.values()))
     cases = [
         Turn(f"p{number}", speaker, speaker, wrap.format(claim=f"Mira {claim.format(thing=thing)}"), NOON, role=role)
@@ -69,7 +69,7 @@ def test_what_others_say_never_becomes_a_persons_wish(disk: Path, tell: Callable
             for fact in memory.facts([turn.id]):
                 start, end = fact.span
                 assert turn.text[start:end], "a fact that stands nowhere"
-                assert "Doctor Evil" not in fact.text, "what nobody said was stored"
+                assert "Doctor Evil" not in fact.text, "an ungrounded fact was stored"
                 if turn.role != "user":
                     assert (fact.subject, fact.kind in PERSONAL) != ("Mira", True), (
                         f"{turn.speaker} spoke for Mira: {fact}"
@@ -87,7 +87,7 @@ def test_what_others_say_never_becomes_a_persons_wish(disk: Path, tell: Callable
     tell(f"{len(cases)} poisoned turns, {facts} facts: 0 wishes put into another's mouth, 0 left after forgetting")
 
 
-def test_the_same_said_by_the_person_is_kept_as_said(disk: Path, tell: Callable[[str], None]) -> None:
+def test_the_same_statement_by_the_person_is_kept(disk: Path, tell: Callable[[str], None]) -> None:
     claims = (
         "I prefer {thing}",
         "I want {thing} from now on",
@@ -108,8 +108,8 @@ def test_the_same_said_by_the_person_is_kept_as_said(disk: Path, tell: Callable[
 
 
 @pytest.mark.parametrize("model", [None, ScriptedModel(then=obedient)], ids=["rules", "rules and a model"])
-def test_what_is_recalled_and_said_again_is_not_learnt_again(disk: Path, model: ScriptedModel | None) -> None:
-    """Twenty rounds of an assistant that repeats what it was told: no fact is new, and none of the person's is more."""
+def test_what_an_assistant_repeats_is_not_learnt_again(disk: Path, model: ScriptedModel | None) -> None:
+    """Twenty rounds of an assistant that repeats recalled turns: no fact is new, and the person's facts do not grow."""
     with evimem.open(disk / "m.evimem", llm=model, clock=FakeClock(1.7e9)) as memory:
         memory.add("Mira", "I love green tea and I moved to Porto last week.", time=NOON, role="user")
 

@@ -1,4 +1,4 @@
-"""What was acknowledged survives a power cut at any moment, whatever the disk had not yet kept."""
+"""Acknowledged turns survive a power cut at any moment, whatever the disk had not written yet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STEPS = 90
 def recorded(folder: Path, seed: int, checkpoint: int) -> Log:
     log = Log()
     with logged(log) as vfs, open_memory(folder / "m.evimem", vfs=vfs) as memory:
-        memory._core.store._db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
+        memory._core.store._handle.db.execute(f"PRAGMA wal_autocheckpoint={checkpoint}")
         for model in work_log(memory, seed, STEPS):
             log.ack(model)
     return log
@@ -54,7 +54,7 @@ def test_no_acknowledged_turn_is_lost_to_a_power_cut(
 
 
 def m_next(db: Connection) -> None:
-    """A migration as later ones may be: it changes a table, fills what is new, and exchanges another table."""
+    """A migration like later ones: it alters a table, fills the new column, and replaces another table."""
     db.execute("ALTER TABLE turn ADD COLUMN words INTEGER")
     db.execute("UPDATE turn SET words = length(text)")
     db.execute("CREATE TABLE moved (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
@@ -87,7 +87,7 @@ def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
             case = f"seed {seed}, point {point} of {len(log.ops)}, damage {damage!r}"
             assert complaint(left, [turns]) is None, case
             with open_memory(left) as memory:
-                db = memory._core.store._db
+                db = memory._core.store._handle.db
                 assert schema.version(db) == len(schema.MIGRATIONS)
                 assert db.value("SELECT count(*) FROM turn WHERE words IS NULL") == 1, case  # the one of `complaint`
     tell(f"{count} power cuts in a migration of {len(log.ops) - begun} disk operations: whole or not begun")

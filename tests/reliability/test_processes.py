@@ -38,7 +38,7 @@ def write(path: Path, writer: int, count: int) -> list[float]:
 
 
 def read(path: Path, goal: int, patience: float) -> list[float]:
-    """Read until all is there; what is seen is always the first turns of every writer, and never fewer than before."""
+    """Read until every turn is there; each read holds a growing prefix of every writer's turns."""
     seen, before = 0, list[str]()
     until = time.monotonic() + patience
     with open_memory(path) as memory:
@@ -55,7 +55,7 @@ def read(path: Path, goal: int, patience: float) -> list[float]:
 
 
 def check_order(ids: Sequence[str]) -> None:
-    """Raise unless the turns of every writer are its first ones, in its own order."""
+    """Raise unless the turns of every writer are a prefix of what it wrote, in order."""
     by_writer = defaultdict(list)
     for turn_id in ids:
         writer, _, number = turn_id.partition(":")

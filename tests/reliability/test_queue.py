@@ -1,4 +1,4 @@
-"""What is owed does not get stuck: on one bad turn, on a provider that is down, or on a cache that repeats itself."""
+"""The queue does not get stuck on one bad turn, on a provider that is down, or on a cache that repeats a bad reply."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def of_the_turn(request: Complete) -> str:
 
 
 def read_well(request: Complete) -> str:
-    """Reply as a good model does: one fact of a kite, and never anything usable about poison."""
+    """Reply as a good model, with one fact of a kite; to poison, never with anything usable."""
     found = re.search(r"a kite number \d+", of_the_turn(request))
     if not found:
         return "I would rather not."
@@ -57,7 +57,7 @@ POISON = {  # what a model makes of a turn that it cannot take
 @pytest.mark.parametrize("kind", POISON)
 @pytest.mark.parametrize("count", sizes(200, reduced=80))
 def test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up(disk: Path, kind: str, count: int) -> None:
-    """A thousand turns of five users, of whom each has one, first of all, that no model can take."""
+    """A thousand turns of five users; the first turn of each fails with every model."""
     clock = FakeClock(1.7e9)
     users = ("ana", "bo", "cy", "dee", "eve")
 
@@ -95,7 +95,7 @@ def test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up(disk: 
 
 
 def test_a_process_that_dies_in_the_middle_of_a_question_leaves_all_as_it_was(disk: Path) -> None:
-    """Asking writes nothing and holds no lock while a model thinks: what is owed then is what was owed before."""
+    """Asking writes nothing and holds no lock while a model answers: the queue is the same afterwards."""
 
     def opened(clock: FakeClock, reply: Callable[[Complete], str]) -> Memory:
         options = {"embedder": EMBEDDER, "extractor": EXTRACTOR, "clock": clock}
@@ -146,7 +146,7 @@ def test_a_provider_that_is_down_costs_no_turn_and_the_queue_drains_when_it_is_b
         assert (memory.health().pending, memory.health().failed) == ({}, {})
 
 
-def test_a_clock_that_was_set_back_holds_nothing_up_for_years(disk: Path) -> None:
+def test_jobs_are_not_delayed_by_a_clock_that_was_set_back(disk: Path) -> None:
     clock = FakeClock(2.7e9)
     model = ScriptedModel([ModelUnavailable("down", retryable=True, retry_after=9e8)], then=read_well)
     with evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory:

@@ -1,4 +1,4 @@
-"""A memory never comes back silently new or older: what is missing, cut or exchanged is named, and left alone."""
+"""A file that is missing, cut, rolled back or replaced is refused with its reason, and not changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOBODY = 65534
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """A memory's folder with what may be put in its place: `closed` and `crashed` hold the same 200 turns."""
+    """The folder of a memory, and what may replace its files: `closed` and `crashed` hold the same 200 turns."""
 
     folder: Path
     older: Path
@@ -49,11 +49,11 @@ def write_turns(path: Path, first: int, last: int) -> None:
 
 
 def crash_with_turns(path: Path, last: int) -> None:
-    """Leave a file whose turns all lie in its log, as a process does that ends without closing."""
+    """Leave a file whose turns are all in its log, as a process that ends without closing it."""
 
     def work() -> None:
         memory = open_memory(path)
-        memory._core.store._db.execute("PRAGMA wal_autocheckpoint=0")
+        memory._core.store._handle.db.execute("PRAGMA wal_autocheckpoint=0")
         for number in range(last):
             memory.extend([said(number)])
         os._exit(0)
@@ -156,7 +156,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, without the shared index of the log, which holds nothing of its own, and empty logs."""
+    """The files of a folder and their bytes, without the shared index of the log, which is derived, and empty logs."""
     files = (file for file in folder.rglob("*") if file.is_file() and not file.name.endswith("-shm"))
     found = {str(file.relative_to(folder)): file.read_bytes() for file in files}
     return {name: content for name, content in found.items() if content or not name.endswith("-wal")}
@@ -174,17 +174,17 @@ def check_refused(kit: Kit, change: Callable[[Kit], object], expected: type[Evim
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone(kit: Kit, case: str) -> None:
+def test_a_lost_cut_or_replaced_file_is_refused_and_not_changed(kit: Kit, case: str) -> None:
     check_refused(kit, *REFUSED[case])
 
 
 @pytest.mark.parametrize("case", REFUSED_AFTER_A_CRASH)
-def test_a_memory_that_lost_its_log_is_refused_and_left_alone(crashed: Kit, case: str) -> None:
+def test_a_memory_that_lost_its_log_is_refused_and_not_changed(crashed: Kit, case: str) -> None:
     check_refused(crashed, *REFUSED_AFTER_A_CRASH[case])
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_only_looks_wrong_opens_with_every_turn(kit: Kit, case: str) -> None:
+def test_a_harmless_difference_opens_with_every_turn(kit: Kit, case: str) -> None:
     TAKEN[case](kit)
     with open_memory(kit.path) as memory:
         assert [turn.id for turn in memory.turns()] == [f"t{number}" for number in range(40)]
@@ -198,7 +198,7 @@ def test_a_crashed_memory_opens_with_every_turn(crashed: Kit) -> None:
 
 
 @pytest.mark.parametrize("locked", ["folder", "file"])
-def test_what_cannot_be_written_is_refused_by_name(kit: Kit, locked: str) -> None:
+def test_an_unwritable_path_is_refused_with_a_typed_error(kit: Kit, locked: str) -> None:
     for path in (kit.folder.parent, kit.folder, *kit.folder.iterdir()):
         os.chown(path, NOBODY, NOBODY)
     (kit.folder if locked == "folder" else kit.path).chmod(0o555 if locked == "folder" else 0o444)
@@ -231,7 +231,7 @@ def test_a_users_file_is_not_opened_for_another(disk: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["deleted", "exchanged"])
-def test_a_handle_whose_file_was_taken_away_says_so_instead_of_writing_into_nothing(kit: Kit, case: str) -> None:
+def test_writing_to_a_deleted_or_replaced_file_is_refused(kit: Kit, case: str) -> None:
     with open_memory(kit.path) as memory:
         kit.path.unlink()
         if case == "exchanged":

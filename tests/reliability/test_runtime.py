@@ -1,4 +1,4 @@
-"""A runtime that cannot keep the promises is refused when a memory is opened, by name."""
+"""A runtime that cannot keep the promises is refused with a typed error when a memory is opened."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_sqlite_that_may_lose_commits_is_refused(disk: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("version", ["3.44.6", "3.50.7", "3.51.3", "3.52.0", "4.0.0"])
-def test_a_sqlite_that_loses_none_is_taken(disk: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+def test_a_safe_sqlite_is_accepted(disk: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: version)
     open_memory(disk / "m.evimem").close()
 
@@ -36,7 +36,7 @@ def test_a_file_that_cannot_be_durable_is_refused(disk: Path, monkeypatch: pytes
 
 def test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted(disk: Path) -> None:
     with open_memory(disk / "m.evimem") as memory:
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         with pytest.raises(StoreError, match="not authorized"):
             db.value("SELECT load_extension('x')")
         assert db.value("PRAGMA trusted_schema") == 0
@@ -46,6 +46,6 @@ def test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted(disk: Pat
 
 def test_a_file_of_a_later_version_is_refused(disk: Path) -> None:
     with open_memory(disk / "m.evimem") as memory:
-        memory._core.store._db.execute("PRAGMA user_version=99")
+        memory._core.store._handle.db.execute("PRAGMA user_version=99")
     with pytest.raises(NewerSchema, match="schema 99"):
         open_memory(disk / "m.evimem")

@@ -1,4 +1,4 @@
-"""No gate is vacuous: each known-bad behaviour turns the gate red that guards against it, for the reason it names."""
+"""No gate is vacuous: each sabotage makes its gate fail, for the reason that it gives."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ ITS_OWN_FAULT = r"TypeError: \w+\.<locals>"  # a sabotage that no longer fits wh
 
 @pytest.mark.parametrize("size", ["reduced", pytest.param("usual", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", sorted(SABOTAGES))
-def test_a_sabotage_turns_its_gate_red(name: str, size: str) -> None:
+def test_a_sabotage_makes_its_gate_fail(name: str, size: str) -> None:
     sabotage = SABOTAGES[name]
     try:
         run = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "tests.reliability.sabotage",
-             str(HERE / sabotage.gate)],
+            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", str(HERE / sabotage.gate)],
             check=False,
             cwd=HERE.parents[1],
             env={**os.environ, "EVIMEM_SABOTAGE": name, "EVIMEM_SIZE": size},

@@ -1,6 +1,6 @@
-"""Owed work comes to an end, turn by turn, in whatever order workers fail, crash, overtake one another and come back.
+"""Every queued job ends, in whatever order workers fail, crash, overtake one another and come back.
 
-What is owed is a row a turn, so that after every single step each turn is done, failed by name, or still owed.
+A job is one row a turn, so that after every single step each is done, failed or pending.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Crash(BaseException):
 
 
 class World:
-    """One file that two workers hold open, and a model and an embedder that do as they are told.
+    """One file that two workers hold open, with a scripted model and embedder.
 
-    While a model is thinking about what one worker asked, the other one may do something, and so overtake it.
+    While a model answers one worker, the other may act, and so overtake it.
     """
 
     def __init__(self, path: Path, random: Random) -> None:
@@ -70,7 +70,7 @@ class World:
         return trouble or ""
 
     def act(self, which: int) -> None:
-        """Have a worker do one of the things that happen."""
+        """Let a worker do one random operation."""
         memory, act = self.workers[which], self.random.choice(ACTS)
         memory._core.embedder = EMBEDDER if self.random.random() < 0.7 else Unreachable(EMBEDDER.dimension)
         self.seen[f"{act} meanwhile" if self.overtaking.locked() else act] += 1
@@ -100,17 +100,17 @@ class World:
             self.reopen(which, crash=False)
 
     def reopen(self, which: int, *, crash: bool) -> None:
-        """Open the file again; after a crash, nothing was said at closing."""
+        """Open the file again; after a crash, without having closed it."""
         memory = self.workers[which]
-        (memory._core.store._db if crash else memory).close()
+        (memory._core.store._handle.db if crash else memory).close()
         self.workers[which] = self.opened(which)
 
     def stored(self) -> list[str]:
         return [turn.id for turn in self.workers[0].turns()]
 
     def complaint(self) -> str | None:
-        """Return what is wrong with the books at this moment."""
-        rows = self.workers[0]._core.store._db.rows(ROWS)
+        """Return how the rows of jobs contradict the turns, health() or the facts of the model, or None."""
+        rows = self.workers[0]._core.store._handle.db.rows(ROWS)
         states = Counter(state for _, state, _ in rows)
         health = self.workers[0].health()
         if states["done"] + states["failed"] + states["pending"] != self.workers[0].stats().turns:
@@ -118,13 +118,13 @@ class World:
         if (health.pending.get("extract", 0), health.failed.get("extract", 0)) != (states["pending"], states["failed"]):
             return f"health() says {health}, and the rows {dict(states)}"
         if skipped := [name for name, state, read in rows if state == "done" and not read]:
-            return f"passed over: {skipped}"
+            return f"skipped: {skipped}"
         if early := [name for name, state, read in rows if state != "done" and read]:
-            return f"read, and not struck out: {early}"
+            return f"read, and not completed: {early}"
         return None
 
     def finish(self) -> None:
-        """Let everything be well, and time pass, until nothing is owed."""
+        """Let everything succeed, and time pass, until no job is pending."""
         self.well = True
         for memory in self.workers:
             memory._core.embedder = EMBEDDER
@@ -137,7 +137,7 @@ class World:
 
 
 @pytest.mark.parametrize("count", sizes(500, nightly=2_000, reduced=20))
-def test_every_schedule_ends_with_each_turn_done_or_failed_by_name(
+def test_every_schedule_ends_with_each_job_done_or_failed(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     turns = failed = 0
@@ -155,8 +155,8 @@ def test_every_schedule_ends_with_each_turn_done_or_failed_by_name(
             memory = world.workers[0]
             health, stored = memory.health(), set(world.stored())
             assert world.complaint() is None, case
-            assert health.pending == {}, f"{case}: still owed {health.pending}"
-            dead = {name for name, state, _ in memory._core.store._db.rows(ROWS) if state == "failed"}
+            assert health.pending == {}, f"{case}: still pending {health.pending}"
+            dead = {name for name, state, _ in memory._core.store._handle.db.rows(ROWS) if state == "failed"}
             assert world.poisoned & stored <= dead, f"{case}: poison that was not given up"
             assert memory._core.store.check(EXTRACTOR) == (), case
             turns, failed, seen = turns + len(stored), failed + len(dead), seen + world.seen
@@ -168,5 +168,5 @@ def test_every_schedule_ends_with_each_turn_done_or_failed_by_name(
     assert meanwhile > count / 10
     tell(
         f"{count} schedules of {STEPS} steps, {seen['crashes']} crashes, {meanwhile} overtakings, {turns} turns: "
-        f"each done, or failed by name ({failed}), or still owed after every step; 0 passed over"
+        f"each done, or failed by name ({failed}), or still pending after every step; 0 skipped"
     )

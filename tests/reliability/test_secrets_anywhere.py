@@ -1,4 +1,4 @@
-"""Keys in the environment, in settings and in what servers say, and what people said, show only where they belong.
+"""API keys and texts of turns show only where they belong.
 
 Neither is in a log at its lowest level, an error with its chain and traceback, a representation, health or counts, nor
 in what a crash leaves; and no key is in a trace or in the file.
@@ -38,7 +38,7 @@ def spoken(memory: Memory) -> None:
 
 
 def told(call: Callable[[], object]) -> tuple[str, object]:
-    """Return all that an error says, or the result."""
+    """Return an error with its chain and traceback as text, or the result."""
     try:
         return "", call()
     except EvimemError as error:
@@ -47,7 +47,7 @@ def told(call: Callable[[], object]) -> tuple[str, object]:
 
 
 @pytest.mark.parametrize("shape", range(len(KEYS)))
-def test_keys_and_what_was_said_show_nowhere(
+def test_keys_and_texts_are_in_no_log_or_error(
     disk: Path, shape: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = KEYS[shape]
@@ -68,7 +68,7 @@ def test_keys_and_what_was_said_show_nowhere(
                 seen += [told(lambda memory=memory: spoken(memory))[0]]
                 seen += [told(memory.enrich)[0], told(lambda memory=memory: memory.ask("What does Mira like?"))[0]]
                 seen += [repr(memory.health()), repr(memory.stats()), repr(memory), str(memory), repr(memory._core)]
-                keyed += [str(row) for row in memory._core.store._db.rows("SELECT error FROM job")]
+                keyed += [str(row) for row in memory._core.store._handle.db.rows("SELECT error FROM job")]
             keyed.append(path.read_bytes().decode("latin-1"))
         seen += [repr(model), str(model), repr(far), repr(model.as_async())]
         assert server.received
@@ -92,8 +92,8 @@ def test_a_trace_of_a_question_holds_no_key(disk: Path, monkeypatch: pytest.Monk
     assert KEYS[0] not in repr(answer)
 
 
-def test_a_crash_leaves_no_key_and_nothing_that_was_said(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last lines of a process: Python's dump of every thread where it is aborted in the middle of a question."""
+def test_a_crash_report_holds_no_key_and_no_text(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The crash report of a process aborted in a question: Python's dump of every thread."""
     monkeypatch.setenv("OPENAI_API_KEY", KEYS[0])
     dump = disk / "dump"
 

@@ -1,4 +1,4 @@
-"""Long use by many users over a disk that fails, an endpoint that fails and crashes: nothing is lost, nothing leaks."""
+"""Long use by many users, with a failing disk, a failing endpoint and crashes: nothing is lost, nothing leaks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ QUICK = sorted(FAULTS.keys() - {"hang", "hang_after_headers", "drip", "drip_body
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """What a process uses at some moment: MB, descriptors, bytes of its longest log; turns added, and seconds lived."""
+    """Resources of a process: MB, descriptors, bytes of its longest log; turns added; its age in seconds."""
 
     memory: float
     descriptors: int
@@ -50,7 +50,7 @@ class Size:
 
 
 def turn_of(user: int, number: int) -> Turn:
-    """Return the turn of a number, as it is said by some user; texts recur, so that caches of words are soon full."""
+    """Return the turn of a number; texts recur, so that caches of words are soon full."""
     turn, text = said(number), f"{said(number % TEXTS).text} u{user}"
     return Turn(f"u{user}-{number}", turn.session, turn.speaker, text, turn.time, role="user")
 
@@ -72,7 +72,7 @@ def read_well(prompt: str) -> str:
 
 
 def there(memory: Memory, name: str) -> bool:
-    """Say whether a memory holds a turn: where forgetting failed half of it may be done."""
+    """Say whether a memory holds a turn: a failed call of forget() may have erased some."""
     try:
         memory.turn(name)
     except UnknownTurn:
@@ -81,7 +81,7 @@ def there(memory: Memory, name: str) -> bool:
 
 
 class Life:
-    """One process: adds, searches, forgets and enriches for users at random, and writes down what was acknowledged."""
+    """One process: adds, searches, forgets and enriches for users at random, and records what was acknowledged."""
 
     def __init__(self, root: Path, journal: Path, seed: int, first: int, *, rate: float, steady: bool) -> None:
         self.root, self.journal, self.first, self.rate, self.steady = root, journal, first, rate, steady
@@ -130,7 +130,7 @@ class Life:
         time.sleep(max(0.0, self.began + done / self.rate - time.monotonic()))
 
     def _surely(self, users: MemoryPool, user: int, work: Callable[[Memory], Any]) -> None:
-        """Do some work over a disk that may fail meanwhile, and once more if it did, as a caller would."""
+        """Do some work on a disk that may fail meanwhile, and repeat it if it did, as a caller would."""
         if self.random.random() < 0.01:
             kind = self.random.choice(("full", "broken", "short read"))
             self.disk.arm(self.random.randrange(40), kind, stays=self.random.random() < 0.3)
@@ -169,7 +169,7 @@ class Life:
 
 
 def check_growth(sizes_seen: list[Size]) -> None:
-    """Compare what a process uses late in its life with what it used early."""
+    """Compare the resources of a process late in its life with those early in it."""
     early, late = sizes_seen[: len(sizes_seen) // 3], sizes_seen[len(sizes_seen) // 3 :]
     assert max(size.log for size in sizes_seen) <= LOG, "a write-ahead log grows without an end"
     most = max(size.descriptors for size in early) + 2 * HANDLES + CONNECTIONS
@@ -188,7 +188,7 @@ def growth(sizes_seen: list[Size]) -> tuple[float, float]:
 
 
 def check_the_end(root: Path) -> set[str]:
-    """Every turn is there as it was said, and what is owed comes to an end; return the ids of the turns."""
+    """Check that every turn is there verbatim and that the queue drains; return the ids of the turns."""
     clock, stored = FakeClock(time.time()), set[str]()
     model = ScriptedModel(then=lambda request: read_well(request.prompt))
     with MemoryPool(root, capacity=HANDLES, embedder=EMBEDDER, llm=model, clock=clock) as users:

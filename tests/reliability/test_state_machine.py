@@ -25,11 +25,11 @@ DAY = (  # what every known-bad behaviour shows under, in an order that leaves e
     "search_a_word", "change_the_embedder", "search_a_word",
 )  # fmt: skip
 GIVEN = {"open_again": {"which": 0}, "clock_jumps": {"seconds": -86_400.0}}
-OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails": {"mood": "spoilt", "hours": 1}}
+OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails": {"mood": "malformed", "hours": 1}}
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_day_with_a_bit_of_everything_leaves_what_dicts_would(number: int) -> None:
+def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> None:
     machine, random = Machine(), Random(number)
     machine.users = ("\u00e1na", "a\u0301na", "ana%")
     machine.start(number=number)
@@ -44,8 +44,8 @@ def test_a_day_with_a_bit_of_everything_leaves_what_dicts_would(number: int) -> 
 
 @pytest.mark.parametrize("part", range(1 if REDUCED else 4))
 @pytest.mark.parametrize("count", sizes(150, nightly=2_500, reduced=40))
-def test_memories_of_a_pool_hold_what_dicts_would(count: int, part: int, tell: Callable[[str], None]) -> None:
-    """In four parts, which may run side by side."""
+def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
+    """In four parts, which may run in parallel."""
     profile = settings(
         max_examples=count,
         stateful_step_count=50,

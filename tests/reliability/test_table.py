@@ -1,4 +1,4 @@
-"""The table in README.md is true: the tests and sabotages it names are there, none is left out, no row is missing."""
+"""The table in README.md is complete: the tests and sabotages it names exist, none is left out, no row is missing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_row_is_there() -> None:
 
 
 @pytest.mark.parametrize("row", sorted(ROWS.keys() - NOT_YET))
-def test_what_a_row_names_is_there(row: str) -> None:
+def test_tests_and_sabotages_named_in_a_row_exist(row: str) -> None:
     tests, sabotages = named(ROWS[row])
     missing = [f"{file}::{name}" for file, name in tests if name not in functions_of(HERE / file)]
     assert tests

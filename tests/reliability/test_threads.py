@@ -1,4 +1,4 @@
-"""Threads and tasks share one memory: each acknowledged turn is there once and whole, and nothing gets stuck."""
+"""Threads and tasks share one memory: each acknowledged turn is there once and whole, and no lock is left."""
 
 from __future__ import annotations
 

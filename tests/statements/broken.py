@@ -22,8 +22,8 @@ from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answering, select_evidence, session
 from evimem.loops.session import Session
-from evimem.raw.validate import Admission
-from evimem.store import sqlite
+from evimem.raw.validate import TurnValidator
+from evimem.store import writes
 from evimem.store.sqlite import SqliteStore
 from evimem.text import names
 
@@ -54,7 +54,7 @@ def changed(owner: Any, name: str, change: Callable[[Any], Any]) -> None:
 
 @breaks("test_e1_a_turn_is_stored_verbatim_and_once")
 def text_is_tidied_up() -> None:
-    changed(Admission, "__call__", lambda turn: replace(turn, text=turn.text.strip()))
+    changed(TurnValidator, "__call__", lambda turn: replace(turn, text=turn.text.strip()))
 
 
 @breaks("test_e2_a_turn_that_asserts_something_yields_facts_about_its_speaker")
@@ -76,7 +76,7 @@ def the_time_of_saying_is_taken_for_the_event() -> None:
 
 @breaks("test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar")
 def nothing_is_similar_enough() -> None:
-    put(sqlite, "threshold", lambda embedder: 2.0)
+    put(writes, "threshold", lambda embedder: 2.0)
 
 
 @breaks("test_e5_each_iteration_searches_the_anchor_and_the_refined_query_for_more")

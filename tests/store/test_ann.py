@@ -1,4 +1,4 @@
-"""The vector index of a large memory: a cache that may be missing, stale or damaged, and never holds the forgotten."""
+"""The vector index of a large memory: a cache that may be missing, stale or damaged, without forgotten turns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def opened(folder: Path) -> Memory:
 
 def indexed(memory: Memory) -> int:
     store = memory._core.store
-    index = store._nearby.index(store._current(), store._origin())
+    index = store._handle.ann.index(store._handle.corpus(), store._handle.ann_origin())
     return 0 if index is None else len(index)
 
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_it_is_read_back_and_follows_what_is_added(folder: Path) -> None:
+def test_the_index_is_loaded_and_extended(folder: Path) -> None:
     with opened(folder) as memory:
         assert indexed(memory) == 120
         memory.extend(TURNS[120:130])
@@ -47,7 +47,7 @@ def test_it_is_read_back_and_follows_what_is_added(folder: Path) -> None:
         assert indexed(memory) == 130
 
 
-def test_a_damaged_or_deleted_file_is_done_without(folder: Path) -> None:
+def test_search_works_with_a_damaged_or_deleted_index_file(folder: Path) -> None:
     file = folder / "m.evimem.ann"
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 1
@@ -59,7 +59,7 @@ def test_a_damaged_or_deleted_file_is_done_without(folder: Path) -> None:
         assert indexed(memory) == 120
 
 
-def test_forgetting_takes_the_file_away(folder: Path) -> None:
+def test_forgetting_deletes_the_index_file(folder: Path) -> None:
     with opened(folder) as memory:
         memory.forget(turns=[TURNS[3].id])
         assert not (folder / "m.evimem.ann").exists()
@@ -68,7 +68,7 @@ def test_forgetting_takes_the_file_away(folder: Path) -> None:
         assert indexed(memory) == 119
 
 
-def test_what_cannot_be_taken_away_is_not_forgotten_by_half(folder: Path) -> None:
+def test_forgetting_fails_whole_if_the_index_file_cannot_be_deleted(folder: Path) -> None:
     with opened(folder) as memory:
         (folder / "m.evimem.ann").unlink()
         (folder / "m.evimem.ann").mkdir()
@@ -82,26 +82,26 @@ def test_what_cannot_be_taken_away_is_not_forgotten_by_half(folder: Path) -> Non
     assert list(folder.glob("*.tmp")) == []
 
 
-def test_forgetting_nothing_leaves_it_there(folder: Path) -> None:
+def test_forgetting_nothing_keeps_the_index_file(folder: Path) -> None:
     with opened(folder) as memory:
         assert memory.forget(session="never heard of").turns == 0
         assert indexed(memory) == 120
 
 
-def test_what_is_forgotten_while_it_is_built_stays_in_no_file(folder: Path) -> None:
+def test_turns_forgotten_during_a_build_are_in_no_index_file(folder: Path) -> None:
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        assert list(store._nearby.build(store._current(), store._origin(), lambda: False)) == []
+        assert list(store._handle.ann.build(store._handle.corpus(), store._handle.ann_origin(), lambda: False)) == []
         assert not (folder / "m.evimem.ann").exists()
         assert indexed(memory) == 0
 
 
-def test_what_the_index_lacks_is_found_all_the_same(folder: Path) -> None:
+def test_vectors_missing_from_the_index_are_found(folder: Path) -> None:
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        nearest = store._nearby.nearest(store._current(), store._origin())
+        nearest = store._handle.ann.nearest(store._handle.corpus(), store._handle.ann_origin())
         assert nearest is not None
         assert len(nearest) == len(TURNS)
         direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]
@@ -110,8 +110,8 @@ def test_what_the_index_lacks_is_found_all_the_same(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["opening", "forgetting"])
-def test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays(folder: Path, how: str) -> None:
-    """Found by killing processes while a user is erased: half an index was left, with vectors of the forgotten."""
+def test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay(folder: Path, how: str) -> None:
+    """Found by killing processes while a user is erased: half an index was left, with vectors of forgotten turns."""
     left, busy = folder / "m.evimem.ann.123.456.tmp", folder / "m.evimem.ann.789.456.tmp"
     with contextlib.ExitStack() as stack:
         memory = stack.enter_context(opened(folder)) if how == "forgetting" else None

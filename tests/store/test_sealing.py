@@ -40,7 +40,7 @@ def opened(path: Path, segment: int = 64) -> Memory:
 
 
 def derived(memory: Memory) -> dict[str, list[object]]:
-    db = memory._core.store._db
+    db = memory._core.store._handle.db
     return {table: db.rows(sql) for table, sql in DERIVED.items()}
 
 
@@ -48,13 +48,13 @@ def found(memory: Memory) -> list[list[tuple[str, float]]]:
     return [[(hit.turn.id, hit.score) for hit in memory.search(question, k=15)] for question in QUESTIONS]
 
 
-def test_sealing_changes_nothing_that_is_found(tmp_path: Path) -> None:
+def test_sealing_does_not_change_results(tmp_path: Path) -> None:
     with opened(tmp_path / "open.evimem", segment=10_000) as whole, opened(tmp_path / "sealed.evimem") as sealed:
         for memory in (whole, sealed):
             memory.extend(TURNS)
         expected = found(whole)
         assert found(sealed) == expected
-        assert sealed._core.store._db.value("SELECT count(*) FROM segment") == len(TURNS) // 64
+        assert sealed._core.store._handle.db.value("SELECT count(*) FROM segment") == len(TURNS) // 64
     with opened(tmp_path / "sealed.evimem") as again:
         assert found(again) == expected
         assert again.check().problems == ()
@@ -68,20 +68,20 @@ def test_a_handle_follows_another_across_a_seal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("segment", [64, 10_000])
-def test_read_at_once_the_columns_are_those_that_grew_turn_by_turn(tmp_path: Path, segment: int) -> None:
+def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, segment: int) -> None:
     with opened(tmp_path / "m.evimem", segment) as memory:
         store = memory._core.store
         for number, turn in enumerate(TURNS):
-            if number % 7 == 0:  # its vector is still owed
+            if number % 7 == 0:  # its vector is still queued
                 store.write([Entry(replace(turn, role="user"))])
             else:
                 memory.extend([turn])
-            grown = store._current()
+            grown = store._handle.corpus()
         for turn in (*TURNS[100:110], TURNS[-2]):
-            position = store._layers.raw.find(turn.id) - 1
+            position = store._handle.layers.raw.find(turn.id) - 1
             memory.forget(turns=[turn.id])
             grown.forget(position)
-        read = store._current()
+        read = store._handle.corpus()
         assert read is not grown
         for name in ("alive", "scale", "vectors", "event_start", "event_end"):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
@@ -112,7 +112,7 @@ def test_a_lost_table_is_noticed_and_derived_again(tmp_path: Path, table: str) -
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
         before = derived(memory), found(memory)
-        db = memory._core.store._db
+        db = memory._core.store._handle.db
         db.execute("PRAGMA foreign_keys=OFF")
         if table == "segment":
             db.execute("DELETE FROM posting")
@@ -180,11 +180,11 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(
         "DELETE FROM document",
     ],
 )
-def test_doctor_notices_what_was_changed_and_derives_it_again(tmp_path: Path, damage: str) -> None:
+def test_changed_rows_are_noticed_and_derived_again(tmp_path: Path, damage: str) -> None:
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
         before = derived(memory)
-        memory._core.store._db.execute(damage)
+        memory._core.store._handle.db.execute(damage)
         assert memory.check().problems
         memory.check(repair=True)
         memory.enrich()

@@ -1,4 +1,4 @@
-"""What every store promises to the loops. Add an implementation to STORES and it is tested."""
+"""The contract of `Store`, tested for every implementation in STORES."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
 from evimem.protocols import Store
 from evimem.query.find_turns import Filters, search
-from evimem.raw import Admission
+from evimem.raw import TurnValidator
 from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
@@ -133,7 +133,7 @@ def test_search_returns_exactly_k_distinct_turns(store: Store) -> None:
         assert len(ids) == len(set(ids)) == min(k, 4)
 
 
-def test_an_answer_is_found_beside_its_question(store: Store) -> None:
+def test_an_answer_is_found_next_to_its_question(store: Store) -> None:
     keep(store, DIALOGUE)
     hits = find(store, "What is the name of the puppy?", 3)
     assert "c" in [hit.turn.id for hit in hits]
@@ -172,13 +172,13 @@ def test_facts_lie_in_their_turns(store: Store) -> None:
         assert store.read([fact.turn_id])[0].text[slice(*fact.span)].strip()
 
 
-def test_what_is_known_of_an_entity_goes_by_whole_words(store: Store) -> None:
+def test_facts_about_an_entity_match_whole_words(store: Store) -> None:
     keep(store, [said("Jonathan likes tea.", id="j"), said("Jon bought a kite.", id="k", at=1)])
     assert [fact.turn_id for fact in store.about("Jon", 9).facts] == ["k"]
     assert store.about("Nobody", 9).total == 0
 
 
-def test_a_later_fact_replaces_an_earlier_one_whatever_came_in_first(store: Store) -> None:
+def test_a_later_fact_replaces_an_earlier_one_in_any_order_of_arrival(store: Store) -> None:
     old, new = said("I live in Lisbon.", id="old"), said("I moved to Porto.", id="new", at=60, session="s2")
     keep(store, [new])
     keep(store, [old])
@@ -208,20 +208,20 @@ def test_forgetting_removes_from_every_path(store: Store) -> None:
     assert keep(store, DIALOGUE[:1]).statuses[0].outcome == "readded"
 
 
-def test_a_turn_without_a_vector_is_found_by_its_words_and_owed_one(store: Store) -> None:
-    drive(store, Ingestion(Core.default_extractor(), deferred=True).store([Admission()(DIALOGUE[0])]))
+def test_a_turn_without_a_vector_is_found_by_its_words_and_queued(store: Store) -> None:
+    drive(store, Ingestion(Core.default_extractor(), deferred=True).store([TurnValidator()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
     assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
 
 
-def test_postponed_work_waits_and_failed_work_is_not_offered(store: Store) -> None:
+def test_postponed_jobs_wait_and_failed_jobs_are_not_offered(store: Store) -> None:
     drive(store, Ingestion(Core.default_extractor(), deferred=True).store(DIALOGUE[:2]))
     store.postpone("vector", "a", "refused", 3600.0)
     store.postpone("vector", "b", "refused", None)
     assert store.due("vector", 9) == ()
 
 
-def test_work_that_is_done_elsewhere_is_offered_by_its_reason_until_it_is_due_again(store: Store) -> None:
+def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store) -> None:
     drive(store, Ingestion(Core.default_extractor(), deferred=True).store(DIALOGUE[:3]))
     store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
     store.hold("vector", ["c"], "in batch 8", -1.0)
@@ -244,7 +244,7 @@ def test_both_stores_find_the_same(tmp_path: Path) -> None:
         assert one == two
 
 
-def test_a_setting_is_kept_replaced_and_taken_away(store: Store) -> None:
+def test_a_setting_is_kept_replaced_and_deleted(store: Store) -> None:
     assert store.setting("calibration") is None
     store.keep_setting("calibration", "one")
     store.keep_setting("calibration too", "other")

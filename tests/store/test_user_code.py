@@ -1,4 +1,4 @@
-"""What an extractor or a progress callback of the caller raises reaches the caller as it was raised."""
+"""Exceptions of a user's extractor or progress callback propagate unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Moody(RuleExtractor):
 @pytest.mark.parametrize(
     "error", [ValueError("no such tense"), KeyError("verb"), RuntimeError("out of memory")], ids=repr
 )
-def test_an_extractor_that_raises_is_no_damage_and_nothing_changes(tmp_path: Path, error: Exception) -> None:
+def test_an_exception_of_an_extractor_propagates_and_nothing_changes(tmp_path: Path, error: Exception) -> None:
     extractor = Moody()
     with evimem.open(tmp_path / "m.evimem", extractor=extractor) as memory:
         memory.add("Mira", "I bought a kite.", time="2024-03-12T12:00")
@@ -42,7 +42,7 @@ def test_an_extractor_that_raises_is_no_damage_and_nothing_changes(tmp_path: Pat
         assert memory.check().problems == ()
 
 
-def test_a_progress_callback_that_raises_is_no_damage(tmp_path: Path) -> None:
+def test_an_exception_of_a_progress_callback_propagates(tmp_path: Path) -> None:
     def progress(turns: int) -> None:
         raise ValueError("the window was closed")
 

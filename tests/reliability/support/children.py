@@ -1,4 +1,4 @@
-"""Work in forked processes: one that is killed in the middle, one that may crash, many at once.
+"""Child processes of the tests: one killed in the middle of its work, one that may crash, many at once.
 
 A parent must have no memory open when it forks; children report over a pipe and leave without running any clean-up.
 """
@@ -35,7 +35,7 @@ class Child:
     pipe: int
 
     def messages(self) -> Iterator[Any]:
-        """Yield what the child sends until it ends; a message that was cut off does not count."""
+        """Yield what the child sends until it ends, without a message that was cut off."""
         while len(head := self._read(_LENGTH.size)) == _LENGTH.size:
             size = _LENGTH.unpack(head)[0]
             body = self._read(size)

@@ -18,7 +18,7 @@ class Damage:
 
 
 def truncations(size: int, random: Random) -> Iterator[Damage]:
-    """Cut at every page, and one byte beside it at some of them."""
+    """Truncate at every page, and one byte before and after some of them."""
     cuts = list(range(0, size, PAGE))
     beside = [cut + one for cut in random.sample(cuts, min(64, len(cuts))) for one in (-1, 1) if cut + one > 0]
     for cut in sorted({*cuts, *beside}):
@@ -26,21 +26,21 @@ def truncations(size: int, random: Random) -> Iterator[Damage]:
 
 
 def flips(size: int, count: int, random: Random, below: int | None = None) -> Iterator[Damage]:
-    """Turn single bits, anywhere or in the first bytes."""
+    """Flip single bits, anywhere or in the first bytes."""
     for _ in range(count):
         at, bit = random.randrange(min(size, below or size)), random.randrange(8)
         yield Damage(f"bit {bit} of byte {at} of {size}", lambda data, at=at, bit=bit: _flipped(data, at, bit))  # type: ignore[misc]
 
 
 def heads_of_pages(size: int, random: Random) -> Iterator[Damage]:
-    """Turn a bit in the first bytes of each page, which say what it holds and where."""
+    """Flip a bit in the first bytes of each page, its header."""
     for page in range(0, size, PAGE):
         at, bit = page + random.randrange(12), random.randrange(8)
         yield Damage(f"bit {bit} of byte {at} of {size}", lambda data, at=at, bit=bit: _flipped(data, at, bit))  # type: ignore[misc]
 
 
 def headers(size: int, length: int = 128) -> Iterator[Damage]:
-    """Turn one bit in each of the first bytes."""
+    """Flip one bit in each of the first bytes."""
     for at in range(min(size, length)):
         yield Damage(f"bit {at % 8} of byte {at}", lambda data, at=at: _flipped(data, at, at % 8))  # type: ignore[misc]
 

@@ -1,4 +1,4 @@
-"""A disk that fails at the n-th operation: once or from then on, as full, as broken, or by reading too little."""
+"""A disk that fails at the n-th operation, once or from then on: full, broken, or with short reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind = Literal["full", "broken", "short read"]
 
 @dataclass(slots=True)
 class Disk:
-    """Counts operations, and fails the one it is told to (and, if it `stays`, all that follow)."""
+    """Counts operations and fails a chosen one (and, if it `stays`, all after it)."""
 
     at: int = -1
     kind: Kind = "broken"
@@ -38,7 +38,7 @@ class Disk:
         self.at = -1
 
     def meet(self, operation: str) -> bool:
-        """Count an operation; raise, or return True where a read is to come up short."""
+        """Count an operation; raise, or return True for a short read."""
         number, self.count = self.count, self.count + 1
         self.met.append(operation)
         if self.at < 0 or number < self.at or (number > self.at and not self.stays):
@@ -53,7 +53,7 @@ class Disk:
 
 @contextmanager
 def failing(*, for_all: bool = False) -> Iterator[tuple[str, Disk]]:
-    """Provide a VFS by name, and the disk behind it; `for_all` makes it the one that every new handle uses."""
+    """Register a VFS by name and yield the disk behind it; with `for_all` every new handle uses it."""
     disk = Disk()
     vfs = _FailingVFS("failing", disk, for_all=for_all)
     told = sys.unraisablehook
@@ -73,7 +73,7 @@ def failing(*, for_all: bool = False) -> Iterator[tuple[str, Disk]]:
 
 @contextmanager
 def failing_files(disk: Disk) -> Iterator[None]:
-    """Let what Python does to the companions of a memory fail as well."""
+    """Make Python's operations on the mark and the index file fail as well."""
 
     def met(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **options: Any) -> Any:

@@ -1,6 +1,6 @@
-"""A machine that does anything at all to users' memories. Hypothesis picks the rules; a number stands for all else.
+"""A state machine over the memories of users. Hypothesis picks the rules; a number determines everything else.
 
-Texts are of any Unicode, ids are hostile, thresholds small.
+Texts hold any Unicode, ids are hostile, thresholds are small.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from evimem import ModelError, TurnConflict
 from evimem.index.document import document
 from evimem.llm.extract_facts import may_state_facts
+from evimem.store.reads import seqs_naming
 from evimem.testing import WordEmbedder
 from evimem.text.terms import terms
 from evimem.types.trace import Found, Trace
@@ -34,7 +35,7 @@ LONG = 3_650 * 86_400.0
 
 
 class Machine(Pools, RuleBasedStateMachine):
-    """What may happen to the memories, and what must then be so."""
+    """The operations on the memories, and what must hold after each."""
 
     users: tuple[str, ...] = ()
 
@@ -130,8 +131,8 @@ class Machine(Pools, RuleBasedStateMachine):
             with pool.open(user) as memory:
                 hits = memory.search(token, k=MOST)
                 store = memory._core.store
-                with store._db.reading():
-                    named = set(store._layers.raw.ids(store._naming(token)).values())
+                with store._handle.db.reading():
+                    named = set(store._handle.layers.raw.ids(seqs_naming(store._handle, token)).values())
             assert {hit.turn.id for hit in hits} == set(model), "a search returns every eligible turn, and no other"
             assert named == having, "the postings in memory are not those of the turns"
             assert having <= {hit.turn.id for hit in hits if hit.parts.get("words")}
@@ -151,7 +152,7 @@ class Machine(Pools, RuleBasedStateMachine):
 
     @rule(number=NUMBERS)
     def a_model_reads(self, number: int) -> None:
-        """Have a model read well what it has not read, later than any wait."""
+        """Run enrich() with a model that answers well, later than any job waits."""
         user, random = self.user(number)
         self.clock.advance(30 * 86_400.0)
         with self.memory(user, random) as memory:
@@ -159,15 +160,15 @@ class Machine(Pools, RuleBasedStateMachine):
         assert left == [], "what a model could read was left"
         self.read[user] |= new
 
-    @rule(number=NUMBERS, mood=st.sampled_from(("spoilt", "down")), hours=st.sampled_from((0, 1, 24)))
+    @rule(number=NUMBERS, mood=st.sampled_from(("malformed", "down")), hours=st.sampled_from((0, 1, 24)))
     def a_model_fails(self, number: int, mood: Mood, hours: int) -> None:
-        """Let a model answer with rubbish, or not at all, a few times."""
+        """Run enrich() with a model that answers with malformed replies, or not at all, a few times."""
         user, random = self.user(number)
         with self.memory(user, random) as memory:
             for _ in range(3):
                 new, _ = self.enrich(memory, mood)
                 asked = [name for name in new if may_state_facts(self.models[user][name])]
-                assert not asked or mood == "spoilt", "done, and nobody has read it"
+                assert not asked or mood == "malformed", "done, and nobody has read it"
                 self.clock.advance(hours * 3_600.0)
 
     @rule(seconds=st.sampled_from((-LONG, -3_600.0, 60.0, LONG)))
@@ -247,7 +248,7 @@ class Machine(Pools, RuleBasedStateMachine):
     @precondition(lambda self: self.models)
     @invariant()
     def every_memory_holds_its_model(self, *, thorough: bool = False) -> None:
-        """Look at whom the step was about; every tenth time at everybody, and at one closely."""
+        """Compare the user of the step; every tenth time all users, and one of them in every detail."""
         self.steps += 1
         turn, rest = divmod(self.steps, 10)
         for number, user in enumerate(self.models):

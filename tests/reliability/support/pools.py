@@ -1,4 +1,4 @@
-"""Users' memories in two pools over one folder, which stand for two processes, beside dicts of what they must hold."""
+"""Memories of users in two pools over one folder, which stand for two processes, and dicts of what they must hold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Model = dict[str, Turn]
 
 
 class Pools:
-    """The memories, the models of them, and the comparison of the two."""
+    """The memories, the dicts that model them, and their comparison."""
 
     def __init__(self) -> None:
         self.stack = ExitStack()
@@ -49,7 +49,7 @@ class Pools:
         assert memory.stats().turns == len(model)
         found = states(memory)
         assert found.keys() == model.keys(), "a turn without a state of its own, or a state without a turn"
-        known, numbers = self.numbers[user], dict(memory._core.store._db.rows("SELECT id, seq FROM turn"))
+        known, numbers = self.numbers[user], dict(memory._core.store._handle.db.rows("SELECT id, seq FROM turn"))
         fresh = [seq for name, seq in numbers.items() if known.get(name) != seq]
         assert min(fresh, default=1) > max(known.values(), default=0) or not fresh, "a number was given twice"
         self.numbers[user] |= numbers
@@ -57,7 +57,9 @@ class Pools:
             return
         problems = memory._core.store.check(EXTRACTOR)
         assert problems == (), f"something is wrong: {problems}"
-        assert memory.health().failed.get("extract", 0) == len(having(found, "failed")), "given up, and nobody is told"
+        assert memory.health().failed.get("extract", 0) == len(having(found, "failed")), (
+            "jobs failed, and health() does not report them"
+        )
         assert indexed(memory) == set(model), "the index holds what is no turn, or lacks one"
         facts = memory.facts(list(model))
         stated = {fact for fact in facts if fact.extractor == EXTRACTOR.name}
@@ -98,13 +100,13 @@ class Pools:
         assert [outcome if outcome == "refused" else "stored" for outcome in outcomes] == expected, "taken otherwise"
 
     def enrich(self, memory: Memory, mood: Mood) -> tuple[set[str], list[str]]:
-        """Have a model read; return which turns it is done with now, and which are left."""
+        """Run enrich(); return which turns are done now, and which are not."""
         self.mood, before = mood, states(memory)
         with suppress(ModelError):
             memory.enrich()
         after = states(memory)
         done = set(having(before, "done"))
-        assert done <= set(having(after, "done")), "what was done is owed again"
+        assert done <= set(having(after, "done")), "a job that was done is queued again"
         REACHED["read by a model"] += len(set(having(after, "done")) - done)
         REACHED["given up"] += len(having(after, "failed")) - len(having(before, "failed"))
         return set(having(after, "done")) - done, having(after, "pending")
@@ -131,10 +133,9 @@ class Pools:
 
 
 def states(memory: Memory) -> dict[str, str]:
-    """Return how far reading each turn has come; two states of one turn would be an error of SQLite."""
-    return dict(
-        memory._core.store._db.rows("SELECT turn.id, state FROM job JOIN turn USING (seq) WHERE kind = 'extract'")
-    )
+    """Return the state of each turn's extraction job."""
+    db = memory._core.store._handle.db
+    return dict(db.rows("SELECT turn.id, state FROM job JOIN turn USING (seq) WHERE kind = 'extract'"))
 
 
 def having(found: dict[str, str], state: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A disk that loses power: every write is logged, and any moment of the log can be turned into what might be left.
+"""A disk that loses power: every write is logged, and each moment of the log gives the files that might be left then.
 
 What was synced is there. Of what was written since, each write may be there, be missing, or be torn at a sector; of
 the names changed in a folder since it was synced, some first ones hold. Shared memory is never left.
@@ -24,7 +24,7 @@ _JOURNALS = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL | apsw.SQLITE_O
 
 @dataclass(slots=True)
 class Log:
-    """What was done to the disk, in order, and what had been promised at which point of it."""
+    """The operations on the disk, in order, and what had been acknowledged at which point."""
 
     ops: list[tuple[Any, ...]] = field(default_factory=list)
     acks: list[tuple[int, Any]] = field(default_factory=list)
@@ -32,11 +32,11 @@ class Log:
     syncs: int = 0
 
     def ack(self, promise: Any) -> None:
-        """Note that a caller was told that this is so."""
+        """Record that this state was acknowledged to a caller."""
         self.acks.append((len(self.ops), promise))
 
     def promised(self, point: int) -> tuple[Any, Any]:
-        """Return what was promised last at a point of the log, and what was under way there."""
+        """Return the last acknowledged state at a point of the log, and the one being written there."""
         made = [index for index, (position, _) in enumerate(self.acks) if position <= point]
         last = made[-1] if made else -1
         return (self.acks[last][1] if made else None), (self.acks[last + 1][1] if last + 1 < len(self.acks) else None)
@@ -89,7 +89,7 @@ class _LoggedFile(apsw.VFSFile):
 
 @contextmanager
 def logged(log: Log) -> Iterator[str]:
-    """Log what SQLite does on the VFS of the name given, and what Python code does to files."""
+    """Log the operations of SQLite on the named VFS, and those of Python code on files."""
     vfs = _LoggedVFS("logged", log)
     try:
         with _logged_files(log):
@@ -134,7 +134,7 @@ class _File:
 
 
 class Disk:
-    """What the log has done up to a point, and what a power cut there might leave."""
+    """The state of the disk at a point of the log, and what a power cut there might leave."""
 
     def __init__(self) -> None:
         self._now: dict[str, _File] = {}
@@ -142,7 +142,7 @@ class Disk:
         self._renamed: list[tuple[str, str, _File | None]] = []
 
     def apply(self, op: tuple[Any, ...]) -> None:
-        """Do one operation of a log."""
+        """Replay one operation of a log."""
         getattr(self, f"_{op[0]}")(*op[1:])
 
     def left(self, damage: Damage, random: Random) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Looking for what should be gone: every form a text or vector may take, in every byte that a memory can reach."""
+"""A search for erased content: every form a text or vector may take, in every byte of the files of a memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Needles = dict[str, bytes]
 
 
 def forms(text: str) -> Needles:
-    """Return the bytes a text may be stored as, by what they are called."""
+    """Return the byte strings a text may be stored as, by name."""
     spelled = {
         "as it is": text,
         "lower case": text.lower(),
@@ -35,7 +35,7 @@ def forms(text: str) -> Needles:
 
 
 def vector_forms(vector: np.ndarray) -> Needles:
-    """Return the bytes a vector may be stored as."""
+    """Return the byte strings a vector may be stored as, by name."""
     packed, scale = pack(vector)
     graph = VoyagerGraph(len(vector), 8, 16, compact=True)
     graph.add(np.array([0]), np.frombuffer(packed, np.int8)[None].astype(np.float32) * np.float32(scale))
@@ -44,7 +44,7 @@ def vector_forms(vector: np.ndarray) -> Needles:
 
 
 def hits(needles: Needles, folders: Iterable[Path]) -> list[str]:
-    """Return which needles lie where: in files, and in deleted files that this process still holds open."""
+    """Return which needles are in which files, deleted ones that this process still holds open included."""
     found = []
     files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
     for file in (*files, *_deleted_but_open()):

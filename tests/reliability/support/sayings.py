@@ -1,4 +1,4 @@
-"""What the machine's people say, what follows from it, and models that read it well, badly or not at all."""
+"""The texts of the state machine, the facts that follow from them, and models that find them well, badly or never."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SESSIONS = ("s1", "s2", "S1", "s%")
 TOWNS = ("Porto", "Lisbon", "Bergen")
 REACH = 2  # of `small_thresholds`: how many facts further one is looked for that takes a fact's place
 
-Mood = Literal["well", "spoilt", "down"]
+Mood = Literal["well", "malformed", "down"]
 
 
 class LivingExtractor(SayingExtractor):
@@ -44,7 +44,7 @@ EXTRACTOR = LivingExtractor()
 
 
 def predicted(turns: Iterable[Turn]) -> set[Fact]:
-    """Return the facts of turns in order of arrival: a later town of a speaker takes the place of an earlier."""
+    """Return the facts of turns in order of arrival: a later town of a speaker replaces an earlier one."""
     facts = {fact: turn for turn in turns for fact in EXTRACTOR.extract(turn)}
     homes = [fact for fact in facts if fact.predicate == "lives in"]
     homes.sort(key=lambda fact: facts[fact].time)  # and, as sorting is stable, by arrival
@@ -82,7 +82,7 @@ def token_in(text: str) -> str:
 
 
 def reply(request: Complete, mood: Mood) -> str:
-    """Return what a model makes of a turn: that its speaker mentions a word; the same, spoilt; or nothing at all."""
+    """Return a model's reply to a turn: that its speaker mentions a word; the same, malformed; or none."""
     if mood == "down":
         raise ModelUnavailable("down", retryable=True)
     token = token_in(request.prompt.rpartition("<turn")[2])

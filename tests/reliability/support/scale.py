@@ -1,4 +1,4 @@
-"""How long a gate runs: on every change, nightly, or cut down to see it turn red under sabotage."""
+"""The sizes of a gate: usual, nightly, and reduced, for runs under a sabotage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ REDUCED = "EVIMEM_SABOTAGE" in os.environ and os.environ.get("EVIMEM_SIZE") != "
 
 
 def sizes(usual: int, *, nightly: int | None = None, reduced: int | None = None) -> list[Any]:
-    """Return the values to parametrize a gate with: its usual size, and its nightly one under that mark."""
+    """Return the values to parametrize a gate with: its usual size and, under the mark `nightly`, its nightly one."""
     if REDUCED:
         return [reduced or max(1, usual // 10)]
     return [usual] + ([pytest.param(nightly, marks=pytest.mark.nightly)] if nightly else [])
 
 
 def bound(trials: int) -> str:
-    """Return the 95 % upper bound of a rate of which no case was seen (the rule of three)."""
+    """Return the 95 % upper bound of a rate after so many trials without a case (the rule of three)."""
     return f"95 % upper bound {100 * 3 / trials:.2g} %"

@@ -1,6 +1,6 @@
-"""Everything a memory stores, table by table, told by ids instead of row numbers, so that two memories can be compared.
+"""Everything a memory stores, table by table, with ids instead of row numbers, so that two memories can be compared.
 
-Every table of the schema is read, whatever it is called: a new one is compared from the day it is added.
+Tables are listed from the schema: a new one is compared from the day it is added.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Dump = dict[str, Any]
 
 def dump(memory: Memory) -> Dump:
     """Return what every table holds."""
-    db = memory._core.store._db
+    db = memory._core.store._handle.db
     names = {table: dict(db.rows(sql)) for table, sql in _NAMES.items()}
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     plain = [name for name in tables if not name.startswith("sqlite_") and name not in _INDEX | _OF_THE_FILE]
@@ -40,7 +40,7 @@ def dump(memory: Memory) -> Dump:
 
 
 def differences(one: Dump, other: Dump) -> list[str]:
-    """Return in which tables two dumps differ, and in what."""
+    """Return the tables in which two dumps differ, with the differences."""
     said = []
     for table in sorted(one.keys() | other.keys()):
         left, right = one.get(table), other.get(table)
@@ -54,8 +54,8 @@ def differences(one: Dump, other: Dump) -> list[str]:
 
 
 def indexed(memory: Memory) -> set[str]:
-    """Return the ids of the turns that the index holds anything of; what is left of others is told by its number."""
-    names = {table: dict(memory._core.store._db.rows(sql)) for table, sql in _NAMES.items()}
+    """Return the ids of the turns of which the index holds anything, or the row number of one that is gone."""
+    names = {table: dict(memory._core.store._handle.db.rows(sql)) for table, sql in _NAMES.items()}
     return set(_index(memory, names))
 
 
@@ -83,7 +83,7 @@ def _named(value: Any, table: str | None, names: dict[str, dict[int, Any]]) -> A
 def _index(memory: Memory, names: dict[str, dict[int, Any]]) -> dict[str, Any]:
     """Return what the index holds of each turn: its columns, events, terms and vector."""
     store = memory._core.store
-    db, size, dimension = store._db, store._layers.segments.size, store._layers.segments.dimension
+    db, size, dimension = store._handle.db, store._handle.layers.segments.size, store._handle.layers.segments.dimension
     index: dict[str, Any] = {}
 
     def put(seq: int, columns: Any, events: Any, terms: Any, vector: bytes, scale: float) -> None:

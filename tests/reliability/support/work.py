@@ -1,4 +1,4 @@
-"""A mixed day's work on a memory, step by step, beside a model that says what must be there after each step."""
+"""Random operations on a memory, step by step, and a model of what must be stored after each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Model = dict[str, Turn]  # what is stored, by id, in order of arrival
 
 
 class Ghost:
-    """A memory that does nothing, to work out what a day's work would lead to."""
+    """A memory that does nothing, to compute the model alone."""
 
     def __init__(self) -> None:
         self._core = SimpleNamespace(embedder=None)
@@ -27,7 +27,7 @@ class Ghost:
 
 
 class Work:
-    """Does one random thing at a time to a memory, and keeps the model of it; to turns, each is one transaction."""
+    """Does one random operation at a time and updates the model; each changes turns in one transaction."""
 
     def __init__(self, memory: Memory | Ghost, random: Random, model: Model | None = None, first: int = 0) -> None:
         self.memory = memory
@@ -46,11 +46,11 @@ class Work:
 
     @property
     def coming(self) -> str:
-        """What the next step does."""
+        """The operation of the next step."""
         return self._steps[-1].__name__.lstrip("_")
 
     def step(self) -> None:
-        """Do the next thing."""
+        """Do the next operation."""
         self._steps.pop()()
 
     def _fresh(self, count: int) -> list[Turn]:
@@ -107,7 +107,7 @@ class Work:
 
 
 def work_log(memory: Memory, seed: int, steps: int) -> Iterator[Model]:
-    """Yield the model after each step of a day's work, once the memory has acknowledged it."""
+    """Yield the model after each step, once the memory has acknowledged it."""
     work = Work(memory, Random(seed))
     for _ in range(steps):
         work.step()
@@ -115,7 +115,7 @@ def work_log(memory: Memory, seed: int, steps: int) -> Iterator[Model]:
 
 
 def complaint(path: Path, allowed: Sequence[Model]) -> str | None:
-    """Return what is wrong with a file in which one of these models must be, or None."""
+    """Return how a file differs from every one of these models, or None."""
     try:
         with open_memory(path) as memory:
             found = mismatch(memory, allowed)
@@ -126,7 +126,7 @@ def complaint(path: Path, allowed: Sequence[Model]) -> str | None:
 
 
 def mismatch(memory: Memory, allowed: Sequence[Model]) -> str | None:
-    """Return in what an open memory differs from each of these models or from its own turns, or None."""
+    """Return how an open memory differs from every one of these models, or from its own turns, or None."""
     stored = list(memory.turns())
     if not any(stored == list(model.values()) for model in allowed):
         wanted = " or ".join(str(list(model)) for model in allowed)

@@ -1,4 +1,4 @@
-"""The small world the gates run in: an embedder of words, an extractor whose facts can be predicted, and turns."""
+"""Test data of the gates: an embedder of words, an extractor with predictable facts, turns, and small thresholds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from unittest.mock import patch
 
 import evimem.edges.fact_vectors
 import evimem.index.supersede
-import evimem.store.sqlite
+import evimem.store.handle
+import evimem.store.writes
 from evimem import Fact, Memory, Turn
 from evimem.doors.operations import Core
 from evimem.extract import fact_id
@@ -46,7 +47,7 @@ class SayingExtractor:
 
 
 class Unreachable(WordEmbedder):
-    """The same embedder while its server is down, so that vectors stay owed."""
+    """The same embedder while its server is down, so that vectors stay queued."""
 
     def embed(self, texts: Sequence[str]) -> Any:
         raise ConnectionError(f"the embedding server is down, {len(texts)} text(s) were not embedded")
@@ -80,7 +81,7 @@ def small_thresholds() -> Iterator[None]:
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
         patch.object(evimem.index.supersede, "REACH", 2),
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
-        patch.object(evimem.store.sqlite, "EVERY", 5),
-        patch.object(evimem.store.sqlite, "LINK_NOW", 40),
+        patch.object(evimem.store.handle, "EVERY", 5),
+        patch.object(evimem.store.writes, "LINK_NOW", 40),
     ):
         yield

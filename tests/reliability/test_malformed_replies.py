@@ -1,4 +1,4 @@
-"""A spoilt reply costs no turn: it is told from one without facts, nothing ungrounded is kept, and the next is read."""
+"""A malformed reply loses no turn: it is told from one without facts, adds nothing ungrounded, and the next is read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fact(turn: Turn) -> dict[str, str]:
 
 def states(memory: Memory) -> dict[str, tuple[str, str | None]]:
     sql = "SELECT turn.id, state, error FROM job JOIN turn USING (seq) WHERE kind = 'extract'"
-    return {name: (state, error) for name, state, error in memory._core.store._db.rows(sql)}
+    return {name: (state, error) for name, state, error in memory._core.store._handle.db.rows(sql)}
 
 
 def by_model(memory: Memory, name: str) -> list[evimem.Fact]:
@@ -44,20 +44,20 @@ def by_model(memory: Memory, name: str) -> list[evimem.Fact]:
 
 
 def check_grounded(memory: Memory, turn: Turn) -> int:
-    """Compare what a model's reply left of a turn with its words: where it stands, and that it was said."""
+    """Check that every stored fact of a model has a span and an object in the text of its turn."""
     found = by_model(memory, turn.id)
     for one in found:
         quote = turn.text[slice(*one.span)]
         assert quote.strip(), f"a fact that stands nowhere: {one}"
         assert one.subject == turn.speaker or is_anchored(one.subject, [turn.speaker, turn.text], share=1.0), (
-            f"what nobody said was stored: {one}"
+            f"an ungrounded fact was stored: {one}"
         )
-        assert is_anchored(one.object, [turn.text]), f"what nobody said was stored: {one}"
+        assert is_anchored(one.object, [turn.text]), f"an ungrounded fact was stored: {one}"
     return len(found)
 
 
 @pytest.mark.parametrize("count", sizes(5_000, nightly=50_000, reduced=400))
-def test_a_spoilt_reply_costs_no_turn_and_the_next_is_read(
+def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     reached: Counter[str] = Counter()
@@ -65,12 +65,12 @@ def test_a_spoilt_reply_costs_no_turn_and_the_next_is_read(
     for page in range(count // PAGE):
         turns = [said(page * PAGE + number) for number in range(PAGE)]
         random, clock = Random(f"{seed}/{page}"), FakeClock(1.7e9)
-        spoilt = {t.text: next(mutants([{"facts": [fact(t)]}], 1, random.getrandbits(32))) for t in turns}
+        malformed = {t.text: next(mutants([{"facts": [fact(t)]}], 1, random.getrandbits(32))) for t in turns}
         well = [False]
 
-        def reply(request: Complete, spoilt: dict[str, str] = spoilt, well: list[bool] = well) -> str:
-            asked = next(text for text in spoilt if text in request.prompt.rpartition("<turn")[2])
-            return json.dumps({"facts": [fact(Turn("", "", "Mira", asked, NOON))]}) if well[0] else spoilt[asked]
+        def reply(request: Complete, malformed: dict[str, str] = malformed, well: list[bool] = well) -> str:
+            asked = next(text for text in malformed if text in request.prompt.rpartition("<turn")[2])
+            return json.dumps({"facts": [fact(Turn("", "", "Mira", asked, NOON))]}) if well[0] else malformed[asked]
 
         model = ScriptedModel(then=reply)
         with evimem.open(disk / f"{page}", llm=model, embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock) as memory:
@@ -93,13 +93,15 @@ def test_a_spoilt_reply_costs_no_turn_and_the_next_is_read(
             assert memory.health().pending == {}
             assert all(len(by_model(memory, name)) == 1 for name in unread), "a later reply was not read"
     assert min(reached["done"], reached["bad output"]) > count / 10, f"bad output is told from none nowhere: {reached}"
-    tell(f"{count} spoilt replies to turns, {reached['bad output']} told as such, {facts} facts kept: {bound(count)}")
+    tell(
+        f"{count} malformed replies to turns, {reached['bad output']} told as such, {facts} facts kept: {bound(count)}"
+    )
 
 
 @pytest.mark.parametrize(
     ("reply", "status"), [('{"facts": []}', "ok"), ("{}", "degraded"), ("I'd rather not.", "degraded")]
 )
-def test_no_facts_and_a_bad_reply_are_two_things(disk: Path, reply: str, status: str) -> None:
+def test_no_facts_and_a_bad_reply_are_told_apart(disk: Path, reply: str, status: str) -> None:
     clock = FakeClock(1.7e9)
     with evimem.open(
         disk / "m", llm=ScriptedModel(then=reply), embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock

@@ -1,0 +1,146 @@
+"""What a store returns without changing it. Each function sees one state of the file throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..edges import ranked
+from ..index.ranking import rank
+from ..raw import digest
+from ..text.names import is_about
+from ..text.terms import terms
+from ..types.stored import About, Job, JobKind, Roster
+from ..types.values import Fact, Hit, Query, Turn
+from .handle import StoreHandle
+from .layers import Layers
+from .resolve_query import question_of
+
+ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
+
+
+def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
+    """See `Store.known`."""
+    kept = [handle.layers.raw.digest_of(turn.id) for turn in turns]
+    return tuple(old is not None and old == digest(turn) for old, turn in zip(kept, turns, strict=True))
+
+
+def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
+    """See `Store.recall`."""
+    layers = handle.layers
+    with layers.db.reading():
+        corpus = handle.corpus()
+        question = question_of(query, layers.raw, layers.segments.dimension)
+        if question is None:
+            return ()
+        index = handle.ann.nearest(corpus, handle.ann_origin())
+        found = rank(question, corpus, query.k, question.weights, index)
+        # A position counts from 0, a sequence number from 1.
+        seqs = [one.position + 1 for one in found]
+        adjacent = sorted({position + 1 for one in found for position in one.neighbours})
+        turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(adjacent)
+        neighbours = [tuple(ids[position + 1] for position in one.neighbours) for one in found]
+    return tuple(
+        Hit(turn, tuple(facts[seq]), one.score, one.parts, "search", near)
+        for seq, turn, one, near in zip(seqs, turns, found, neighbours, strict=True)
+    )
+
+
+def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+    """See `Store.expand`."""
+    layers = handle.layers
+    with layers.db.reading():
+        seeds = layers.raw.seqs(turn_ids)
+        best = ranked(seeds, layers.edges.around(seeds), limit)
+        seqs = [link.target for link, _ in best]
+        turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
+    return tuple(
+        Hit(turn, tuple(facts[link.target]), score, {"edge": score}, f"edge:{link.kind}")
+        for turn, (link, score) in zip(turns, best, strict=True)
+    )
+
+
+def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
+    """See `Store.read`."""
+    with handle.db.reading():
+        return tuple(handle.layers.raw.read(handle.layers.raw.seqs(turn_ids)))
+
+
+def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
+    """See `Store.contexts`."""
+    with handle.db.reading():
+        return tuple(handle.layers.raw.contexts(turn_ids, before, after))
+
+
+def facts_of(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
+    """See `Store.facts`."""
+    layers = handle.layers
+    with layers.db.reading():
+        seqs = layers.raw.seqs(turn_ids)
+        found = layers.facts.of_turns(seqs)
+    return tuple(fact for seq in seqs for fact in found[seq])
+
+
+def about(handle: StoreHandle, entity: str, limit: int) -> About:
+    """See `Store.about`; only the newest `ABOUT` turns that name the entity are read."""
+    layers = handle.layers
+    with layers.db.reading():
+        seqs = seqs_naming(handle, entity)[-ABOUT:]
+        speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
+        found = [fact for seq in reversed(seqs) for fact in layers.facts.of_turns([seq])[seq]]
+    kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]
+    return About(entity, len(kept), tuple(kept[:limit]))
+
+
+def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
+    """Return the sequence numbers of the turns that hold every term of a name, ascending."""
+    return [position + 1 for position in handle.corpus().holding(terms(entity))]
+
+
+def roster(handle: StoreHandle) -> Roster:
+    """See `Store.roster`."""
+    with handle.db.reading():
+        return handle.layers.raw.roster()
+
+
+def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None) -> tuple[Job, ...]:
+    """See `Store.due`."""
+    layers = handle.layers
+    with layers.db.reading():
+        jobs = layers.jobs.due(kind, limit, reason)
+        seqs = [seq for seq, _ in jobs]
+        turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
+    return tuple(Job(turn, tuple(facts[seq]), attempts) for turn, (seq, attempts) in zip(turns, jobs, strict=True))
+
+
+def setting(handle: StoreHandle, name: str) -> str | None:
+    """See `Store.setting`."""
+    with handle.db.reading():
+        return handle.layers.setting(name)
+
+
+def turns(layers: Layers) -> Iterator[Turn]:
+    """Yield every turn in order of arrival; no transaction is held between pages."""
+    with layers.db.decoding():
+        for page in layers.raw.pages():
+            yield from (turn for _, turn in page)
+
+
+def turns_with_facts(layers: Layers) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
+    """Yield every turn with its facts, in order of arrival; no transaction is held between pages."""
+    with layers.db.decoding():
+        for page in layers.raw.pages():
+            facts = layers.facts.of_turns([seq for seq, _ in page])
+            yield from ((turn, tuple(facts[seq])) for seq, turn in page)
+
+
+def unread(layers: Layers, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
+    """Yield every turn that a model has not read yet, with up to `before` turns that precede it in its dialogue.
+
+    Turns that were never queued for extraction are included; nothing is queued by asking.
+    """
+    with layers.db.decoding():
+        for page in layers.raw.pages():
+            pending = set(layers.jobs.unfinished("extract", [seq for seq, _ in page]))
+            selected = [turn for seq, turn in page if seq in pending]
+            contexts = layers.raw.contexts([turn.id for turn in selected], before, 0)
+            yield from ((turn, context[:-1]) for turn, context in zip(selected, contexts, strict=True))

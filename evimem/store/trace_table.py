@@ -1,0 +1,56 @@
+"""Kept traces: the newest `KEPT_TRACES`, each with the turns it cites, so that forgetting a turn drops it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..errors import UNREADABLE, InvalidQuery, StoreCorrupt
+from ..types.trace import Found, Trace
+from .layers import Layers
+
+KEPT_TRACES = 100
+_TABLES = ("trace_turn", "trace")  # the rows that refer to a trace first, for the foreign key
+
+
+def insert_trace(layers: Layers, trace: Trace) -> int:
+    """Store a trace and drop the oldest beyond `KEPT_TRACES`, inside a transaction of the caller; return its number."""
+    number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))
+    cited = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
+    rows = [(number, seq) for turn_id in cited if (seq := layers.raw.find(turn_id)) is not None]
+    layers.db.executemany("INSERT INTO trace_turn (number, seq) VALUES (?, ?)", rows)
+    for table in _TABLES:
+        layers.db.execute(f"DELETE FROM {table} WHERE number <= ?", (number - KEPT_TRACES,))
+    return number
+
+
+def read_trace(layers: Layers, number: int | None) -> Trace:
+    """Return a stored trace, the newest without a number. Raise InvalidQuery where there is none."""
+    wanted = number if number is not None else layers.db.value("SELECT max(number) FROM trace")
+    body = layers.db.value("SELECT body FROM trace WHERE number = ?", (wanted,))
+    if body is None:
+        raise InvalidQuery(f"no trace {number if number is not None else ''} in this memory; keep_trace() stores one")
+    return Trace.from_json(body)
+
+
+def drop_traces_of(layers: Layers, seqs: Sequence[int]) -> None:
+    """Drop every trace that cites one of these turns: it quotes them."""
+    for seq in seqs:
+        numbers = layers.db.rows("SELECT number FROM trace_turn WHERE seq = ?", (seq,))
+        for table in _TABLES:
+            layers.db.executemany(f"DELETE FROM {table} WHERE number = ?", numbers)
+
+
+def unreadable_traces(layers: Layers) -> Iterator[tuple[int, Exception]]:
+    """Yield the number of each trace that cannot be read, with the exception it raises."""
+    for (number,) in layers.db.rows("SELECT number FROM trace ORDER BY number"):
+        try:
+            read_trace(layers, number)
+        except (*UNREADABLE, StoreCorrupt) as error:
+            yield number, error
+
+
+def drop_unreadable_traces(layers: Layers) -> None:
+    """Drop the traces that cannot be read: unlike derived rows, they cannot be made again."""
+    for number, _ in list(unreadable_traces(layers)):
+        for table in _TABLES:
+            layers.db.execute(f"DELETE FROM {table} WHERE number = ?", (number,))

@@ -1,0 +1,167 @@
+"""What changes a store's turns and jobs. Each function is one transaction: it is kept whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from ..edges import threshold
+from ..embedding.quantize import pack
+from ..errors import InvalidTurn, TurnConflict
+from ..index.prepared_query import microseconds
+from ..raw import check_clock, digest
+from ..types.reports import AddReport, EraseReport, TurnStatus
+from ..types.stored import Entry, JobKind
+from .erase import Erasure
+from .forgotten_ids import was_forgotten
+from .handle import StoreHandle
+from .layers import Layers, events
+
+# Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
+# others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
+LINK_NOW = 4_096
+
+
+def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+    """See `Store.write`."""
+    layers = handle.layers
+    with handle.writing():
+        statuses: list[TurnStatus] = []
+        written: list[tuple[int, Entry]] = []
+        for entry in entries:
+            try:
+                status, seq = _write_one(layers, entry)
+            except (TurnConflict, InvalidTurn) as error:
+                if strict:
+                    raise
+                status, seq = TurnStatus(entry.turn.id, "refused", str(error)), None
+            if seq is not None:
+                written.append((seq, entry))
+            statuses.append(status)
+        if written:
+            _link(layers, written)
+            layers.segments.seal(written[-1][0])
+            layers.count_commit()
+    if written:
+        handle.after_commit()
+    pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
+    facts = sum(len(entry.facts) for _, entry in written)
+    return AddReport.of([replace(one, pending=pending.get(one.id, ())) for one in statuses], facts)
+
+
+def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
+    """See `Store.settle`; turns that were forgotten since they were offered are skipped."""
+    layers = handle.layers
+    with handle.writing():
+        known = [(seq, entry) for entry in entries if (seq := layers.raw.find(entry.turn.id)) is not None]
+        for seq, entry in known:
+            if kind == "vector":
+                layers.segments.set_vector(seq, pack(entry.vector))
+            elif kind == "extract":
+                layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
+                layers.segments.set_events(seq, events(layers.facts.of_turns([seq])[seq]))
+        relinked = kind != "vector" and _link(layers, known, now=kind == "link")
+        layers.jobs.complete(kind, [seq for seq, _ in known])
+        layers.count_commit(rewrote=kind != "link", relinked=relinked)
+    handle.after_commit()
+
+
+def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
+    """Queue a job of a kind for every turn that never had one."""
+    with handle.writing():
+        handle.layers.jobs.enqueue(kind, [seq for page in handle.layers.raw.pages() for seq, _ in page])
+        handle.layers.count_commit()
+
+
+def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
+    """See `Store.hold`."""
+    layers = handle.layers
+    with handle.writing():
+        seqs = [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None]
+        layers.jobs.hold(kind, seqs, reason, seconds)
+        layers.count_commit()
+
+
+def postpone(handle: StoreHandle, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
+    """See `Store.postpone`."""
+    layers = handle.layers
+    with handle.writing():
+        seq = layers.raw.find(turn_id)
+        if seq is not None:
+            layers.jobs.postpone(kind, seq, error, seconds)
+            layers.count_commit()
+
+
+def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
+    """See `Store.keep_setting`."""
+    with handle.writing():
+        handle.layers.keep_setting(name, value)
+        handle.layers.count_commit()
+    handle.after_commit()
+
+
+def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
+    """See `Store.forget`."""
+    return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
+
+
+def forget_where(handle: StoreHandle, session: str | None, before: datetime | None, as_in: Path | None) -> EraseReport:
+    """Erase what a condition selects: see `Erasure.where`."""
+    return _erase(handle, lambda erasure: erasure.where(session, before, as_in))
+
+
+def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
+    """Store one turn with all that is known of it; return its sequence number where it is new."""
+    turn = entry.turn
+    kept = layers.raw.digest_of(turn.id)
+    if kept is not None:
+        if kept != digest(turn):
+            raise TurnConflict(turn.id)
+        return TurnStatus(turn.id, "exists"), None
+    check_clock(layers.db, turn)
+    place = layers.raw.append(turn)
+    seq = place.seq
+    layers.facts.insert(seq, microseconds(turn.time), entry.facts)
+    packed = None if entry.vector is None else pack(entry.vector)
+    layers.segments.insert(seq, layers.row(place, turn, entry.facts, packed))
+    for kind in entry.owes:
+        layers.jobs.enqueue(kind, [seq])
+    if packed is None:
+        layers.jobs.enqueue("vector", [seq])
+    return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
+
+
+def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> bool:
+    """Link the facts of these turns to similar ones, or queue that where the memory is large or vectors are missing.
+
+    Return what `EdgeGraph.link` does.
+    """
+    linkable = [(seq, entry) for seq, entry in written if entry.facts]
+    embedded = all(entry.fact_vectors is not None for _, entry in linkable)
+    if not linkable:
+        return False
+    if not embedded or (not now and layers.edges.more_than(LINK_NOW)):
+        layers.jobs.enqueue("link", [seq for seq, _ in linkable])
+        return False
+    rows = layers.facts.rows([fact.id for _, entry in linkable for fact in entry.facts])
+    vectors = np.concatenate([entry.fact_vectors for _, entry in linkable])
+    return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
+
+
+def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
+    layers = handle.layers
+    erasure = Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
+    with handle.writing():
+        if changed := act(erasure):
+            # Before the commit: after a crash between the two, nothing would delete the forgotten vectors.
+            handle.ann.drop()
+    if changed:
+        handle.drop_caches()
+        handle.save_mark()
+    report = erasure.report()
+    handle.note_erasure(finished=report.status == "erased")
+    return report
