@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from ..embedding.artifact import VOCABULARY
-from ..embedding.static_embedder import SHIPPED
-from ..text.terms import stem
+from ..text.vocabulary_stems import vocabulary_stems
 
 _LETTERS = 1000  # the vocabulary begins with marks and single characters; words follow, the most frequent first
 _LEAST, _MOST = math.log(60), math.log(30_000)
@@ -24,8 +22,7 @@ def rarity(term: str) -> float:
 @cache
 def _ranks() -> dict[str, int]:
     ranks: dict[str, int] = {}
-    lines = SHIPPED.with_name(VOCABULARY).read_text(encoding="utf-8").split("\n")
-    for number, piece in enumerate(lines[_LETTERS - 100 :]):
-        if piece.isalpha():
-            ranks.setdefault(stem(piece), number)
+    for number, term in enumerate(vocabulary_stems()[_LETTERS - 100 :]):
+        if term:
+            ranks.setdefault(term, number)
     return ranks
