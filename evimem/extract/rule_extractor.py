@@ -25,7 +25,8 @@ class RuleExtractor:
     whole). At most 16 facts come from a turn, and only its first 2,000 characters are read.
 
     `weekday` decides what "last Friday" means, as in `evimem.find_times`: "recent" is the last one before the turn,
-    "previous_week" that of the calendar week before. Safe to use from any thread.
+    "previous_week" that of the ISO week before. With another value `extract` raises InvalidQuery where a turn names a
+    time. Safe to use from any thread.
     """
 
     name = "rules"

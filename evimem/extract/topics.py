@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..lang import ENGLISH
 from ..types.values import Fact
@@ -118,7 +118,7 @@ def _appointment(fact: Fact, parsed: Sense, owner: frozenset[str]) -> frozenset[
     return named if parsed.verb != "be" and named & _APPOINTMENTS else frozenset()
 
 
-_NameAndValue = "tuple[str, str] | None"
+_NameAndValue: TypeAlias = "tuple[str, str] | None"
 
 
 def _home(fact: Fact, parsed: Sense) -> _NameAndValue:
