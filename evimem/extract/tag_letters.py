@@ -66,17 +66,18 @@ class Tag:
 class TagSet:
     """Sets of tags that recur, as strings of their letters."""
 
-    ADVERBS = "Rn"  # between the verbs of a group
-    QUALIFIERS = "Rsn~"  # before a verb group
-    DETERMINERS = "DS"
-    NOUNS = "NMU"
-    NOUN_PHRASE = "NMUJwzg"  # what may stand in a noun phrase after its determiner
-    PERSONS = "iye"  # subject pronouns of persons
-    BASES = "vwL"
-    PASTS = "fk"
-    PARTICIPLES = "kp"
-    FULL_VERBS = "vwfkpgzZL"
-    AUXILIARIES = "bhdm"
+    ADVERBS = Tag.ADVERB + Tag.NOT  # between the verbs of a group
+    QUALIFIERS = Tag.ADVERB + Tag.SO + Tag.NOT + Tag.TIME  # before a verb group
+    DETERMINERS = Tag.DETERMINER + Tag.POSSESSIVE
+    NOUNS = Tag.NOUN + Tag.NAME + Tag.PLURAL
+    # what may stand in a noun phrase after its determiner
+    NOUN_PHRASE = NOUNS + Tag.ADJECTIVE + Tag.BASE_OR_NOUN + Tag.S_FORM_OR_PLURAL + Tag.GERUND
+    PERSONS = Tag.FIRST_PERSON + Tag.SECOND_PERSON + Tag.THIRD_PERSON
+    BASES = Tag.BASE + Tag.BASE_OR_NOUN + Tag.LIKE
+    PASTS = Tag.PAST + Tag.PAST_OR_PARTICIPLE
+    PARTICIPLES = Tag.PAST_OR_PARTICIPLE + Tag.PARTICIPLE
+    FULL_VERBS = BASES + PASTS + Tag.PARTICIPLE + Tag.GERUND + Tag.S_FORM + Tag.S_FORM_OR_PLURAL
+    AUXILIARIES = Tag.BE + Tag.HAVE + Tag.DO + Tag.MODAL
 
 
 _LETTERS: dict[str, str] = {

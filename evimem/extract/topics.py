@@ -16,7 +16,7 @@ ENDING_VERBS = frozenset(ENGLISH.words("predicates.topics.ending_verbs"))
 ENDING = "*"
 """The name of the topic of a fact that ends states of its owner: quit, sold, moved out of."""
 ENDABLE = THINGS.union(ENGLISH.words("predicates.topics.endable"))
-"""The names of the topics that an ending can end. An age or a habit is not ended so."""
+"""The names of the topics that an ending can end. An age or a habit has no such end."""
 UNSETTLED = frozenset(("plan", "statement", "image"))
 """Kinds of facts that neither replace others nor are replaced."""
 
@@ -49,7 +49,10 @@ class Slot(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """Facts replace one another only within a topic; an `ENDING` also replaces facts of its owner's other topics."""
+    """What a fact is about: the words of an owner, and an attribute or `ENDING`.
+
+    Facts replace one another only within a topic, but an `ENDING` also replaces facts of its owner's other topics.
+    """
 
     owner: str
     name: str
