@@ -1,4 +1,4 @@
-"""Facts out of turns: rules that need no model, and what is known about predicates."""
+"""Facts from turns by rule or by a spaCy parse; classes of predicates, and which facts replace others."""
 
 from .identity import fact_id
 from .predicates import predicate_class

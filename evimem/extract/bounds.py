@@ -1,23 +1,36 @@
-"""Where, among the tokens of a clause, the predicate ends and the object stands; what around an object is left out."""
+"""Where in a clause the predicate ends and the object stands, without the fillers and time expressions around it."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
+from ..lang import ENGLISH
 from .grammar import Clause
+from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import GERUND
 
-_PUNCTUATION = frozenset(",;._C")
-_LEFT, _RIGHT = frozenset("R!,;._Cs"), frozenset(",;._C!WBs")
-_LAST_WORDS = frozenset("too also though anyway now".split())
-_CALLED = re.compile(r",M+[.!_]*$")  # "That is a good idea, Ben!"
-_TIME_AFTER = re.compile(r"[,R]*(?:[PQT][Dt]?)?~+(?:P[Dt]?~+)*[R,._]*$")
+_PUNCTUATION = frozenset(letters("COMMA BREAK END SYMBOL AND"))
+_BEFORE_OBJECT = frozenset(letters("ADVERB INTERJECTION COMMA BREAK END SYMBOL AND SO"))
+_AFTER_OBJECT = frozenset(letters("COMMA BREAK END SYMBOL AND INTERJECTION QUESTION_WORD SUBORDINATOR SO"))
+_CLOSING_WORDS = frozenset(ENGLISH.words("grammar.closing_words"))
+_ADDRESSED = re.compile(tag_pattern("COMMA NAME+ [END INTERJECTION SYMBOL]* $"))  # "That is a good idea, Ben!"
+_TIME_AFTER = re.compile(
+    tag_pattern(
+        """
+        [COMMA ADVERB]* (?: [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINER IT]? )? TIME+
+        (?: PREPOSITION [DETERMINER IT]? TIME+ )* [ADVERB COMMA END SYMBOL]* $
+        """
+    )
+)
+_PREPOSITIONS = letters("PREPOSITION TO")
+_NOT_AN_OBJECT = letters("END COMMA BREAK AND SUBORDINATOR QUESTION_WORD GERUND THAT")
+_MAX_PREPOSITIONS = 2
 
 
 class Range(NamedTuple):
-    """Tokens, half-open."""
+    """A half-open range of tokens."""
 
     start: int
     end: int
@@ -26,33 +39,33 @@ class Range(NamedTuple):
 def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
     """Return tokens [start, end) without the fillers, punctuation and time expressions around them."""
     words = sentence.words
-    while start < end and tags[start] in _LEFT:
+    while start < end and tags[start] in _BEFORE_OBJECT:
         start += 1
-    called = _CALLED.search(tags, start, end)
-    end = end if called is None or "," in tags[start : called.start()] else called.start()
-    while end > start and (tags[end - 1] in _RIGHT or words[end - 1] in _LAST_WORDS):
+    addressed = _ADDRESSED.search(tags, start, end)
+    end = end if addressed is None or Tag.COMMA in tags[start : addressed.start()] else addressed.start()
+    while end > start and (tags[end - 1] in _AFTER_OBJECT or words[end - 1] in _CLOSING_WORDS):
         end -= 1
-    if "~" not in tags[start:end]:
+    if Tag.TIME not in tags[start:end]:
         return Range(start, end)
     after = _TIME_AFTER.search(tags, start, end)
     if after is not None:
         return object_range(sentence, tags, start, after.start())
-    while start < end and tags[start] == "~":
+    while start < end and tags[start] == Tag.TIME:
         start += 1
     return Range(start, end)
 
 
 def whole_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
-    """Return tokens [start, end) without the punctuation around them, adverbs and times kept: "late", "last week"."""
+    """Return tokens [start, end) without the punctuation around them; adverbs and times stay: "late", "last week"."""
     while start < end and tags[start] in _PUNCTUATION:
         start += 1
-    while end > start and (tags[end - 1] in _PUNCTUATION or sentence.words[end - 1] in _LAST_WORDS):
+    while end > start and (tags[end - 1] in _PUNCTUATION or sentence.words[end - 1] in _CLOSING_WORDS):
         end -= 1
     return Range(start, end)
 
 
 def with_time(tags: str, start: int, end: int) -> int:
-    """Return where [start, end) stops after `start`: beyond the time expression that follows there."""
+    """Return the end of the time expression that starts at `start` and reaches to `end`, or else `start`."""
     after = _TIME_AFTER.match(tags, start, end)
     last = after.end() if after is not None else start
     while last > start and tags[last - 1] in _PUNCTUATION:
@@ -61,26 +74,37 @@ def with_time(tags: str, start: int, end: int) -> int:
 
 
 def predicate_end(sentence: Tagged, tags: str, clause: Clause, verb: str, end: int) -> int:
-    """Return where the predicate ends: after a gerund, a particle and the prepositions that the object follows."""
+    """Return where the predicate ends: after a gerund, particles, and the prepositions before the object."""
     at = clause.end
     following = tags[at : at + 1]
-    if (following == "g" and verb in GERUND and _leads_on(tags, at + 1, verb)) or (
-        following in tuple("kp") and verb == "get"
-    ):
+    is_gerund = following == Tag.GERUND and verb in GERUND and _has_complement(tags, at + 1, verb)
+    is_passive = following in tuple(TagSet.PARTICIPLES) and verb == "get"
+    if is_gerund or is_passive:
         at += 1
-    if tags[at - 1] != "b":
-        while at < end and tags[at] == "r":
+    if tags[at - 1] != Tag.BE:
+        while at < end and tags[at] == Tag.PARTICLE:
             at += 1
-        if tags[at - 1] == "r" and verb == "end" and tags[at : at + 1] == "g":  # "ended up staying"
+        if tags[at - 1] == Tag.PARTICLE and verb == "end" and tags[at : at + 1] == Tag.GERUND:  # "ended up staying"
             at += 1
-    mark = at
-    while mark < end and mark - at < 2 and (tags[mark] in "PT" or sentence.words[mark] == "as"):
-        mark += 1
-    dated = tags[mark : mark + 1] == "~" or (tags[mark : mark + 1] in ("D", "t") and tags[mark + 1 : mark + 2] == "~")
-    return at if mark >= end or dated or tags[mark] in ".,;CBWgq" else mark
+    after = at  # the prepositions
+    while after < end and after - at < _MAX_PREPOSITIONS and _is_preposition(sentence, tags, after):
+        after += 1
+    if after >= end or _is_time(tags, after) or tags[after] in _NOT_AN_OBJECT:
+        return at
+    return after
 
 
-def _leads_on(tags: str, at: int, verb: str) -> bool:
+def _is_preposition(sentence: Tagged, tags: str, at: int) -> bool:
+    return tags[at] in _PREPOSITIONS or sentence.words[at] == "as"
+
+
+def _is_time(tags: str, at: int) -> bool:
+    """Return whether a time expression starts here, with or without a determiner."""
+    determiner = tags[at : at + 1] in (Tag.DETERMINER, Tag.IT)
+    return tags[at : at + 1] == Tag.TIME or (determiner and tags[at + 1 : at + 2] == Tag.TIME)
+
+
+def _has_complement(tags: str, at: int, verb: str) -> bool:
     """Return whether something follows a gerund, so that it is not itself the object: "started learning Greek"."""
     following = tags[at : at + 1]
-    return following not in ("", ".") and (verb == "go" or following not in (",", "C", "~"))
+    return following not in ("", Tag.END) and (verb == "go" or following not in (Tag.COMMA, Tag.AND, Tag.TIME))

@@ -1,27 +1,27 @@
-"""What the caption of a shared image states: one fact, its span in the caption."""
+"""What the caption of a shared image states: one fact, with its span in the caption."""
 
 from __future__ import annotations
 
 import re
 
+from ..lang import ENGLISH
 from .clause_facts import Statement
 from .fact_text import Voice, clean
 
 MAX_CAPTION = 400  # characters
 
 _OPENING = re.compile(
-    r"\s*(?:this is\s+)?(?:an?|the)\s+(photo|photography|photograph|picture|image|screenshot|drawing|painting)\s+of\s+",
-    re.IGNORECASE,
+    rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
 )
-_NAMES = {"photography": "photo", "photograph": "photo"}
+_SHORT_NAMES = ENGLISH.table("terms.image_names")
 
 
 def read_caption(caption: str, voice: Voice) -> Statement | None:
-    """Return (speaker, shared a photo of, what it shows), or None for an empty caption."""
+    """Return the fact (speaker, "shared a photo of", what it shows), or None for an empty caption."""
     text = caption[:MAX_CAPTION].rstrip(" .\n\t")
     opening = _OPENING.match(text)
     kind = opening.group(1).lower() if opening is not None else "photo"
-    kind = _NAMES.get(kind, kind)
+    kind = str(_SHORT_NAMES.get(kind, kind))
     start = opening.end() if opening is not None else len(text) - len(text.lstrip())
     shown = clean(text[start:])
     if not shown:

@@ -1,37 +1,39 @@
-"""Facts in plain words: the first person becomes the speaker, contractions are spelled out, fillers fall away."""
+"""The text of facts: the first person becomes the speaker, contractions are spelled out, fillers are dropped."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ..lang import ENGLISH
+from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
 from .verbs import lemma, third_person
 
-# the adverbs that a predicate keeps, because they change what is said
-_KEPT = frozenset(
-    """
-    never always usually often still no longer maybe probably perhaps possibly sometimes almost nearly hardly barely
-    rarely seldom ever again rather supposedly apparently likely once twice regularly
-    """.split()
+_KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
+_SPELLED_OUT = ENGLISH.table("grammar.spelled_out")
+_THIRD_PERSON = ENGLISH.table("grammar.third_person")
+_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_FIRST_PERSON = ENGLISH.words("grammar.first_person")
+_FIRST_PERSON_POSSESSIVE = ENGLISH.words("grammar.first_person_possessive")
+# a capital on these only opens the sentence
+_LOWERED = frozenset(
+    letters(
+        """
+        DETERMINER IT THAT THERE THIRD_PERSON SECOND_PERSON ADVERB ADJECTIVE S_FORM_OR_PLURAL BASE_OR_NOUN GERUND PLURAL
+        PAST_OR_PARTICIPLE
+        """
+    )
 )
-_SPELLED = dict(
-    pair.split(":")
-    for pair in "'m:am 're:are 've:have 'll:will n't:not ca:can wo:will ai:is gon:going wan:want".split()
-)
-_THIRD = dict(pair.split(":") for pair in "am:is 'm:is are:is 're:is were:was have:has 've:has do:does ai:is".split())
-# before these participles 's is "is"; before the others it is "has"
-_STATES = frozenset(
-    """
-    married engaged divorced retired called named based located scared worried stressed supposed done made used broken
-    built involved known related closed finished gone
-    """.split()
-)
-_LOWERED = frozenset("DtqxeyRJzwgUk")
+_UNREPLACED = letters("QUOTE NAME")
+_LEADING_FILLERS = letters("ADVERB INTERJECTION SYMBOL COMMA")
+_DROPPED_ADVERBS = letters("ADVERB SO TIME")
+_BASES_OR_NOUN = letters("BASES NOUN")
+_AFTER_HAVE = letters("PARTICIPLES BE")
 
 
 def clean(text: str) -> str:
-    """Return text with single spaces and without what is not printable: control, format and surrogate characters."""
+    """Return text with single spaces and without unprintable characters: control, format and surrogate."""
     if text.isprintable():
         return " ".join(text.split()) if "  " in text else text.strip()
     return " ".join(filter(None, ("".join(filter(str.isprintable, word)) for word in text.split())))
@@ -44,7 +46,7 @@ def voice_of(speaker: str) -> Voice:
 
 
 class Voice:
-    """Who speaks: tells ranges of tokens as somebody else would."""
+    """A speaker: writes ranges of their tokens in the third person."""
 
     __slots__ = ("_replaced", "name")
 
@@ -52,12 +54,12 @@ class Voice:
         self.name = clean(name) or "speaker"
         owner = self.name + ("'" if self.name.endswith("s") else "'s")
         self._replaced = {
-            **dict.fromkeys(("i", "we", "me", "us", "myself", "ourselves"), self.name),
-            **dict.fromkeys(("my", "our", "mine", "ours"), owner),
+            **dict.fromkeys(_FIRST_PERSON, self.name),
+            **dict.fromkeys(_FIRST_PERSON_POSSESSIVE, owner),
         }
 
     def phrase(self, sentence: Tagged, start: int, end: int) -> str:
-        """Return tokens [start, end) with the first person replaced; what is quoted stays as it was said."""
+        """Return tokens [start, end) with the first person replaced, except in quotations."""
         if start >= end:
             return ""
         words, tags, text, ranges = sentence.words, sentence.tags, sentence.text, sentence.ranges
@@ -69,12 +71,12 @@ class Voice:
         first = False
         for index in range(start, end):
             word = words[index]
-            new = replaced.get(word) if tags[index] not in '"M' else None
-            if new is None and first and tags[index] in "bhmd":
+            new = replaced.get(word) if tags[index] not in _UNREPLACED else None
+            if new is None and first and tags[index] in TagSet.AUXILIARIES:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
-            elif new is None and first and tags[index] in "vwL":
+            elif new is None and first and tags[index] in TagSet.BASES:
                 new = third_person(word)
-            first = (word in ("i", "we") and new is not None) or (first and tags[index] in "Rn")
+            first = (word in ("i", "we") and new is not None) or (first and tags[index] in TagSet.ADVERBS)
             if new is not None:
                 pieces += (text[kept : ranges[index][0]], new)
                 kept = ranges[index][1]
@@ -84,13 +86,14 @@ class Voice:
     def subject(self, sentence: Tagged, start: int, end: int) -> str:
         """Return the subject in tokens [start, end), without the capital that only opens the sentence."""
         tags = sentence.tags
-        while start < end - 1 and tags[start] in "R!_,":
+        while start < end - 1 and tags[start] in _LEADING_FILLERS:
             start += 1
-        if end - start == 1 and tags[start] == "i":
+        if end - start == 1 and tags[start] == Tag.FIRST_PERSON:
             return self.name
         phrase = self.phrase(sentence, start, end)
-        opens = tags[start] in _LOWERED or (tags[start] == "S" and sentence.words[start] not in self._replaced)
-        return phrase[:1].lower() + phrase[1:] if opens and not phrase[1:2].isupper() else phrase
+        possessive = tags[start] == Tag.POSSESSIVE and sentence.words[start] not in self._replaced
+        lowers = tags[start] in _LOWERED or possessive
+        return phrase[:1].lower() + phrase[1:] if lowers and not phrase[1:2].isupper() else phrase
 
     def predicate(self, sentence: Tagged, start: int, end: int, *, first: bool) -> str:
         """Return the verb group in tokens [start, end); `first` when its subject is the speaker."""
@@ -99,18 +102,18 @@ class Voice:
         finite = True
         for index in range(start, end):
             word, tag = words[index], tags[index]
-            if tag in "Rs~":
-                if word in _KEPT:
+            if tag in _DROPPED_ADVERBS:
+                if word in _KEPT_ADVERBS:
                     kept.append(word)
                 continue
-            if tag == "n":
+            if tag == Tag.NOT:
                 kept.append("not" if word == "n't" else word)
                 continue
             if finite and word in ("'s", "'d"):
                 word = _ambiguous(word, words[index + 1 : end], tags[index + 1 : end])
-            elif finite and first and tag in "vwLN":
+            elif finite and first and tag in _BASES_OR_NOUN:
                 word = third_person(lemma(word))
-            elif finite and (tag == "g" or word == "been"):
+            elif finite and (tag == Tag.GERUND or word == "been"):
                 word = ("has " if word == "been" else "is ") + _spelled(word, first=False)
             else:
                 word = _spelled(word, first=first and finite)
@@ -122,14 +125,15 @@ class Voice:
 def _spelled(word: str, *, first: bool) -> str:
     if word == "'d":
         return "would"
-    if first and word in _THIRD:
-        return _THIRD[word]
-    return _SPELLED.get(word, word)
+    if first and word in _THIRD_PERSON:
+        return str(_THIRD_PERSON[word])
+    return str(_SPELLED_OUT.get(word, word))
 
 
 def _ambiguous(word: str, words: Sequence[str], tags: str) -> str:
     """Return what 's or 'd stands for before the rest of its verb group."""
-    verb = tags.lstrip("Rns~")[:1]
+    verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
+    perfect = verb != "" and verb in _AFTER_HAVE
     if word == "'d":
-        return "had" if verb and verb in "kpb" else "would"
-    return "has" if verb and verb in "kpb" and _STATES.isdisjoint(words) else "is"
+        return "had" if perfect else "would"
+    return "has" if perfect and _STATIVE.isdisjoint(words) else "is"

@@ -1,4 +1,4 @@
-"""How the clauses of a sentence hang together: which assert for themselves, and which are part of another."""
+"""How the clauses of a sentence are connected: which state something themselves, and which are part of another."""
 
 from __future__ import annotations
 
@@ -6,39 +6,68 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from ..lang import ENGLISH
 from .grammar import Clause
+from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import COMPLEMENT, SAY, head
 
-# main asserts for itself; content is the object of the clause before it ("I think she moved"); part belongs to a noun
-# or stays in the object before it; condition qualifies the clause after it; aside says nothing ("you know")
+# main states something itself; content is the object of the clause before it ("I think she moved"); part belongs to a
+# noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("you know")
 Link = Literal["main", "content", "part", "condition", "aside"]
 EMBEDDED = frozenset(("content", "part"))
 
-_CONDITIONS = frozenset(("if", "unless", "whenever"))
-_WHENEVER = frozenset(("when", "while"))
-_OPEN_ENDED = frozenset(("since", "until", "till", "as", "once"))
-_PERCEIVED = frozenset("read see hear show remember forget find need want love".split())
-_NOW = frozenset(("is", "are", "am", "'s", "'m", "'re", "has", "have", "does", "do"))
-_CONNECTOR = re.compile(r'[,;CBQWqs"_][R~,;CBQWqs!"_]*$')
-_LISTENER = re.compile(r"[Rns]*(?:o|S|M|[DS][NMUJ]{1,3})?q?[R~!]*$")
-_FEELING = re.compile(r"[Rns]*[JNk]q?$")
-_ADJECTIVES = re.compile(r"[JNkgRsn,]*$")
+_CONDITIONS = frozenset(ENGLISH.words("grammar.conditions"))
+_CONDITIONS_IN_PRESENT = frozenset(ENGLISH.words("grammar.conditions_in_present"))
+_OPEN_ENDED = frozenset(ENGLISH.words("grammar.open_ended"))
+_PERCEIVED = frozenset(ENGLISH.words("predicates.senses.perceived"))
+_PRESENT_AUXILIARIES = frozenset(
+    (*ENGLISH.words("grammar.present_be"), *ENGLISH.words("grammar.other_present_auxiliaries"))
+)
+_CONNECTOR = re.compile(
+    tag_pattern(
+        """
+        [COMMA BREAK AND SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUESTION_WORD THAT SO QUOTE SYMBOL]
+        [ADVERB TIME COMMA BREAK AND SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUESTION_WORD THAT SO INTERJECTION QUOTE
+         SYMBOL]* $
+        """
+    )
+)
+_LISTENER = re.compile(
+    tag_pattern(
+        """
+        [ADVERBS SO]* (?: OBJECT | POSSESSIVE | NAME | DETERMINERS [NOUNS ADJECTIVE]{1,3} )? THAT?
+        [ADVERB TIME INTERJECTION]* $
+        """
+    )
+)
+_FEELING = re.compile(tag_pattern("[ADVERBS SO]* [ADJECTIVE NOUN PAST_OR_PARTICIPLE] THAT? $"))
+_ADJECTIVES = re.compile(tag_pattern("[ADJECTIVE NOUN PAST_OR_PARTICIPLE GERUND ADVERBS SO COMMA]* $"))
+_FILLERS = letters("ADVERB TIME INTERJECTION SYMBOL SO NOT")
+_JOINING = frozenset(letters("COMMA BREAK AND QUOTE"))
+_AFTER_ASIDE = frozenset(letters("FIRST_PERSON THAT THIRD_PERSON"))
+_PRESENT_FORMS = letters("BASE BASE_OR_NOUN S_FORM S_FORM_OR_PLURAL LIKE")
+_BASES = frozenset(TagSet.BASES)
+_PASTS = frozenset(TagSet.PASTS)
+_S_FORMS = frozenset(letters("S_FORM S_FORM_OR_PLURAL"))
+_FINITE = letters("AUXILIARIES PAST")
+_NOT_AFTER_VERB = frozenset(("", *letters("NOUN ADJECTIVE PLURAL END COMMA")))
+_BEFORE_VERB = letters("QUALIFIERS")
 
 
 def links(sentence: Tagged, tags: str, clauses: Sequence[Clause]) -> list[Link]:
-    """Return how each clause hangs on what stands before it."""
+    """Return how each clause is connected to what precedes it."""
     found: list[Link] = []
     for index, clause in enumerate(clauses):
         before = clauses[index - 1] if index else None
         found.append(_link(sentence, tags, clause, before, found[-1] if found else None))
     if found[-1] == "condition" and len(found) > 1:
-        found[-1] = "part"  # "I will move, if I get the job": nothing follows that it could qualify
+        found[-1] = "part"  # "I will move, if I get the job": no clause follows for it to qualify
     return found
 
 
 def opening(tags: str, clauses: Sequence[Clause], index: int) -> int:
-    """Return the first token that belongs to clause `index`: its connector and what leads it in."""
+    """Return the first token that belongs to clause `index`: its connector, or else its subject."""
     if not index:
         return 0
     found = _CONNECTOR.search(tags, clauses[index - 1].end, clauses[index].subject)
@@ -46,22 +75,21 @@ def opening(tags: str, clauses: Sequence[Clause], index: int) -> int:
 
 
 class _Gap(NamedTuple):
-    """What stands between two clauses; `connector` is the tag of what joins them."""
+    """The tokens between two clauses; `connector` is the tag of the word or mark that joins them."""
 
     tags: str
     connector: str
-    word: str  # that word itself
+    word: str  # of the connector
 
     @property
     def continues(self) -> bool:
         """Whether something joins the clauses side by side: a comma, a break, "and", "so"."""
-        return (self.connector != "" and self.connector in ',;C"') or "s" in self.tags[
-            len(self.tags.rstrip("R~!_sn")) :
-        ]
+        fillers = self.tags[len(self.tags.rstrip(_FILLERS)) :]
+        return self.connector in _JOINING or Tag.SO in fillers
 
 
 def _gap(sentence: Tagged, tags: str, start: int, end: int) -> _Gap:
-    core = tags[start:end].rstrip("R~!_sn")
+    core = tags[start:end].rstrip(_FILLERS)
     return _Gap(tags[start:end], core[-1:], sentence.words[start + len(core) - 1] if core else "")
 
 
@@ -70,29 +98,30 @@ def _link(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, la
     if clause.role != "main":
         shares = before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags))
         return "main" if shares else "part"
-    if gap.connector == "B":
+    if gap.connector == Tag.SUBORDINATOR:
         return _subordinate(sentence, tags, clause, gap, leads=before is None)
     if _is_aside(sentence, tags, clause):
         return "aside"
-    if gap.connector == "W" or (last == "part" and not gap.connector):
+    if gap.connector == Tag.QUESTION_WORD or (last == "part" and not gap.connector):
         return "part"
     if before is None or last == "aside":
         return "main"
-    return _after(head(sentence, before), gap, reduced=tags[clause.verb] == "k" and clause.verb - clause.subject > 1)
+    reduced = tags[clause.verb] == Tag.PAST_OR_PARTICIPLE and clause.verb - clause.subject > 1
+    return _after(head(sentence, before), gap, reduced=reduced)
 
 
 def _after(verb: str, gap: _Gap, *, reduced: bool) -> Link:
-    """Return how a clause hangs on the one before it, which has this verb.
+    """Return how a clause is connected to the one before it, which has this verb.
 
     It may be `reduced` to a participle: "I read a novel called Dune", not "I know a girl called me".
     """
-    if reduced and verb in _PERCEIVED and "q" not in gap.tags:
+    if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
         return "part"
-    if "," not in gap.tags or verb in SAY:
-        told = verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(",", "")) is not None
-        if told or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
+    if Tag.COMMA not in gap.tags or verb in SAY:
+        is_object = verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
+        if is_object or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
             return "content"
-    if gap.connector == "Q":
+    if gap.connector == Tag.PREPOSITION_OR_CONJUNCTION:
         return "part" if gap.word in _OPEN_ENDED else "main"
     return "main" if gap.continues else "part"
 
@@ -100,39 +129,34 @@ def _after(verb: str, gap: _Gap, *, reduced: bool) -> Link:
 def _is_aside(sentence: Tagged, tags: str, clause: Clause) -> bool:
     """Return whether a clause is the "you know" of "You know I love olives"."""
     return (
-        tags[clause.subject] == "y"
-        and tags[clause.end : clause.end + 1] in tuple("iqe")
+        tags[clause.subject] == Tag.SECOND_PERSON
+        and tags[clause.end : clause.end + 1] in _AFTER_ASIDE
         and head(sentence, clause) in ("know", "see")
     )
 
 
 def _subordinate(sentence: Tagged, tags: str, clause: Clause, gap: _Gap, *, leads: bool) -> Link:
-    present = tags[clause.end - 1] in "vwZzL" or sentence.words[clause.verb] in _NOW
-    if gap.word in _CONDITIONS or (gap.word in _WHENEVER and present):
-        return "condition" if leads or "," in gap.tags or "C" in gap.tags else "part"
+    present = tags[clause.end - 1] in _PRESENT_FORMS or sentence.words[clause.verb] in _PRESENT_AUXILIARIES
+    if gap.word in _CONDITIONS or (gap.word in _CONDITIONS_IN_PRESENT and present):
+        return "condition" if leads or Tag.COMMA in gap.tags or Tag.AND in gap.tags else "part"
     return "part" if gap.word == "whether" else "main"
 
 
 def _shares(sentence: Tagged, tags: str, clause: Clause, before: Clause, gap: str) -> bool:
-    """Return whether a verb without a subject continues the clause before it, by its form: "sold it and bought"."""
-    if "W" in gap or "q" in gap:
+    """Return whether a verb without a subject has the form to share that of the clause before: "sold it and bought"."""
+    if Tag.QUESTION_WORD in gap or Tag.THAT in gap:
         return False
-    group = tags[before.verb : before.end].lstrip("Rns~")
+    group = tags[before.verb : before.end].lstrip(_BEFORE_VERB)
     word = sentence.words[before.verb + tags[before.verb : before.end].find(group[:1])] if group else ""
-    if group.endswith("b") and _ADJECTIVES.match(gap.replace("C", "")):
-        return tags[clause.verb] in "bhmdf"
-    kind = tags[clause.verb : clause.end].lstrip("Rns~")[:1]
-    if kind in ("f", "k"):
-        return (
-            group[:1] in ("f", "k")
-            or word in ("was", "were", "had", "did")
-            or (group[:1] in ("h", "b") and "k" in group)
-        )
-    if kind in ("v", "w", "L") or sentence.words[clause.verb] == "be":
-        shared = "T" in group or group[:1] in ("m", "d")
-        return shared or (
-            group[:1] in ("v", "w", "L") and tags[clause.end : clause.end + 1] not in ("N", "J", "U", ".", ",", "")
-        )
-    if kind in ("z", "Z"):
-        return group[:1] in ("z", "Z") or word in ("is", "has", "does", "'s")
+    if group.endswith(Tag.BE) and _ADJECTIVES.match(gap.replace(Tag.AND, "")):
+        return tags[clause.verb] in _FINITE
+    first, form = group[:1], tags[clause.verb : clause.end].lstrip(_BEFORE_VERB)[:1]
+    if form in _PASTS:
+        participles = first in (Tag.HAVE, Tag.BE) and Tag.PAST_OR_PARTICIPLE in group
+        return first in _PASTS or word in ("was", "were", "had", "did") or participles
+    if form in _BASES or sentence.words[clause.verb] == "be":
+        shared = Tag.TO in group or first in (Tag.MODAL, Tag.DO)
+        return shared or (first in _BASES and tags[clause.end : clause.end + 1] not in _NOT_AFTER_VERB)
+    if form in _S_FORMS:
+        return first in _S_FORMS or word in ("is", "has", "does", "'s")
     return True

@@ -1,4 +1,4 @@
-"""Facts by rule: offline, deterministic and fast; closed word classes, verb morphology and punctuation, no model."""
+"""Facts by rule: offline, deterministic and fast. Word lists, verb forms and punctuation; no model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ Stance = Literal["asserts", "asks", "neither"]
 
 
 class RuleExtractor:
-    """Reads a turn's facts by rule.
+    """Extracts the facts of a turn by rule, from English text; needs no model and no network.
 
-    Kinds: event (something happened), state (something is so), opinion, plan (wanted, intended or possible), report
-    (what somebody said), image (what a shared picture shows), statement (a sentence without a finite verb, whole).
-    `weekday` says what "last Friday" means, as in `evimem.find_times`.
+    Kinds of facts: event (something happened), state (something holds), opinion, plan (wanted, intended or possible),
+    report (what a person said), image (what a shared picture shows), statement (a sentence without a finite verb,
+    whole). At most 16 facts come from a turn, and only its first 2,000 characters are read.
+
+    `weekday` decides what "last Friday" means, as in `evimem.find_times`: "recent" is the last one before the turn,
+    "previous_week" that of the ISO week before. With another value `extract` raises InvalidQuery where a turn names a
+    time. Safe to use from any thread.
     """
 
     name = "rules"
@@ -31,12 +35,15 @@ class RuleExtractor:
         self.weekday: Weekday = weekday
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
+        """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts.
+
+        A span is a half-open range of characters of the turn's text, or of its caption for a fact of kind image.
+        """
         return facts_of(turn, times_of(turn, self.weekday), read, self.name)
 
 
 def stance(turn: Turn) -> Stance:
-    """Return whether a turn asserts something (it then has facts), only asks, or neither."""
+    """Return whether a turn asserts something (then it has facts), only asks, or does neither (greets, reacts)."""
     if statements_of(turn, times_of(turn, "recent"), read):
         return "asserts"
     text = bounded(turn.text)

@@ -7,11 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from ..errors import MissingExtra
+from ..lang import ENGLISH
 from ..types.values import Fact, Turn
-from .clause_facts import Statement, read, told
+from .clause_facts import Statement, read, statements_from
 from .fact_text import Voice
 from .grammar import Clause
 from .links import Link
+from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
 from .turn_facts import Weekday, facts_of, times_of
 
@@ -27,17 +29,21 @@ _WITHIN_VERB = frozenset(("aux", "auxpass", "aux:pass", "neg", "cop", "advmod", 
 _BEFORE_VERB = _WITHIN_VERB | {"intj", "cc", "punct", "npadvmod", "discourse"}
 _PARTS = frozenset(("relcl", "acl", "acl:relcl", "csubj", "csubjpass", "pcomp", "xcomp"))
 _SURROGATES = re.compile("[\ud800-\udfff]")  # spaCy hashes UTF-8; the length stays
-_CONDITIONS = frozenset(("if", "unless", "whenever"))
-_VERBAL = frozenset("vwfkpgzZLbhdm")
-_BY_TAG = {"VBD": "f", "VBN": "k", "VBG": "g", "VBZ": "Z"}
-_BY_POS = {"NOUN": "N", "PROPN": "M", "ADJ": "J"}
+_CONDITIONS = frozenset(ENGLISH.words("grammar.conditions"))
+_VERBS = frozenset(letters("FULL_VERBS AUXILIARIES"))
+_BY_TAG = {"VBD": Tag.PAST, "VBN": Tag.PAST_OR_PARTICIPLE, "VBG": Tag.GERUND, "VBZ": Tag.S_FORM}
+_BY_POS = {"NOUN": Tag.NOUN, "PROPN": Tag.NAME, "ADJ": Tag.ADJECTIVE}
+_NEVER_ENTITIES = letters("TIME POSSESSIVE PREPOSITION TO END COMMA BREAK")
 
 
 class SpacyExtractor:
-    """Reads a turn's facts from the parse of `nlp`; what a fact is, and its kinds, are those of `RuleExtractor`.
+    """Extracts the facts of a turn from the dependency parse of `nlp`; kinds of facts are those of `RuleExtractor`.
 
-    The pipeline is the caller's: any that sets heads and dependency labels. Parts of speech and entities are used
-    where it sets them. A sentence in which the parse finds no subject and verb is read by the rules.
+    `nlp` is any spaCy pipeline that sets heads and dependency labels, with the English (ClearNLP) or the Universal
+    Dependencies labels. Parts of speech and entities are used where it sets them. A sentence in which the parse finds
+    no subject with a verb is read by the rules. `weekday` is that of `RuleExtractor`.
+
+    Importing this module raises MissingExtra where spaCy is not installed.
     """
 
     name = "spacy"
@@ -47,7 +53,7 @@ class SpacyExtractor:
         self.weekday: Weekday = weekday
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the facts of a turn in the order of their spans, none for one that only asks, greets or reacts."""
+        """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
         return facts_of(turn, times_of(turn, self.weekday), self._read, self.name)
 
     def _read(self, sentence: Tagged, voice: Voice, limit: int | None) -> list[Statement]:
@@ -64,11 +70,11 @@ class SpacyExtractor:
         if not found:
             return read(sentence, voice, limit)
         clauses, links = [clause for clause, _ in found], [link for _, link in found]
-        return told(sentence, tags, clauses, links, voice)
+        return statements_from(sentence, tags, clauses, links, voice)
 
 
 class _Parse:
-    """A parsed sentence beside our own tokens, which are what facts are made of."""
+    """A parsed sentence aligned to our own tokens, from which the facts are made."""
 
     def __init__(self, doc: Doc, sentence: Tagged, offset: int) -> None:
         self._doc = doc
@@ -77,7 +83,7 @@ class _Parse:
         self._starts = [start for start, _ in sentence.ranges]
 
     def _at(self, token: Token) -> int:
-        """Return the index of our token that holds the first character of one of the parse's."""
+        """Return the index of our token that contains the first character of a token of the parse."""
         return max(bisect_right(self._starts, self._offset + token.idx) - 1, 0)
 
     def tags(self) -> str:
@@ -85,20 +91,20 @@ class _Parse:
         tags = list(self._sentence.tags)
         for token in self._doc:
             at = self._at(token)
-            verbal = tags[at] in _VERBAL
-            if token.pos_ == "VERB" and not verbal:
-                tags[at] = _BY_TAG.get(token.tag_, "v")
-            elif token.pos_ in _BY_POS and verbal and tags[at] not in "bhdm":
+            is_verb = tags[at] in _VERBS
+            if token.pos_ == "VERB" and not is_verb:
+                tags[at] = _BY_TAG.get(token.tag_, Tag.BASE)
+            elif token.pos_ in _BY_POS and is_verb and tags[at] not in TagSet.AUXILIARIES:
                 tags[at] = _BY_POS[token.pos_]
         for entity in self._doc.ents:
             for token in entity:
                 at = self._at(token)
-                if tags[at] not in "~SPT.,;" and token.text[:1].isupper():
-                    tags[at] = "M"
+                if tags[at] not in _NEVER_ENTITIES and token.text[:1].isupper():
+                    tags[at] = Tag.NAME
         return "".join(tags)
 
     def clauses(self) -> list[tuple[Clause, Link]]:
-        """Return the clauses in the order of the text, with how each hangs on the one before it."""
+        """Return the clauses in the order of the text, and how each is connected to the one before it."""
         found: list[tuple[Clause, Link]] = []
         heads: list[Token] = []
         for token in self._doc:
@@ -110,7 +116,7 @@ class _Parse:
         return [(clause, link) for clause, link in found if not any(_within(clause, other) for other, _ in found)]
 
     def _clause(self, token: Token, heads: Sequence[Token]) -> Clause | None:
-        """Return the clause that a word heads: with its subject, sharing one, or, opening the sentence, without."""
+        """Return the clause whose head is this token: with a subject, sharing one, or (at the start) without one."""
         subject = next((child for child in token.lefts if child.dep_ in _SUBJECTS), None)
         if subject is not None:
             verb = self._at(self._doc[subject.right_edge.i + 1]) if subject.right_edge.i < token.i else self._at(token)
@@ -157,12 +163,12 @@ class _Parse:
 
 
 def _is_verb(token: Token) -> bool:
-    """Return whether a word is a verb, by whichever of the two tag sets the pipeline gives."""
+    """Return whether a word is a verb, by whichever of the two tag sets the pipeline sets."""
     return token.pos_ in ("VERB", "AUX") or token.tag_.startswith(("VB", "MD"))
 
 
 def _infinitives(token: Token) -> Iterator[Token]:
-    """Yield the verbs that follow one as bare infinitives, each right after the "to" of the one before."""
+    """Yield the verbs that complete a verb as infinitives, each adjacent to the one before: wants to learn to swim."""
     while True:
         following = next((child for child in token.rights if child.dep_ == "xcomp" and _is_verb(child)), None)
         if following is None:
@@ -175,10 +181,10 @@ def _infinitives(token: Token) -> Iterator[Token]:
 
 
 def _is_whole(clause: Clause) -> bool:
-    """Return whether a clause still has a verb, and its subject, in our own tokens."""
+    """Return whether a clause has a verb, and its subject, after alignment to our own tokens."""
     return (clause.subject < clause.verb if clause.role == "main" else True) and clause.verb < clause.end
 
 
 def _within(clause: Clause, other: Clause) -> bool:
-    """Return whether a clause is part of another's subject: "the man who lives upstairs" plays."""
+    """Return whether a clause is part of another's subject: "The man who lives upstairs plays"."""
     return clause is not other and other.subject <= clause.subject and clause.end <= other.verb

@@ -1,11 +1,4 @@
-"""A sentence as tokens with one tag each, so that the grammar can be regular expressions over the string of tags.
-
-i I we   y you   e he she they   t it this   q that   x there   o me him   D a the   S my   ' possessive 's
-N noun or unknown   M name   U plural   J adjective   g -ing   w noun or verb   z its third person or plural
-v verb   Z third person   f past   k past or participle   p participle   b be   h have   d do   m modal   n not
-L like   R adverb   s so   P preposition   Q preposition or conjunction   T to   r particle   C and   B because
-W who   ! interjection   ~ time expression   , comma or dash   ; other break   " quoted   . end   _ symbol
-"""
+"""A sentence as tokens with one tag each (see `tag_letters.Tag`)."""
 
 from __future__ import annotations
 
@@ -15,30 +8,49 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from .function_words import SPLITS, TAGS, guess
+from ..lang import ENGLISH
+from .tag_letters import Tag, letters, tag_pattern
+from .word_tags import SPLITS, TAGS, guess
 
 MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
 
+_ABBREVIATIONS = frozenset(ENGLISH.words("terms.abbreviations"))
+_TITLES = "|".join(title for title in ENGLISH.words("people.honorifics") if title in _ABBREVIATIONS)
 _WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
-_TITLE = r"\b(?:dr|mr|mrs|ms|prof)\.(?=\s)"
-_PLAIN = re.compile(rf"{_TITLE}|{_WORD}|--+|\.\.+|[^\s\w]|_")
-# with an apostrophe about: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
-_CLITIC = "'(?:s|m|re|ve|ll|d)\\b"
-_CLITICS = re.compile(
-    rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?|--+|\.\.+|[^\s\w]|_"
+_TITLE = rf"\b(?:{_TITLES})\.(?=\s)"
+_OTHER = r"--+|\.\.+|[^\s\w]|_"
+_PLAIN = re.compile(rf"{_TITLE}|{_WORD}|{_OTHER}")
+# for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
+_CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
+_WITH_CLITICS = re.compile(rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?|{_OTHER}")
+
+_APOSTROPHE = re.compile(Tag.APOSTROPHE)
+_QUOTED = re.compile(tag_pattern("QUOTE [^QUOTE]* QUOTE"))
+_OWNED = re.compile(tag_pattern("(?<=[DETERMINERS APOSTROPHE]) S_FORM"))  # "their lives": a plural noun
+_NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
+_NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
+
+# tags that a capital does not change to a name
+_NEVER_NAMES = frozenset(
+    letters(
+        """
+        PERSONS IT THAT THERE OBJECT DETERMINERS PREPOSITION PREPOSITION_OR_CONJUNCTION TO AND SUBORDINATOR
+        QUESTION_WORD NOT MODAL BE HAVE DO ADVERB APOSTROPHE INTERJECTION SO PARTICLE LIKE END COMMA BREAK SYMBOL QUOTE
+        """
+    )
 )
-_QUOTED = re.compile(r'"[^"]*"')
-_PLURAL_AFTER_ALL = re.compile("(?<=[DS'])Z")  # "their lives"
-_AIN_T = re.compile("Nn")
-_APOSTROPHE = re.compile("'")
-_NO_LONGER = re.compile(r"DR")
-_UNNAMED = frozenset("iyetqxoDSPQTCBWnmbhdR'!srL.,;_\"")  # tags that a capital does not turn into a name
-_PRONOUNS = frozenset(("it", "this", "here"))
-_split_words = SPLITS.keys()
+_NEVER_TIMES = letters("APOSTROPHE END COMMA BREAK")
+# "'s" is a verb after these, and before these
+_BEFORE_IS = letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
+_PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
+_AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
+_ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
+_AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
+_AFTER_SUBJECT_GERUND = frozenset(letters("S_FORM BE PASTS"))
 
 
 class Tagged(NamedTuple):
-    """The tokens of one sentence: lower-cased words, their ranges in the text, and one tag each."""
+    """The tokens of one sentence: lower-case words, their ranges in the text, and one tag each."""
 
     text: str
     words: Sequence[str]
@@ -61,69 +73,71 @@ def _tag(word: str) -> str:
 
 def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
     """Tag the sentence text[start:end]; `low` is `lowered(text)`, `times` are the ranges of its time expressions."""
-    pattern = _CLITICS if low.find("'", start, end) >= 0 else _PLAIN
+    pattern = _WITH_CLITICS if low.find("'", start, end) >= 0 else _PLAIN
     found = islice(pattern.finditer(low, start, end), MAX_TOKENS)
     ranges = [token.span() for token in found]
-    words = [low[at:to] for at, to in ranges]
-    if not _split_words.isdisjoint(words):
+    words = [low[first:last] for first, last in ranges]
+    if not SPLITS.keys().isdisjoint(words):
         words, ranges = _divided(words, ranges)
     tags = [_tag(word) for word in words]
     if not text[start + 1 : end].islower():
-        _name(tags, text, ranges)
+        _tag_names(tags, text, ranges)
     for since, until in times:
-        for index, (at, _) in enumerate(ranges):
-            if since <= at < until and tags[index] not in "'.,;":
-                tags[index] = "~"
-    return Tagged(text, words, ranges, _settled("".join(tags), words))
+        for index, (first, _) in enumerate(ranges):
+            if since <= first < until and tags[index] not in _NEVER_TIMES:
+                tags[index] = Tag.TIME
+    return Tagged(text, words, ranges, _resolved("".join(tags), words))
 
 
-def _name(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) -> None:
-    """Tag what a capital inside the sentence shows to be a name, unless all of it shouts."""
-    capitals = [index for index, (at, _) in enumerate(ranges) if text[at].isupper()]
+def _tag_names(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) -> None:
+    """Change to names the tags of capitalised words inside the sentence, unless all of it is in capitals."""
+    capitals = [index for index, (start, _) in enumerate(ranges) if text[start].isupper()]
     if len(capitals) > 3 and text[ranges[0][0] : ranges[-1][1]].isupper():
         return
     for index in capitals:
-        if index and tags[index] not in _UNNAMED:
-            tags[index] = "M"
+        if index and tags[index] not in _NEVER_NAMES:
+            tags[index] = Tag.NAME
 
 
 def _divided(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the tokens with the contractions divided that no apostrophe shows: dont, gonna."""
+    """Divide contractions without an apostrophe: dont, gonna."""
     new_words: list[str] = []
     new_ranges: list[tuple[int, int]] = []
-    for word, (at, to) in zip(words, ranges, strict=True):
+    for word, (start, end) in zip(words, ranges, strict=True):
         split = SPLITS.get(word)
         if split is None:
             new_words.append(word)
-            new_ranges.append((at, to))
+            new_ranges.append((start, end))
         else:
             new_words += split.words
-            new_ranges += ((at, at + split.at), (at + split.at, to))
+            new_ranges += ((start, start + split.at), (start + split.at, end))
     return new_words, new_ranges
 
 
-def _settled(tags: str, words: Sequence[str]) -> str:
-    """Resolve what one word alone does not show: 's, quotations, "no longer"."""
-    if "'" in tags:
+def _resolved(tags: str, words: Sequence[str]) -> str:
+    """Resolve tags that depend on other words: 's, quotations, "no longer"."""
+    if Tag.APOSTROPHE in tags:
         tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
-    if "Nn" in tags and "ai" in words:
-        tags = _AIN_T.sub(lambda found: "bn" if words[found.start()] == "ai" else "Nn", tags)
-    if "Z" in tags:
-        tags = _PLURAL_AFTER_ALL.sub("U", tags)
-    if '"' in tags:
-        tags = _QUOTED.sub(lambda found: '"' * len(found.group()), tags)
-    if "DR" in tags and "longer" in words:
-        tags = _NO_LONGER.sub(lambda found: "nR" if words[found.start() + 1] == "longer" else found.group(), tags)
+    if Tag.NOUN + Tag.NOT in tags and "ai" in words:
+        tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
+    if Tag.S_FORM in tags:
+        tags = _OWNED.sub(Tag.PLURAL, tags)
+    if Tag.QUOTE in tags:
+        tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
+    if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:
+        tags = _NO_LONGER.sub(
+            lambda found: Tag.NOT + Tag.ADVERB if words[found.start() + 1] == "longer" else found.group(), tags
+        )
     return tags
 
 
 def _clitic(tags: str, words: Sequence[str], index: int) -> str:
-    """Return b where 's is short for "is" or "has", ' where it is a possessive."""
-    before, after, beyond = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
-    if before and (before in "eqxyW" or words[index - 1] in _PRONOUNS):
-        return "b"
-    if after and after in "DSRPnsTbt":
-        return "b"
-    if after in ("J", "p", "k") and beyond in ("", ".", ",", "C", "P", "T"):
-        return "b"
-    return "b" if after == "g" and beyond not in ("Z", "b", "f", "k") else "'"
+    """Return the tag of "'s": `BE` where it is short for "is" or "has", else `APOSTROPHE`."""
+    before, after, second = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
+    if before and (before in _BEFORE_IS or words[index - 1] in _PRONOUNS_BEFORE_IS):
+        return Tag.BE
+    if after and after in _AFTER_IS:
+        return Tag.BE
+    if after in _ADJECTIVAL and second in _AFTER_ADJECTIVE:
+        return Tag.BE
+    return Tag.BE if after == Tag.GERUND and second not in _AFTER_SUBJECT_GERUND else Tag.APOSTROPHE

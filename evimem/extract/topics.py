@@ -1,61 +1,47 @@
-"""The places that hold one value at a time, and which of them a fact fills: a home, a job, a partner, a date."""
+"""Attributes with one value at a time (home, job, partner, the date of an appointment) that a fact gives a value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ..lang import ENGLISH
 from ..types.values import Fact
 from .predicates import Sense, predicate_class, sense
 
-THINGS = frozenset(
-    "car phone laptop computer bike apartment flat house number address boss roommate landlord email".split()
-)
-ENDING_VERBS = frozenset("quit leave resign retire lose break split divorce sell donate fire lay separate".split())
+THINGS = frozenset(ENGLISH.words("predicates.topics.things"))
+ENDING_VERBS = frozenset(ENGLISH.words("predicates.topics.ending_verbs"))
 ENDING = "*"
-ENDABLE = THINGS | {"live", "work", "relationship"}  # what an ending can end; nobody quits their age or their coffee
+"""The name of the topic of a fact that ends states of its owner: quit, sold, moved out of."""
+ENDABLE = THINGS.union(ENGLISH.words("predicates.topics.endable"))
+"""The names of the topics that an ending can end. An age or a habit has no such end."""
+UNSETTLED = frozenset(("plan", "statement", "image"))
+"""Kinds of facts that neither replace others nor are replaced."""
 
-_ATTRIBUTES = THINGS | frozenset(
-    "name nickname job age size weight height favorite favourite salary rent password goal deadline".split()
-)
-_SCHEDULED = frozenset(
-    """
-    appointment meeting interview exam flight wedding party trip concert surgery class game match dinner lunch call
-    deadline recital tournament race visit checkup reservation event ceremony show audition session launch opening
-    test
-    """.split()
-)
-_WHEN = frozenset("be schedule reschedule move postpone push delay take set book start begin happen".split())
-_STATUSES = {
-    **dict.fromkeys(("marry", "wed"), "married"),
-    **dict.fromkeys(("break", "split", "separate"), "single"),
-    "engage": "engaged",
-    "divorce": "divorced",
+_MOVED_AWAY = ENGLISH.words("predicates.topics.moved_away")
+_ATTRIBUTES = THINGS.union(ENGLISH.words("predicates.topics.attributes"))
+_APPOINTMENTS = frozenset(ENGLISH.words("predicates.topics.appointments"))
+_APPOINTMENT_VERBS = frozenset(ENGLISH.words("predicates.topics.appointment_verbs"))
+_DATING = "dating"  # the relationship where no status is stated
+_STATUS_BY_VERB = {
+    verb: status for status, verbs in ENGLISH.lists("predicates.relationship_by_verb").items() for verb in verbs
 }
-_STATUS_WORDS = frozenset("single married engaged divorced widowed separated".split())
-_WORK_PLACES = frozenset(("at", "for", "in", "with", "as"))
-_HOMES = frozenset(("in", "at", "to", "into", "back", "near", "down"))
+_STATUS_WORDS = frozenset(ENGLISH.words("predicates.cues.relationship.words")) - {_DATING}
+_WORK_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.work_prepositions"))
+_HOME_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.home_prepositions"))
+_INDISTINCT = frozenset(ENGLISH.words("predicates.topics.indistinct"))
+_UNNAMED = frozenset(ENGLISH.words("predicates.topics.unnamed_subjects"))
 _WORD = re.compile("[^\\W_]+(?:['\u2019][^\\W_]+)?")
-_LIGHT = frozenset(
-    """
-    a an the my his her our their its this that new old current former another brand to in at on as of for with from
-    now again anymore longer any more both and
-    """.split()
-)
-_NOBODY = frozenset(
-    "he she they it this that these those there here you everyone somebody someone nobody who which one".split()
-)
 _ANOTHER = re.compile(r"\b(?:new|another)\b")
-_PLACE = re.compile(r"\b(at|with|for|as)\s+(.+)")
-_UNSETTLED = frozenset(("plan", "statement", "image"))
+_WORKPLACE = re.compile(r"\b(at|with|for|as)\s+(.+)")
 _HABITS = frozenset(("state", "opinion", "event"))
-_LONGEST_HABIT = 3  # words of an object; longer ones are told once, not held
+_MAX_HABIT = 3  # words of an object; a longer one describes one occasion, not a habit
 
 
 class Slot(NamedTuple):
-    """A place that holds one value: whose it is, which of theirs, and what fills it."""
+    """An attribute with one value at a time: the words of its owner, its name, and the value."""
 
     owner: frozenset[str]
     name: str
@@ -63,112 +49,115 @@ class Slot(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """Where a fact may replace another or be replaced: only within one topic, and by an `ENDING` of the same owner."""
+    """What a fact is about: the words of an owner, and an attribute or `ENDING`.
+
+    Facts replace one another only within a topic, but an `ENDING` also replaces facts of its owner's other topics.
+    """
 
     owner: str
     name: str
 
 
 def topic_of(fact: Fact) -> Topic | None:
-    """Return the topic of a fact, None for the many that neither replace nor are replaced."""
-    if fact.kind in _UNSETTLED:
+    """Return the topic of a fact; None for most, which neither replace others nor are replaced."""
+    if fact.kind in UNSETTLED:
         return None
-    said = sense(fact.predicate)
-    if is_ending(said) and not said.negative:
-        return None if _is_nobody(fact.subject) else Topic(" ".join(sorted(words_of(fact.subject))), ENDING)
-    slot = slot_of(fact, said)
+    parsed = sense(fact.predicate)
+    if is_ending(parsed) and not parsed.negative:
+        return None if _is_unnamed(fact.subject) else Topic(" ".join(sorted(words_of(fact.subject))), ENDING)
+    slot = slot_of(fact, parsed)
     if slot is None:
         return None
     if slot.name == "when":  # "the interview" and "her interview" are one appointment
-        return Topic(min(slot.owner & _SCHEDULED, default=""), slot.name)
+        return Topic(min(slot.owner & _APPOINTMENTS, default=""), slot.name)
     return Topic(" ".join(sorted(slot.owner)), slot.name)
 
 
-def slot_of(fact: Fact, said: Sense) -> Slot | None:
-    """Return the one-valued place that a fact fills, or None."""
+def slot_of(fact: Fact, parsed: Sense) -> Slot | None:
+    """Return the attribute that a fact gives a value, or None."""
     owner = words_of(fact.subject)
-    if said.verb in _WHEN:
-        thing = _scheduled(fact, said, owner)
-        if thing:
-            return Slot(thing, "when", fact.object)
-    if _is_nobody(fact.subject):
+    if parsed.verb in _APPOINTMENT_VERBS:
+        appointment = _appointment(fact, parsed, owner)
+        if appointment:
+            return Slot(appointment, "when", fact.object)
+    if _is_unnamed(fact.subject):
         return None
-    kind = predicate_class(fact.predicate, fact.object, fact.subject)
-    find = _BY_CLASS.get(kind)
-    found = find(fact, said) if find is not None else None
+    verb_class = predicate_class(fact.predicate, fact.object, fact.subject)
+    find = _BY_CLASS.get(verb_class)
+    found = find(fact, parsed) if find is not None else None
     if found is not None:
         return Slot(owner, *found)
-    return _habit(fact, owner, kind)
+    return _habit(fact, owner, verb_class)
 
 
-def is_ending(said: Sense) -> bool:
+def is_ending(parsed: Sense) -> bool:
     """Return whether a predicate ends a state: quit, sold, moved out of."""
-    return said.verb in ENDING_VERBS or (said.verb == "move" and said.particle in ("out", "away", "from"))
+    return parsed.verb in ENDING_VERBS or (parsed.verb == "move" and parsed.particle in _MOVED_AWAY)
 
 
 @lru_cache(maxsize=1 << 14)
 def words_of(text: str) -> frozenset[str]:
-    """Return the words that tell one thing from another, without case, articles and "new"."""
+    """Return the words that distinguish one thing from another: case folded, without articles, "new" and the like."""
     words = (word.casefold().removesuffix("'s").removesuffix("\u2019s") for word in _WORD.findall(text))
-    return frozenset(words) - _LIGHT
+    return frozenset(words) - _INDISTINCT
 
 
 def is_named(value: str) -> bool:
-    """Return whether a value holds a name: "Porto", not "a bigger flat"."""
+    """Return whether a value contains a name: "Porto", not "a bigger flat"."""
     return any(word[0].isupper() for word in _WORD.findall(value) if not word.endswith(("'s", "\u2019s")))
 
 
-def _is_nobody(subject: str) -> bool:
-    return subject.casefold() in _NOBODY
+def _is_unnamed(subject: str) -> bool:
+    return subject.casefold() in _UNNAMED
 
 
-def _scheduled(fact: Fact, said: Sense, owner: frozenset[str]) -> frozenset[str]:
+def _appointment(fact: Fact, parsed: Sense, owner: frozenset[str]) -> frozenset[str]:
     """Return the words of an appointment that a fact dates: "the interview is on", "rescheduled the interview to"."""
     if fact.event is None or fact.event.start is None:
         return frozenset()
-    if owner & _SCHEDULED:
+    if owner & _APPOINTMENTS:
         return owner
-    thing = words_of(fact.object) - words_of(fact.event.text)
-    return thing if said.verb != "be" and thing & _SCHEDULED else frozenset()
+    named = words_of(fact.object) - words_of(fact.event.text)
+    return named if parsed.verb != "be" and named & _APPOINTMENTS else frozenset()
 
 
-Found = tuple[str, str] | None
+_NameAndValue: TypeAlias = "tuple[str, str] | None"
 
 
-def _home(fact: Fact, said: Sense) -> Found:
-    if said.particle in _HOMES or said.verb in ("relocate", "move"):
+def _home(fact: Fact, parsed: Sense) -> _NameAndValue:
+    if parsed.particle in _HOME_PREPOSITIONS or parsed.verb in ("relocate", "move"):
         return "live", fact.object.rpartition(" to ")[2]
     return None
 
 
-def _job(fact: Fact, said: Sense) -> Found:
-    if said.particle in _WORK_PLACES:
-        return "role" if said.particle == "as" else "work", fact.object
-    place = _PLACE.search(fact.object)
+def _job(fact: Fact, parsed: Sense) -> _NameAndValue:
+    if parsed.particle in _WORK_PREPOSITIONS:
+        return "role" if parsed.particle == "as" else "work", fact.object
+    place = _WORKPLACE.search(fact.object)
     return None if place is None else ("role" if place.group(1) == "as" else "work", place.group(2))
 
 
-def _partner(fact: Fact, said: Sense) -> Found:
-    told = sorted(words_of(fact.object) & _STATUS_WORDS)
-    status = _STATUSES.get(said.verb) or (told[0] if told else "dating")
+def _partner(fact: Fact, parsed: Sense) -> _NameAndValue:
+    stated = sorted(words_of(fact.object) & _STATUS_WORDS)
+    status = _STATUS_BY_VERB.get(parsed.verb) or (stated[0] if stated else _DATING)
     return "relationship", f"{status} {fact.object}".strip()
 
 
-def _thing(fact: Fact, _said: Sense) -> Found:
-    """Return a thing that people own one of, told from another by its name, or at least by being new."""
+def _thing(fact: Fact, _parsed: Sense) -> _NameAndValue:
+    """Return a thing that people own one of; its value is what distinguishes it, or at least that it is new."""
     words = words_of(fact.object)
-    held = sorted(words & THINGS)
-    if not held:
+    things = sorted(words & THINGS)
+    if not things:
         return None
-    told = " ".join(sorted(words - {held[0]}))
-    return held[0], told or ("another" if _ANOTHER.search(fact.object) else "")
+    value = " ".join(sorted(words - {things[0]}))
+    return things[0], value or ("another" if _ANOTHER.search(fact.object) else "")
 
 
-def _attribute(fact: Fact, _said: Sense) -> Found:
+def _attribute(fact: Fact, _parsed: Sense) -> _NameAndValue:
     return ("is", fact.object) if fact.object and words_of(fact.subject) & _ATTRIBUTES else None
 
 
-_BY_CLASS: dict[str, Callable[[Fact, Sense], Found]] = {
+_BY_CLASS: dict[str, Callable[[Fact, Sense], _NameAndValue]] = {
     "live": _home,
     "work": _job,
     "relationship": _partner,
@@ -179,10 +168,10 @@ _BY_CLASS: dict[str, Callable[[Fact, Sense], Found]] = {
 }
 
 
-def _habit(fact: Fact, owner: frozenset[str], kind: str) -> Slot | None:
-    """Return what somebody does or likes, which a later denial may end: "drinks coffee", "stopped drinking coffee"."""
+def _habit(fact: Fact, owner: frozenset[str], verb_class: str) -> Slot | None:
+    """Return what its owner does or likes, which a later denial may end: "drinks coffee", "stopped drinking coffee"."""
     words = words_of(fact.object)
-    if fact.kind not in _HABITS or kind in _BY_CLASS or not 0 < len(words) <= _LONGEST_HABIT:
+    if fact.kind not in _HABITS or verb_class in _BY_CLASS or not 0 < len(words) <= _MAX_HABIT:
         return None
-    verb = "like" if kind == "dislike" else kind
+    verb = "like" if verb_class == "dislike" else verb_class
     return Slot(owner, " ".join((verb, *sorted(words))), fact.object)

@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from ..lang import ENGLISH
 from .grammar import Clause
+from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
 from .verbs import lemma
 
 Kind = Literal["event", "state", "opinion", "plan", "report", "image", "statement"]
 
-THINK = frozenset(
-    "think believe guess suppose feel reckon doubt bet imagine assume consider find agree suspect figure".split()
-)
-LIKE = frozenset("like love hate prefer enjoy adore dislike appreciate admire miss recommend favor despise".split())
-HOPE = frozenset("hope wish want plan intend aim dream need expect aspire hop".split())
-SAY = frozenset(
-    """
-    say tell claim mention report announce admit explain add promise reply swear insist warn suggest complain
-    confess text write
-    """.split()
-)
-KNOW = frozenset(
-    "know realize realise learn hear see notice remember forget discover show mean understand read".split()
-)
-COMPLEMENT = THINK | HOPE | SAY | KNOW | {"ensure", "convince", "prove", "decide", "love", "worry"}
-GERUND = frozenset("start begin keep stop quit finish go continue resume try consider avoid give spend".split())
-_JUDGE = THINK - {"find", "consider", "agree", "imagine"}
-_STATIVE = frozenset(
-    """
-    be have live know own belong work study need cost seem mean contain include depend weigh sound look speak play
-    stay wear remain
-    """.split()
-)
-_PRESENT = frozenset(("is", "are", "am", "'re", "'m"))
-_MODAL_PLANS = frozenset("will 'll wo may might shall would 'd should".split())
+THINK = frozenset(ENGLISH.words("predicates.senses.think"))
+LIKE = frozenset(ENGLISH.words("predicates.senses.like"))
+HOPE = frozenset(ENGLISH.words("predicates.senses.hope"))
+SAY = frozenset(ENGLISH.words("predicates.senses.say"))
+KNOW = frozenset(ENGLISH.words("predicates.senses.know"))
+GERUND = frozenset(ENGLISH.words("predicates.senses.gerund"))
+"""Verbs that the gerund after them completes: "started learning Greek"."""
+COMPLEMENT = THINK | HOPE | SAY | KNOW | frozenset(ENGLISH.words("predicates.senses.other_complement"))
+"""Verbs whose object may be a clause: "ensure that it works"."""
+
+_OPINION = THINK - frozenset(ENGLISH.words("predicates.senses.not_opinion"))
+_STATIVE = frozenset(ENGLISH.words("predicates.senses.stative"))
+_PRESENT = frozenset(ENGLISH.words("grammar.present_be"))
+_MODALS_OF_PLANS = frozenset(ENGLISH.words("grammar.modals_of_plans"))
+
+_HEADS = letters("FULL_VERBS NOUN")  # a noun in a verb group is a verb that the lexicon does not have
+_LASTING = letters("BE S_FORM S_FORM_OR_PLURAL BASES HAVE MODAL DO")
 
 
 def head(sentence: Tagged, clause: Clause) -> str:
     """Return the lemma of the verb that carries the meaning: the last of the group, "be" for a copula."""
     tags = sentence.tags
     for index in range(clause.end - 1, clause.verb - 1, -1):
-        if tags[index] in "vwfkpgzZLN":
+        if tags[index] in _HEADS:
             return lemma(sentence.words[index])
     for index in range(clause.end - 1, clause.verb - 1, -1):
-        if tags[index] in "bhdm":
-            return "be" if tags[index] == "b" else lemma(sentence.words[index])
+        if tags[index] in TagSet.AUXILIARIES:
+            return "be" if tags[index] == Tag.BE else lemma(sentence.words[index])
     return ""
 
 
@@ -53,13 +48,17 @@ def kind_of(sentence: Tagged, clause: Clause, verb: str) -> Kind:
     """Return the kind of fact that a verb group with this head makes."""
     group = sentence.tags[clause.verb : clause.end]
     words = sentence.words[clause.verb : clause.end]
-    chained = "T" in group
-    lemmas = {lemma(word) for word, tag in zip(words, group, strict=True) if tag in "vwfkpgzZL"} if chained else {verb}
+    chained = Tag.TO in group  # "wants to learn"
+    lemmas = _lemmas(words, group) if chained else {verb}
     if chained and "used" in words:
         return "state"
-    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODAL_PLANS.isdisjoint(words):
+    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(words):
         return "plan"
-    if verb in _JUDGE or not lemmas.isdisjoint(LIKE):
+    if verb in _OPINION or not lemmas.isdisjoint(LIKE):
         return "opinion"
-    lasting = group[-1] in "kp" and not _PRESENT.isdisjoint(words)  # "is broken"
-    return "state" if lasting or verb in _STATIVE or group[-1] in "bZzvwLhmd" else "event"
+    is_result = group[-1] in TagSet.PARTICIPLES and not _PRESENT.isdisjoint(words)  # "is broken"
+    return "state" if is_result or verb in _STATIVE or group[-1] in _LASTING else "event"
+
+
+def _lemmas(words: Sequence[str], tags: str) -> set[str]:
+    return {lemma(word) for word, tag in zip(words, tags, strict=True) if tag in TagSet.FULL_VERBS}

@@ -1,26 +1,21 @@
-"""English verbs: which words are forms of one, and the lemma of each form; a lexicon and rules of our own making."""
+"""English verbs: the forms of each, the tag of each form, and the lemma of any form."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from .verb_list import IRREGULAR, IRREGULAR_NOUNS, MOSTLY_VERB, NOUN_TOO, REGULAR
+from ..lang import ENGLISH
+from ..text.irregular_forms import IRREGULAR_VERBS
+from .tag_letters import Tag, letters
 
-_BE_DO_HAVE = {
-    **dict.fromkeys("be am is are was were been being 'm 're".split(), "be"),
-    **dict.fromkeys("have has had having 've".split(), "have"),
-    **dict.fromkeys("do does did done doing".split(), "do"),
-}
 _VOWELS = frozenset("aeiou")
 _NOT_DOUBLED = frozenset("wxy")
-# final consonants of these longer verbs double, because their last syllable is stressed
-_DOUBLED = frozenset(
-    "admit begin commit control occur prefer refer regret upset forget compel permit submit transfer patrol".split()
-)
+_DOUBLED = frozenset(ENGLISH.words("verbs.doubled"))
 _SIBILANT = ("s", "x", "z", "ch", "sh", "o")
 
 
 def _doubles(base: str) -> bool:
+    """Return whether -ed and -ing double the last letter: stop, stopped."""
     if len(base) < 3 or base[-1] in _VOWELS or base[-1] in _NOT_DOUBLED or base[-2] not in _VOWELS:
         return False
     if base in _DOUBLED:
@@ -29,7 +24,7 @@ def _doubles(base: str) -> bool:
 
 
 def third_person(base: str) -> str:
-    """Return the form that "she" takes: go -> goes, try -> tries."""
+    """Return the third person singular of a base: go -> goes, try -> tries."""
     if base in ("be", "have"):
         return "is" if base == "be" else "has"
     if base.endswith("y") and base[-2:-1] not in _VOWELS:
@@ -38,6 +33,7 @@ def third_person(base: str) -> str:
 
 
 def _past(base: str) -> str:
+    """Return the regular past of a base: try -> tried, stop -> stopped."""
     if base.endswith("e"):
         return base + "d"
     if base.endswith("y") and base[-2:-1] not in _VOWELS:
@@ -54,37 +50,41 @@ def gerund(base: str) -> str:
     return base + (base[-1] if _doubles(base) else "") + "ing"
 
 
-# A form's tag, read by evimem.extract.tagging: v base, w base or noun, Z third person, z third person or plural noun,
-# f past, k past or participle, p participle only, g -ing, L like.
 TAGS: dict[str, str] = {}
+"""The tag of each verb form."""
 LEMMAS: dict[str, str] = {}
+"""The base of each verb form."""
 
 
-def _enter(form: str, base: str, tag: str) -> None:
+def _add(form: str, base: str, tag: str) -> None:
     LEMMAS.setdefault(form, base)
     TAGS.setdefault(form, tag)
 
 
-def _inflect(base: str, past: str, participle: str, *, noun: bool, mostly: bool) -> None:
-    _enter(base, base, "k" if base == past else "w" if noun else "v")
-    _enter(third_person(base), base, "Z" if mostly or not noun else "z")
-    _enter(gerund(base), base, "g")
-    _enter(past, base, "k" if past == participle else "f")
-    _enter(participle, base, "p")
+def _inflect(base: str, past: str, participle: str, *, noun: bool, mostly_verb: bool) -> None:
+    """Add the forms of a verb; a form that an earlier verb has keeps that verb's tag and lemma."""
+    base_tag = Tag.BASE_OR_NOUN if noun else Tag.BASE
+    _add(base, base, Tag.PAST_OR_PARTICIPLE if base == past else base_tag)
+    _add(third_person(base), base, Tag.S_FORM if mostly_verb or not noun else Tag.S_FORM_OR_PLURAL)
+    _add(gerund(base), base, Tag.GERUND)
+    _add(past, base, Tag.PAST_OR_PARTICIPLE if past == participle else Tag.PAST)
+    _add(participle, base, Tag.PARTICIPLE)
 
 
 def _build() -> None:
-    mostly = frozenset(MOSTLY_VERB.split())
-    nouns = frozenset((MOSTLY_VERB + NOUN_TOO + IRREGULAR_NOUNS).split())
-    for entry in IRREGULAR.replace("\n", "").split(","):
-        base, past, *participle = entry.split()
-        _inflect(base, past, participle[0] if participle else past, noun=base in nouns, mostly=base in mostly)
-    for base in (MOSTLY_VERB + NOUN_TOO + REGULAR).split():
-        _inflect(base, _past(base), _past(base), noun=base in nouns, mostly=base in mostly)
-    LEMMAS.update(_BE_DO_HAVE)
-    # forms that two verbs share go to the commoner one
-    LEMMAS.update({"found": "find", "saw": "see", "left": "leave", "felt": "feel", "gon": "go", "wan": "want"})
-    TAGS.update({"found": "k", "saw": "f", "left": "k", "felt": "k", "lay": "f", "gon": "g", "wan": "v", "like": "L"})
+    mostly = ENGLISH.words("verbs.mostly_verb")
+    mostly_verb = frozenset(mostly)
+    noun_too = ENGLISH.words("verbs.noun_too")
+    nouns = frozenset((*mostly, *noun_too, *ENGLISH.words("verbs.irregular_nouns")))
+    for base, past, participle in IRREGULAR_VERBS:
+        _inflect(base, past, participle, noun=base in nouns, mostly_verb=base in mostly_verb)
+    for base in (*mostly, *noun_too, *ENGLISH.words("verbs.regular")):
+        _inflect(base, _past(base), _past(base), noun=base in nouns, mostly_verb=base in mostly_verb)
+    for base, forms in ENGLISH.lists("verbs.auxiliaries").items():
+        LEMMAS.update(dict.fromkeys(forms, base))
+    LEMMAS.update(ENGLISH.table("verbs.shared_forms"))
+    for name, forms in ENGLISH.lists("verbs.form_tags").items():
+        TAGS.update(dict.fromkeys(forms, letters(name.upper())))
 
 
 _build()
@@ -92,7 +92,7 @@ _build()
 
 @lru_cache(maxsize=4096)
 def lemma(word: str) -> str:
-    """Return the base of a verb form in lower case: relocated -> relocate, tries -> try; other words are kept."""
+    """Return the base of a lower-case verb form: relocated -> relocate, tries -> try; other words as they are."""
     known = LEMMAS.get(word)
     if known is not None:
         return known
@@ -107,13 +107,12 @@ def lemma(word: str) -> str:
 
 
 def _restored(stem: str) -> str:
-    """Undo what -ed and -ing do to an unknown base: stopp -> stop, upcycl -> upcycle."""
+    """Restore an unknown base from which -ed or -ing was cut: stopp -> stop, upcycl -> upcycle."""
     last, before = stem[-1], stem[-2:-1]
     if last == before and last not in "lsz" and last not in _VOWELS:
         return stem[:-1]
-    mute = stem.endswith(("at", "iz", "is", "ur", "v", "c", "s", "z", "u")) and not stem.endswith("ss")
+    mute_e = stem.endswith(("at", "iz", "is", "ur", "v", "c", "s", "z", "u")) and not stem.endswith("ss")
     cluster = len(stem) > 2 and last in "lr" and before not in _VOWELS and before not in "lr"
-    short = (
-        len(stem) == 3 and before in _VOWELS and last not in _VOWELS and last not in _NOT_DOUBLED
-    )  # would have doubled
-    return stem + "e" if mute or cluster or short else stem
+    # without a mute e, a base of this shape would have doubled its last letter
+    short = len(stem) == 3 and before in _VOWELS and last not in _VOWELS and last not in _NOT_DOUBLED
+    return stem + "e" if mute_e or cluster or short else stem

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embedding.artifact import VOCABULARY
 from ..embedding.static_embedder import SHIPPED
-from ..embedding.wordpiece import WordPiece
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem
+from ..text.vocabulary_stems import vocabulary_stems
 
 TABLE = Path(__file__).with_name("data") / "related.bin"
 WIDTH = 8
@@ -30,13 +31,11 @@ def meant_by(word: str) -> tuple[tuple[str, float], ...]:
 
 def related(word: str) -> tuple[tuple[str, float], ...]:
     """Return the stems nearest to a word, each with its cosine, nearest first; nothing for an unknown word."""
-    number = _numbers().get(word)
+    number = _numbers().get(word) if is_word(word) else None
     if number is None:
         return ()
-    pieces = _pieces()
-    return tuple(
-        (stem(pieces[entry["piece"]]), int(entry["cosine"]) / 255) for entry in _table()[number] if entry["cosine"]
-    )
+    stems = _stems()
+    return tuple((stems[entry["piece"]], int(entry["cosine"]) / 255) for entry in _table()[number] if entry["cosine"])
 
 
 def relate(pieces: tuple[str, ...], vectors: NDArray[np.float32]) -> NDArray[np.void]:
@@ -60,19 +59,19 @@ def relate(pieces: tuple[str, ...], vectors: NDArray[np.float32]) -> NDArray[np.
 
 
 def is_word(piece: str) -> bool:
-    """Return whether a piece of the vocabulary is a word of its own that tells something."""
+    """Return whether a piece of the vocabulary is a word of its own that carries meaning."""
     return len(piece) > 2 and piece.isascii() and piece.isalpha() and piece not in STOP_WORDS
 
 
 @lru_cache(maxsize=1)
-def _pieces() -> tuple[str, ...]:
-    wordpiece = WordPiece.load(SHIPPED.with_name("vocabulary.txt"))
-    return tuple(wordpiece.pieces(range(len(wordpiece))))
+def _numbers() -> dict[str, int]:
+    lines = SHIPPED.with_name(VOCABULARY).read_text(encoding="utf-8").split("\n")
+    return {piece: number for number, piece in enumerate(lines)}
 
 
 @lru_cache(maxsize=1)
-def _numbers() -> dict[str, int]:
-    return {piece: number for number, piece in enumerate(_pieces()) if is_word(piece)}
+def _stems() -> list[str]:
+    return vocabulary_stems()
 
 
 @lru_cache(maxsize=1)
@@ -82,7 +81,7 @@ def _table() -> NDArray[np.void]:
 
 def instances(term: str) -> tuple[str, ...]:
     """Return the stems of the instances of a kind ("instrument": "piano"), or nothing where the term names no kind."""
-    return _kinds().get(term, ())
+    return tuple(dict.fromkeys(map(stem, _kinds().get(term, ()))))
 
 
 @lru_cache(maxsize=1)
@@ -90,5 +89,5 @@ def _kinds() -> dict[str, tuple[str, ...]]:
     kinds: dict[str, tuple[str, ...]] = {}
     for names, members in ENGLISH.lists("kinds.instances").items():
         for name in map(stem, names.split()):
-            kinds[name] = tuple(dict.fromkeys((*kinds.get(name, ()), *map(stem, members))))
+            kinds[name] = (*kinds.get(name, ()), *members)
     return kinds

@@ -16,8 +16,8 @@ from ..types.trace import Event
 class Task:
     """Everything a loop is given.
 
-    `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event of the
-    trace as it is recorded.
+    `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
+    of the trace as it is recorded.
     """
 
     question: str

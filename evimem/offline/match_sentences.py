@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding import StaticEmbedder
-from ..embedding.artifact import VOCABULARY
-from ..embedding.static_embedder import SHIPPED
 from ..judging.evidence import Analysis, View
 from ..lang import ENGLISH
 from ..text.terms import stem, words
+from ..text.vocabulary_stems import vocabulary_stems
 from ..types.vectors import Vectors
 from .sentence_units import Unit, units_of
 
@@ -213,10 +212,9 @@ def rarity(term: str) -> float:
 @cache
 def _ranks() -> dict[str, int]:
     ranks: dict[str, int] = {}
-    lines = SHIPPED.with_name(VOCABULARY).read_text(encoding="utf-8").split("\n")
-    for number, piece in enumerate(lines[_CHARACTERS:]):
-        if piece.isalpha():
-            ranks.setdefault(stem(piece), number)
+    for number, term in enumerate(vocabulary_stems()[_CHARACTERS:]):
+        if term:
+            ranks.setdefault(term, number)
     return ranks
 
 

@@ -1,1 +1,1 @@
-"""Words: sentences, terms, stems, and names by word boundary."""
+"""Texts as sentences, words and stems; names by word boundary."""

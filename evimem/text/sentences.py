@@ -1,20 +1,16 @@
-"""Sentences by their character ranges: what ends one, and what only looks as if it did."""
+"""Sentences as character ranges: what ends one, and what only looks like an end."""
 
 from __future__ import annotations
 
 import re
 
-_ABBREVIATIONS = frozenset(
-    """
-    dr mr mrs ms prof st sr jr vs etc e.g i.e eg ie approx dept fig no vol inc ltd co corp mt ave blvd apt ca cf al
-    gen col sgt capt lt rev hon a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
-    u.s u.k min max tel ext
-    """.split()
-)
-# these may well be the last word of a sentence, so they bind only to what goes on in lower case or with a digit
-_MAY_END = frozenset("etc inc ltd co corp a.m p.m u.s u.k jr sr al ave no st mon tue wed thu fri sat sun max".split())
+from ..lang import ENGLISH
 
-# what may end a sentence: a line break, or marks and emoji with whatever closes after them
+# These may be the last word of a sentence, so they bind only to a lower-case letter or a digit.
+_MAY_END = frozenset(ENGLISH.words("terms.abbreviations_that_may_end"))
+_ABBREVIATIONS = _MAY_END.union(ENGLISH.words("terms.abbreviations"))
+
+# What may end a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
 _END = re.compile(
     "[\n.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff]"
     "[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"
@@ -25,13 +21,13 @@ _LAST_WORD = re.compile(r"""[^\s(\["'\u201c\u2018]+$""")
 _MARKER = re.compile(r"(?:[-*>\u2022\u2023\u25e6\u2013\u2014]|\(?\d{1,3}[.)]|#{1,6})\s+")
 _MARKERS = frozenset("-*(#>0123456789\u2022\u2023\u25e6\u2013\u2014")
 _TRAILING_OFF = ("..", "\u2026")
-_LOOK_BACK = 16
+_LOOK_BACK = 16  # characters before a full stop that are searched for its word
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return the half-open ranges of the sentences of a text, in order, without the space around them.
+    """Return the half-open character ranges of the sentences of a text, in order, without surrounding space.
 
-    Every character that is not space lies in exactly one range, but for the markers of list items.
+    Every character that is not space lies in exactly one range, except the markers of list items.
     """
     ranges: list[tuple[int, int]] = []
     start = 0
@@ -54,35 +50,36 @@ def _ends(text: str, at: int, end: int) -> bool:
     if not after:
         return True
     if not after.isspace():  # "What?!No way", "home.Then"
-        forgotten = (
+        missing_space = (
             end - at == 1 and text[at - 1 : at].islower() and after.isupper() and text[end + 1 : end + 2].islower()
         )
-        return forgotten or (mark in "!?" and end - at > 1 and after.isalnum())
+        return missing_space or (mark in "!?" and end - at > 1 and after.isalnum())
     if mark == "." and end - at == 1:
         return not _binds(text, at, end)
-    return not (text.startswith(_TRAILING_OFF, at) and _next(text, end).islower())  # "well... maybe" goes on
+    return not (text.startswith(_TRAILING_OFF, at) and _next(text, end).islower())  # "well... maybe" is one sentence
 
 
 def _next(text: str, at: int) -> str:
-    """Return the character that a space or two after `at` is followed by."""
+    """Return the first character from `at` on, after at most two spaces; "" where there is none."""
     return text[at : at + 3].lstrip()[:1]
 
 
 def _binds(text: str, at: int, end: int) -> bool:
-    """Return whether the full stop at `at` belongs to an abbreviation, an initial or the number of a list item."""
-    upcoming = _next(text, end)
+    """Return whether the full stop at `at` is part of an abbreviation, an initial or the number of a list item."""
+    following = _next(text, end)
     found = _LAST_WORD.search(text, max(0, at - _LOOK_BACK), at)
-    if not upcoming or found is None:
+    if not following or found is None:
         return False
     word = found.group()
     if word.lower() in _ABBREVIATIONS:
-        return word.lower() not in _MAY_END or upcoming.islower() or upcoming.isdigit()
+        return word.lower() not in _MAY_END or following.islower() or following.isdigit()
     if len(word) == 1 and word.isupper() and word != "I":
         return True  # "J. Smith"
     return word.isdigit() and (found.start() == 0 or text[found.start() - 1] == "\n")  # "2. Preheat"
 
 
 def _add(ranges: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    """Append a range without the space around it and a list marker before it; nothing for an empty one."""
     while start < end and text[start].isspace():
         start += 1
     if start < end and text[start] in _MARKERS:

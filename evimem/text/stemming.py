@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+# The tables are those of the paper: step 1a, 2, 3 and 4.
 _VC = re.compile("v+c+")
 _PLURALS = (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", ""))
 _DOUBLE_SUFFIXES = (
@@ -25,16 +26,16 @@ def porter(word: str) -> str:
     """Return the stem of a lower-case ASCII word; one or two letters are left as they are."""
     if len(word) < 3:
         return word
-    word = _past_and_gerund(_replace(word, _PLURALS, least=-1))
+    word = _past_and_gerund(_replace(word, _PLURALS, min_measure=-1))
     if word.endswith("y") and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
-    word = _replace(word, _DOUBLE_SUFFIXES, least=0)
-    word = _replace(word, _ADJECTIVE_SUFFIXES, least=0)
+    word = _replace(word, _DOUBLE_SUFFIXES, min_measure=0)
+    word = _replace(word, _ADJECTIVE_SUFFIXES, min_measure=0)
     return _tidy(_drop_last(word))
 
 
 def _shape(word: str) -> str:
-    """Spell a word as consonants and vowels; y is a vowel after a consonant."""
+    """Return a word as a string of "c" and "v"; y is a vowel after a consonant."""
     shape = ""
     for letter in word:
         vowel = letter in "aeiou" or (letter == "y" and shape.endswith("c"))
@@ -43,16 +44,17 @@ def _shape(word: str) -> str:
 
 
 def _measure(word: str) -> int:
+    """Return Porter's measure m: how many vowel-consonant runs a word has."""
     return len(_VC.findall(_shape(word)))
 
 
-def _replace(word: str, suffixes: tuple[tuple[str, str], ...], least: int) -> str:
-    """Swap the longest suffix that matches, if more than `least` vowel-consonant runs are left before it."""
+def _replace(word: str, suffixes: tuple[tuple[str, str], ...], min_measure: int) -> str:
+    """Replace the longest suffix that matches if the measure of what stands before it is above `min_measure`."""
     found = max((pair for pair in suffixes if word.endswith(pair[0])), key=lambda pair: len(pair[0]), default=None)
     if found is None:
         return word
     start = word[: len(word) - len(found[0])]
-    return start + found[1] if _measure(start) > least else word
+    return start + found[1] if _measure(start) > min_measure else word
 
 
 def _past_and_gerund(word: str) -> str:
@@ -66,7 +68,7 @@ def _past_and_gerund(word: str) -> str:
 
 
 def _restore(start: str) -> str:
-    """Give back what -ed and -ing took: conflat(e), hop(p), fil(e)."""
+    """Restore a base from which -ed or -ing was cut: conflat -> conflate, hopp -> hop, fil -> file."""
     if start.endswith(("at", "bl", "iz")):
         return start + "e"
     if len(start) > 1 and start[-1] == start[-2] and _shape(start)[-1] == "c" and start[-1] not in "lsz":

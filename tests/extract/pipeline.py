@@ -1,4 +1,4 @@
-"""A spaCy pipeline of our own: parses that we wrote, looked up by the sentence, because no model can be downloaded."""
+"""spaCy pipelines without a model: one looks up parses that we wrote by hand, one sets random parses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=1)
 def parses() -> dict[str, list[Word]]:
-    """The sentences of parses.txt with their words."""
+    """Return the sentences of parses.txt with their words."""
     found = {}
     for block in Path(__file__).with_name("parses.txt").read_text(encoding="utf-8").split("\n\n"):
         sentence, *lines = block.strip().splitlines()
@@ -37,7 +37,7 @@ def parses() -> dict[str, list[Word]]:
 
 
 def head_index(words: list[Word], at: int) -> int:
-    """The position of a word's head: the nearest word of that text."""
+    """Return the position of a word's head: the nearest word of that text."""
     wanted = words[at].head
     if wanted == "-":
         return at
@@ -60,9 +60,9 @@ def written_parses(doc: Doc) -> Doc:
 LABELS = "nsubj nsubjpass dobj aux neg cop ccomp xcomp conj advcl relcl mark cc punct prep pobj det expl dep".split()
 
 
-@Language.component("wild_parses")
-def wild_parses(doc: Doc) -> Doc:
-    """Set a parse that makes no sense, but is a tree: each word hangs on one before it, or all on the last."""
+@Language.component("random_parses")
+def random_parses(doc: Doc) -> Doc:
+    """Set a random parse that is a tree: the head of each word is one before it, or for each one after it."""
     dice = Random(doc.text)
     forward = dice.random() < 0.5
     for token in doc:
@@ -73,9 +73,9 @@ def wild_parses(doc: Doc) -> Doc:
 
 
 @lru_cache(maxsize=1)
-def wild_extractor() -> SpacyExtractor:
+def random_extractor() -> SpacyExtractor:
     nlp = spacy.blank("en")
-    nlp.add_pipe("wild_parses")
+    nlp.add_pipe("random_parses")
     return SpacyExtractor(nlp)
 
 

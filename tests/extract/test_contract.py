@@ -1,4 +1,4 @@
-"""What every extractor promises, run over the rules and over spaCy."""
+"""The contract of extractors, tested with the rules and with spaCy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evimem import Fact, Turn
 from evimem.extract import RuleExtractor, fact_id
 from evimem.protocols import Extractor
 
-from .pipeline import spacy_extractor, wild_extractor
+from .pipeline import random_extractor, spacy_extractor
 
 NOON = datetime(2024, 3, 12, 12)
 EXTRACTORS = [pytest.param(RuleExtractor, id="rules"), pytest.param(spacy_extractor, id="spacy")]
@@ -66,7 +66,7 @@ def extractor(request: pytest.FixtureRequest) -> Extractor:
 
 
 def assert_sound(fact: Fact, said: Turn) -> None:
-    """A fact lies in its turn, and its last word is one that its characters hold, or stands for the speaker."""
+    """Check that a fact has a span in its turn, a subject and a predicate, the right id and encodable text."""
     source = said.caption if fact.kind == "image" else said.text
     start, end = fact.span
     assert source is not None
@@ -94,7 +94,7 @@ def test_the_first_person_is_the_speaker(extractor: Extractor) -> None:
     assert (fact.subject, fact.predicate, fact.object) == ("Zora", "adopted", "a puppy")
 
 
-def test_what_belongs_to_the_speaker_is_named_after_them(extractor: Extractor) -> None:
+def test_a_first_person_possessive_becomes_the_speakers_name(extractor: Extractor) -> None:
     fact = extractor.extract(turn("My sister moved to Porto."))[0]
     assert fact.subject == "Mira's sister"
 
@@ -107,25 +107,25 @@ def test_negation_and_modality_stay_in_the_predicate(extractor: Extractor) -> No
     assert possible.kind == "plan"
 
 
-def test_a_clause_carries_the_time_said_in_it(extractor: Extractor) -> None:
+def test_a_fact_has_the_time_of_its_clause_and_not_in_its_object(extractor: Extractor) -> None:
     (fact,) = extractor.extract(turn("I adopted a puppy last Friday."))
     assert fact.event is not None
     assert fact.event.start == datetime(2024, 3, 8)
     assert fact.object == "a puppy"
 
 
-def test_reported_speech_is_its_speakers(extractor: Extractor) -> None:
+def test_reported_speech_is_a_report_by_the_person_quoted(extractor: Extractor) -> None:
     (fact,) = extractor.extract(turn("Ben said he lost his job."))
     assert fact.subject == "Ben"
     assert fact.kind == "report"
 
 
 @pytest.mark.parametrize("text", ["What did you do yesterday?", "Do you like olives?", "", "   \n "])
-def test_a_question_and_silence_state_nothing(extractor: Extractor, text: str) -> None:
+def test_a_question_and_an_empty_text_state_nothing(extractor: Extractor, text: str) -> None:
     assert extractor.extract(turn(text)) == ()
 
 
-def test_a_caption_is_a_fact_of_its_own(extractor: Extractor) -> None:
+def test_a_caption_is_a_fact_with_its_span_in_the_caption(extractor: Extractor) -> None:
     said = turn("What is this?", caption="a photo of a dog on a beach")
     (fact,) = extractor.extract(said)
     assert fact.kind == "image"
@@ -144,7 +144,7 @@ def test_a_caption_is_a_fact_of_its_own(extractor: Extractor) -> None:
         "I want to move to Porto.",
     ],
 )
-def test_nobody_but_the_user_states_what_the_user_likes_or_wants(extractor: Extractor, role: str, text: str) -> None:
+def test_only_a_user_turn_states_what_the_user_likes_or_wants(extractor: Extractor, role: str, text: str) -> None:
     for fact in extractor.extract(turn(text, speaker=role, role=role)):
         assert fact.subject == role
         assert fact.kind in ("report", "statement")
@@ -158,7 +158,7 @@ def test_extracting_again_finds_the_same_facts_with_the_same_ids(extractor: Extr
     assert len({fact.id for fact in facts}) == len(facts)
 
 
-def test_what_cannot_be_seen_is_not_in_a_fact(extractor: Extractor) -> None:
+def test_unprintable_characters_are_not_in_a_fact(extractor: Extractor) -> None:
     for name in ("zero width", "tag characters", "right to left", "nul", "lone surrogates"):
         facts = extractor.extract(turn(HOSTILE[name]))
         assert facts
@@ -168,15 +168,15 @@ def test_what_cannot_be_seen_is_not_in_a_fact(extractor: Extractor) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_read_in_bounded_time(extractor: Extractor, name: str) -> None:
     said = turn(HOSTILE[name])
-    extractor.extract(turn("I left."))  # whatever loads once is not what is measured
+    extractor.extract(turn("I left."))  # loading what is loaded once is not measured
     before = time.process_time()
     facts = extractor.extract(said)
-    assert time.process_time() - before < 2  # many times what it takes: a busy machine spends more of it as well
+    assert time.process_time() - before < 2  # far above what it takes, because a busy machine needs more processor time
     for fact in facts:
         assert_sound(fact, said)
 
 
-def test_an_id_names_one_fact_of_one_turn_by_one_extractor() -> None:
+def test_facts_that_differ_in_any_part_have_different_ids() -> None:
     one = ("t1", "rules", (0, 9), "Mira", "left", "home")
     others = [
         ("t2", "rules", (0, 9), "Mira", "left", "home"),
@@ -198,7 +198,7 @@ def test_any_text_gives_sound_facts(text: str) -> None:
 
 @given(st.lists(WORDS, max_size=30).map(" ".join))
 def test_any_parse_gives_sound_facts(text: str) -> None:
-    for fact in wild_extractor().extract(turn(text)):
+    for fact in random_extractor().extract(turn(text)):
         assert_sound(fact, turn(text))
 
 

@@ -1,4 +1,4 @@
-"""A table of our own sentences with the facts that a reader takes from them: the honest score of the rules."""
+"""Our own sentences with the facts that a person reads from them: the share that the rules read alike."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from evimem import Turn
 from evimem.extract import RuleExtractor
 
 TABLE = Path(__file__).with_name("facts.txt")
-WANTED = 0.97
-MISREAD = {  # known, and no others
+LEAST_SCORE = 0.97
+KNOWN_ERRORS = {
     "Ben's brother has been working there for years.",
     "There were about fifty people at the wedding.",
     "Ever since the accident, I avoid driving at night.",
@@ -20,7 +20,7 @@ MISREAD = {  # known, and no others
 
 
 def rows() -> dict[str, list[tuple[str, ...]]]:
-    """The sentences of the table with their facts, none for a lone "-"."""
+    """Return the sentences of the table with their facts; no facts where the table has "-"."""
     found: dict[str, list[tuple[str, ...]]] = {}
     sentence = ""
     for line in TABLE.read_text(encoding="utf-8").splitlines():
@@ -37,7 +37,7 @@ def lowered(fact: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(part[:1].lower() + part[1:] for part in fact)
 
 
-def test_the_rules_read_our_own_sentences_as_we_do() -> None:
+def test_the_rules_read_97_percent_of_our_sentences_as_a_person_does() -> None:
     table, rules = rows(), RuleExtractor()
     misread = []
     for sentence, facts in table.items():
@@ -47,5 +47,5 @@ def test_the_rules_read_our_own_sentences_as_we_do() -> None:
             misread.append((sentence, got))
     score = 1 - len(misread) / len(table)
     assert len(table) >= 250
-    assert score >= WANTED, f"{score:.1%} read as wanted; not so {misread}"
-    assert {sentence for sentence, _ in misread} <= MISREAD, misread
+    assert score >= LEAST_SCORE, f"{score:.1%} read as expected; not these: {misread}"
+    assert {sentence for sentence, _ in misread} <= KNOWN_ERRORS, misread

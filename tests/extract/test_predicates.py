@@ -54,11 +54,11 @@ from evimem.extract.verbs import gerund, lemma, third_person
         ("planned to visit", "Rome", "visit"),
     ],
 )
-def test_a_predicate_has_the_class_of_what_it_means(predicate: str, obj: str, expected: str) -> None:
+def test_a_predicate_has_the_class_of_its_meaning(predicate: str, obj: str, expected: str) -> None:
     assert predicate_class(predicate, obj) == expected
 
 
-def test_a_name_is_told_by_its_subject() -> None:
+def test_a_subject_that_ends_in_name_makes_the_class_name() -> None:
     assert predicate_class("is", "Biscuit", "Mira's dog's name") == "name"
 
 
@@ -83,14 +83,14 @@ def test_any_words_have_a_class(predicate: str) -> None:
         ("started drinking", "begun"),
     ],
 )
-def test_how_a_thing_is_said_is_told_apart_from_what(predicate: str, field: str) -> None:
+def test_negation_tense_and_mood_are_recognized(predicate: str, field: str) -> None:
     assert getattr(sense(predicate), field)
 
 
-def test_what_holds_still_is_neither_past_nor_possible() -> None:
+def test_a_present_state_is_neither_negative_past_nor_possible() -> None:
     for predicate in ("lives in", "has lived in", "is dating", "likes"):
-        said = sense(predicate)
-        assert not any((said.negative, said.past, said.used, said.modal)), predicate
+        parsed = sense(predicate)
+        assert not any((parsed.negative, parsed.past, parsed.used, parsed.modal)), predicate
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_form_has_its_lemma(form: str, base: str) -> None:
     assert lemma(form) == base
 
 
-def test_forms_are_made_as_they_are_read() -> None:
+def test_a_generated_form_has_its_base_as_lemma() -> None:
     for base in "go try make stop lie run visit prefer watch have be see play write swim".split():
         assert lemma(third_person(base)) == base
         assert lemma(gerund(base)) == base

@@ -62,7 +62,7 @@ def test_a_turn_asserts_or_asks_or_does_neither(text: str, expected: str) -> Non
     assert bool(facts(text)) == (expected == "asserts")
 
 
-def test_a_caption_alone_asserts() -> None:
+def test_a_caption_without_text_asserts_and_with_a_question_asks() -> None:
     assert stance(turn("", caption="a photo of a dog")) == "asserts"
     assert stance(turn("What is it?", caption="a photo of a dog")) == "asks"
 
@@ -71,11 +71,11 @@ def test_a_name_that_ends_in_s_takes_an_apostrophe_alone() -> None:
     assert facts("My dog sleeps here.", speaker="James") == [("James' dog", "sleeps", "here")]
 
 
-def test_what_is_quoted_stays_in_the_words_of_who_said_it() -> None:
+def test_the_first_person_inside_a_quotation_is_not_replaced() -> None:
     assert facts('Ben said "I lost my job".') == [("Ben", "said", '"I lost my job"')]
 
 
-def test_a_condition_stays_with_what_depends_on_it() -> None:
+def test_a_condition_is_part_of_the_object_of_the_clause_it_qualifies() -> None:
     assert facts("If I get the job, I'll move to Bergen.") == [("Mira", "will move to", "Bergen if Mira gets the job")]
 
 
@@ -87,14 +87,14 @@ def test_each_clause_has_its_own_time() -> None:
     assert bought.event.granularity == "month"
 
 
-def test_a_vague_time_is_kept_in_its_own_words() -> None:
+def test_an_unresolved_time_keeps_its_text() -> None:
     (fact,) = RuleExtractor().extract(turn("I met Ben a while ago."))
     assert fact.event is not None
     assert fact.event.start is None
     assert fact.event.text == "a while ago"
 
 
-def test_the_weekday_convention_is_the_extractors() -> None:
+def test_the_extractors_weekday_argument_decides_what_last_monday_means() -> None:
     said = turn("I left last Monday.")
     recent, previous = (
         RuleExtractor(weekday=weekday).extract(said)[0].event for weekday in ("recent", "previous_week")
@@ -105,12 +105,12 @@ def test_the_weekday_convention_is_the_extractors() -> None:
     assert previous.start == recent.start - timedelta(days=7)
 
 
-def test_an_assistants_own_doings_are_facts_and_the_rest_is_its_saying() -> None:
+def test_what_an_assistant_did_is_a_fact_and_what_else_it_states_is_its_saying() -> None:
     said = facts("I booked the table. The museum opens at nine.", speaker="assistant")
     assert said == [("assistant", "booked", "the table"), ("assistant", "said", "the museum opens at nine")]
 
 
-def test_a_speaker_called_assistant_in_the_role_of_a_user_speaks_for_themselves() -> None:
+def test_the_role_of_a_turn_overrides_a_speaker_named_assistant() -> None:
     assert facts("I like olives.", speaker="assistant", role="user") == [("assistant", "likes", "olives")]
 
 
@@ -122,7 +122,7 @@ def test_a_speaker_called_assistant_in_the_role_of_a_user_speaks_for_themselves(
         ("  three cups  ", ("Mira", "shared a photo of", "three cups")),
     ],
 )
-def test_a_caption_is_what_the_speaker_shared(caption: str, expected: tuple[str, str, str]) -> None:
+def test_a_caption_becomes_a_fact_about_what_the_speaker_shared(caption: str, expected: tuple[str, str, str]) -> None:
     assert facts("", caption=caption) == [expected]
 
 
@@ -139,14 +139,15 @@ def test_a_list_is_read_item_by_item() -> None:
     ]
 
 
-def test_an_event_never_comes_from_another_clause() -> None:
+def test_a_fact_never_takes_the_time_of_another_sentence() -> None:
     (fact, _) = RuleExtractor().extract(turn("I sold the car. I left on Monday."))
     assert fact.event is None
 
 
 @pytest.mark.parametrize(
-    "order", ["Remember that", "Please remember that", "Note that", "Keep in mind that", "Remember,", "FYI"]
+    "request_to_remember",
+    ["Remember that", "Please remember that", "Note that", "Keep in mind that", "Remember,", "FYI"],
 )
-def test_what_is_to_be_remembered_is_stated(order: str) -> None:
-    facts = RuleExtractor().extract(turn(f"{order} I live in Porto."))
+def test_a_request_to_remember_states_what_follows_it(request_to_remember: str) -> None:
+    facts = RuleExtractor().extract(turn(f"{request_to_remember} I live in Porto."))
     assert [(fact.predicate, fact.object) for fact in facts] == [("lives in", "Porto")]

@@ -1,4 +1,4 @@
-"""Facts from a parse, where it knows better than the rules; the contract itself is in test_contract.py."""
+"""Facts from a parse where it is better than the rules; the contract is in test_contract.py."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_facts_follow_the_parse(text: str, expected: list[tuple[str, str, str]])
     assert facts(spacy_extractor(), text) == expected
 
 
-def test_the_parse_reads_what_the_rules_misread() -> None:
+def test_the_parse_corrects_a_sentence_that_the_rules_misread() -> None:
     assert facts(RuleExtractor(), "The old man the boats.") != facts(spacy_extractor(), "The old man the boats.")
 
 
@@ -60,7 +60,7 @@ def test_a_sentence_without_a_parse_is_read_by_the_rules() -> None:
 
 
 def trained() -> Language:
-    """A parser that spaCy itself trained, for a few seconds, on our sentences."""
+    """Return a pipeline that spaCy trained for a few seconds on our sentences."""
     spacy.util.fix_random_seed(7)
     nlp = spacy.blank("en")
     nlp.add_pipe("tagger")
@@ -80,7 +80,7 @@ def trained() -> Language:
     return nlp
 
 
-def test_a_parser_that_spacy_trained_serves_as_well() -> None:
+def test_a_trained_parser_gives_80_percent_of_the_same_facts() -> None:
     learnt, written = SpacyExtractor(trained()), SpacyExtractor(pipeline())
     same = [facts(learnt, text) == facts(written, text) for text in parses()]
     assert sum(same) >= 0.8 * len(same), dict(zip(parses(), same, strict=True))

@@ -1,4 +1,4 @@
-"""Where does she live now, and where before: both answered from the facts and what replaced what."""
+"""Which facts replace earlier ones, and which stay."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def test_a_new_value_an_end_or_a_denial_replaces(before: str, after: str) -> Non
 
 
 @pytest.mark.parametrize(("before", "after"), KEPT)
-def test_what_is_past_possible_or_about_another_replaces_nothing(before: str, after: str) -> None:
+def test_a_fact_that_is_past_possible_or_about_another_owner_replaces_nothing(before: str, after: str) -> None:
     assert facts(before)
     assert facts(after)
     assert not is_replaced(before, after)
 
 
-def test_both_where_she_lives_now_and_where_before_are_answered() -> None:
+def test_the_latest_home_stays_and_only_the_home_before_it_is_replaced() -> None:
     said = ["I used to live in Graz.", "I live in Porto.", "I might move to Oslo.", "I moved to Lisbon."]
     homes = [fact for day, text in enumerate(said) for fact in facts(text, MARCH + timedelta(days=day))]
     settled = [
@@ -100,7 +100,7 @@ def test_both_where_she_lives_now_and_where_before_are_answered() -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), REPLACED)
-def test_what_replaces_is_of_the_same_topic_or_an_ending_of_the_same_owner(before: str, after: str) -> None:
+def test_a_replacing_fact_has_the_same_topic_or_is_an_ending_of_the_same_owner(before: str, after: str) -> None:
     for newer in facts(after, MARCH + timedelta(days=30)):
         for older in facts(before):
             if replaces(newer, older):
@@ -109,7 +109,7 @@ def test_what_replaces_is_of_the_same_topic_or_an_ending_of_the_same_owner(befor
                 assert other in (topic, topic._replace(name=ENDING))
 
 
-def test_a_tools_text_replaces_nothing_that_a_user_said() -> None:
+def test_an_assistants_or_tools_turn_replaces_nothing_that_a_user_said() -> None:
     for role in ("assistant", "tool"):
         for newer in facts(
             "Mira moved to Lisbon. The user moved to Lisbon. I moved to Lisbon.", speaker=role, role=role
@@ -117,8 +117,8 @@ def test_a_tools_text_replaces_nothing_that_a_user_said() -> None:
             assert not any(replaces(newer, older) for older in facts("I live in Porto."))
 
 
-def test_another_reading_of_the_same_turn_replaces_nothing() -> None:
-    """Found with replies that contradict the turn they were to read: a misreading marked what was said as withdrawn."""
+def test_a_fact_of_the_same_turn_by_another_extractor_replaces_nothing() -> None:
+    """A model reply that contradicted its turn marked what the turn said as outdated."""
     (likes,) = facts("I like coffee.")
     misread = replace(likes, id="0", predicate="no longer likes", extractor="llm")
     assert not replaces(misread, likes)

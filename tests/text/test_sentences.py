@@ -40,12 +40,12 @@ def split(text: str) -> list[str]:
         (" \n ", []),
     ],
 )
-def test_a_text_falls_into_its_sentences(text: str, expected: list[str]) -> None:
+def test_a_text_is_split_into_sentences(text: str, expected: list[str]) -> None:
     assert split(text) == expected
 
 
 @given(st.text(alphabet=st.one_of(st.characters(), st.sampled_from("aI .!?\n-1)\"'\u2026\U0001f389"))))
-def test_ranges_are_in_order_and_leave_out_only_space_and_list_markers(text: str) -> None:
+def test_ranges_are_in_order_and_omit_only_space_and_list_markers(text: str) -> None:
     ranges = sentences(text)
     at = 0
     for start, end in ranges:

@@ -23,7 +23,7 @@ PORTER = """
 
 
 @pytest.mark.parametrize(("word", "expected"), list(zip(PORTER[::2], PORTER[1::2], strict=True)))
-def test_inflections_share_the_stem_of_the_paper(word: str, expected: str) -> None:
+def test_a_word_has_the_stem_given_in_the_paper(word: str, expected: str) -> None:
     assert stem(word) == expected
 
 
@@ -32,15 +32,15 @@ def test_irregular_forms_share_a_stem(forms: str) -> None:
     assert len({stem(form) for form in forms.split()}) == 1
 
 
-def test_a_flower_is_no_rising() -> None:
+def test_rose_is_not_stemmed_as_a_form_of_rise() -> None:
     assert stem("rose") != stem("rise")
 
 
-def test_stop_words_and_endings_are_no_terms() -> None:
+def test_stop_words_and_contracted_endings_are_not_terms() -> None:
     assert terms("She's what you weren't: Mira's sister, and I didn't know!") == ["mira", "sister", "know"]
 
 
-def test_both_apostrophes_are_one() -> None:
+def test_straight_and_curly_apostrophes_are_equal() -> None:
     assert terms("Mira\u2019s O\u2019Brien") == terms("Mira's O'Brien")
 
 
@@ -52,7 +52,7 @@ def test_scripts_without_spaces_are_split_into_characters() -> None:
     assert terms("東京に行く trip") == ["東", "京", "に", "行", "く", "trip"]
 
 
-def test_numbers_and_mixed_words_stay_as_they_are() -> None:
+def test_numbers_and_words_with_digits_are_not_stemmed() -> None:
     assert terms("Route 66, B2B on 2024-03-12") == ["rout", "66", "b2b", "2024", "03", "12"]
 
 
@@ -60,7 +60,7 @@ def test_words_keep_stop_words_and_order() -> None:
     assert words("I didn't, did I?") == ["i", "did", "did", "i"]
 
 
-def test_an_endless_word_is_cut_where_it_stops_telling() -> None:
+def test_a_long_word_is_cut_to_40_characters() -> None:
     assert len(terms("a" * 1_000_000)[0]) == 40
 
 

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from evimem.extract.tag_letters import Tag, TagSet, letters, tag_pattern
+
+TAGS = {name: letter for name, letter in vars(Tag).items() if name.isupper()}
+
+
+def test_every_tag_has_a_letter_of_its_own() -> None:
+    assert all(len(letter) == 1 for letter in TAGS.values())
+    assert len(set(TAGS.values())) == len(TAGS)
+
+
+def test_no_set_has_the_name_of_a_tag() -> None:
+    assert not TAGS.keys() & {name for name in vars(TagSet) if name.isupper()}
+
+
+def test_names_become_letters_and_sets_become_the_letters_of_their_tags() -> None:
+    assert letters("BE HAVE") == "bh"
+    assert letters("NOUNS ADJECTIVE") == "NMUJ"
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ("MODAL [NOT ADVERB]* BASE", "m[nR]*v"),
+        ("(?P<subject> PERSONS ) NOT{0,2}", "(?P<subject>[iye])n{0,2}"),
+        ("[^ COMMA END ]+ END", r"[^,.]+\."),
+        ("(?<![BE HAVE]) TO # the infinitive\n BASES? $", "(?<![bh])T[vwL]?$"),
+    ],
+)
+def test_a_pattern_of_names_becomes_a_pattern_of_letters(named: str, expected: str) -> None:
+    assert tag_pattern(named) == expected
+    re.compile(tag_pattern(named))
+
+
+@pytest.mark.parametrize("named", ["VERBS", "[BE VERBS]"])
+def test_an_unknown_tag_is_an_error(named: str) -> None:
+    with pytest.raises(KeyError, match="VERBS"):
+        tag_pattern(named)
