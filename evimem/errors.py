@@ -19,7 +19,8 @@
     x StoreCorrupt       what it holds is not what was written
     x StoreRolledBack    it is older than its companion says, emptied or missing
     x StoreReadOnly      it cannot be written
-    x StoreBusy          another process held it for longer than the timeout
+    x StoreBusy          it stayed in use for longer than the timeout
+      x PoolFull         every memory of a pool that may be open at once stayed in use
     x DiskFull           there is no room left
     x StoreClosed        the handle is closed, or belongs to the parent of a fork
   x TraceMismatch        a trace that the memory no longer leads to
@@ -200,7 +201,22 @@ class StoreReadOnly(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Another process held the file for longer than the timeout."""
+    """The file stayed in use for longer than the timeout, by another process or another part of this one."""
+
+
+class PoolFull(StoreBusy):
+    """Every memory that a pool may have open at once stayed in use for as long as a caller waits.
+
+    `capacity` is how many that are; `waited` the number of seconds. Nothing was opened: repeating the call is safe.
+    """
+
+    def __init__(self, capacity: int, waited: float) -> None:
+        super().__init__(
+            f"all {capacity} memories of the pool stayed in use for {waited:g} s; end `with` blocks sooner, "
+            "raise capacity= (files open at once), or wait longer with wait_seconds="
+        )
+        self.capacity = capacity
+        self.waited = waited
 
 
 class DiskFull(StoreError):

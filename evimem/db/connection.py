@@ -17,6 +17,7 @@ import apsw
 from ..errors import (
     UNREADABLE,
     DiskFull,
+    EvimemError,
     NotAMemory,
     StoreBusy,
     StoreClosed,
@@ -26,6 +27,7 @@ from ..errors import (
     StoreRolledBack,
 )
 from .page_slack import MOST_PAGES, left_behind
+from .safe_context import safe_context
 
 APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
 
@@ -58,82 +60,77 @@ class Connection:
         self._vfs = vfs
         self._busy = busy_seconds
         self._patience = 0.0
+        # Entered by `with` in the function that uses it: a C lock is then released whatever a signal handler raises.
         self._lock = threading.RLock()
+        self._errors = _TypedErrors(path)
         self._depth = 0
+        self._query_only = False
         self._closed = False
         self._suspect = False
         self._trusted = False
         self._place: tuple[int, int] | None = None
-        self._mine = _Mine(self._lock, path)
+        self.aborted = 0
         _check_runtime()
-        with self._mine:
+        with self._errors, self._lock:
             self._db = self._open()
 
     @property
     def usable(self) -> bool:
         """Whether the handle is open, belongs to this process, and its file lies where it lay."""
-        return not self._closed and self._mine.in_its_process and self._found() == self._place
+        return not self._closed and self._errors.in_its_process and self._found() == self._place
 
     def trust(self) -> None:
         """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
-        with self._mine:
+        with self._errors, self._lock:
             self._trusted = True
             self._handle().config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
         """Return every row of a query."""
-        with self._mine:
+        with self._errors, self._lock:
             return self._handle().execute(sql, args).fetchall()
 
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with self._mine:
+        with self._errors, self._lock:
             row = self._handle().execute(sql, args).fetchone()
             return None if row is None else row[0]
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
         """Run one statement; return the rowid of the last insert."""
-        with self._mine:
+        with self._errors, self._lock:
             db = self._handle()
             db.execute(sql, args)
             return db.last_insert_rowid()
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
-        with self._mine:
+        with self._errors, self._lock:
             self._handle().executemany(sql, rows)
 
     def patch(self, table: str, column: str, rowid: int, pieces: Iterable[tuple[int, bytes]]) -> None:
         """Overwrite parts of a BLOB in place, each at its offset; SQLite finds its way through a long one only once."""
         with (
-            self._mine,
+            self._errors,
+            self._lock,
             self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
         ):
             for offset, data in pieces:
                 blob.seek(offset)
                 blob.write(data)
 
-    @contextmanager
+    @safe_context
     def writing(self) -> Iterator[None]:
-        """Hold the write lock of the file for a block that is kept whole or not at all."""
+        """Hold the write lock of the file for a block that is committed whole or not at all."""
         with self.decoding(), self._transaction("BEGIN IMMEDIATE"):
             self._check_place()  # under the lock, which `remove` holds too
             yield
 
-    @contextmanager
+    @safe_context
     def reading(self) -> Iterator[None]:
-        """See one state of the file throughout a block, in which nothing can be written unless a write is around it."""
-        with self._mine:
-            within = self._depth > 0
-            with self.decoding(), self._transaction("BEGIN"):
-                if within:
-                    yield
-                    return
-                self._db.execute("PRAGMA query_only=ON")
-                try:
-                    yield
-                finally:
-                    self._db.execute("PRAGMA query_only=OFF")
+        """See one state of the file throughout a block. Nothing can be written, unless `writing` is around it."""
+        with self.decoding(), self._transaction("BEGIN", query_only=True):
+            yield
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
@@ -147,7 +144,7 @@ class Connection:
 
     def checkpoint(self, *, wait: bool = True) -> bool:
         """Move the log into the file and empty it; return False while another reader still needs it."""
-        with self._mine:
+        with self._errors, self._lock:
             kept, self._busy = self._busy, self._busy if wait else 0.0
             try:
                 busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
@@ -164,7 +161,7 @@ class Connection:
         log = self.path.with_name(f"{self.path.name}-wal")
         if log.exists() and log.stat().st_size:
             return False
-        with self._mine:
+        with self._errors, self._lock:
             db = self._handle()
             size, count = db.pragma("page_size"), db.pragma("page_count")
             # Through SQLite's own VFS: closing another descriptor of the file would drop the locks of this process.
@@ -182,7 +179,7 @@ class Connection:
 
     def backup_to(self, target: Path) -> None:
         """Copy a consistent state into a new file."""
-        with self._mine:
+        with self._errors, self._lock:
             copy = apsw.Connection(str(target))
             try:
                 copy.execute("PRAGMA journal_mode=OFF")  # nothing but the file itself, which is worth nothing half done
@@ -196,7 +193,7 @@ class Connection:
 
     def remove(self) -> bool:
         """Delete the file and its log, and close the handle; return False, and do neither, while there is another."""
-        with self._mine:
+        with self._errors, self._lock:
             db = self._handle()
             try:
                 alone: bool = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
@@ -212,12 +209,11 @@ class Connection:
 
     def close(self) -> None:
         """Close the handle; a second call does nothing."""
-        if not self._mine.in_its_process:
+        if not self._errors.in_its_process:
             return  # it is the parent's to close
-        with self._lock:
+        with self._errors, self._lock:
             if not self._closed:
-                with self._mine:
-                    self._db.close()
+                self._db.close()
             self._closed = True
 
     def _open(self) -> apsw.Connection:
@@ -268,39 +264,61 @@ class Connection:
         return f"{str(self.path)!r} holds {what}; run `evimem doctor`, or restore a backup"
 
     def _handle(self) -> apsw.Connection:
+        """Return the SQLite handle, opened again where an earlier call may have left it in a state of its own.
+
+        Outside of a block there is no transaction and `query_only` is off; both stay only when a signal handler
+        raised twice, the second time during the rollback.
+        """
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
-        if self._suspect and self._depth == 0:
+        if not self._depth and (self._suspect or self._query_only or self._db.in_transaction):
+            self._suspect = True
             self._db.close()
             self._db = self._open()
-            self._suspect = False  # not before: where opening fails too, the next call tries again
+            self._suspect = self._query_only = False  # not before: where opening fails too, the next call tries again
         return self._db
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        with self._mine:
+    @safe_context
+    def _transaction(self, begin: str, *, query_only: bool = False) -> Iterator[None]:
+        with self._errors, self._lock:
             if self._depth:  # one state throughout: an inner block joins the outer one
                 yield
                 return
-            self._handle().execute(begin)
-            self._depth += 1
+            db = self._handle()
+            self._depth = 1
             try:
+                db.execute(begin)
+                if query_only:
+                    self._query_only = True
+                    db.execute("PRAGMA query_only=ON")
                 yield
-                self._db.execute("COMMIT")
+                self._end_query_only()
+                db.execute("COMMIT")
+            except EvimemError as error:
+                self.aborted += not query_only
+                self._rollback(error)
+                raise
             except BaseException as error:
-                reasons = (error, error.__cause__)
-                self._suspect = any(isinstance(one, (apsw.IOError, apsw.CorruptError, StoreCorrupt)) for one in reasons)
-                if self._db.in_transaction:
-                    self._rollback()
+                self.aborted += 1  # before any call: a signal handler may raise again in the first one
+                self._rollback(error)
                 raise
             finally:
-                self._depth -= 1
+                self._depth = 0
 
-    def _rollback(self) -> None:
+    def _rollback(self, error: BaseException) -> None:
+        reasons = (error, error.__cause__)
+        self._suspect = any(isinstance(one, (apsw.IOError, apsw.CorruptError, StoreCorrupt)) for one in reasons)
         try:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            self._end_query_only()
         except apsw.Error:
             self._suspect = True  # the handle is dropped at its next use, which rolls back
+
+    def _end_query_only(self) -> None:
+        if self._query_only:
+            self._db.execute("PRAGMA query_only=OFF")
+            self._query_only = False
 
 
 def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:
@@ -346,17 +364,16 @@ def _check_settings(db: apsw.Connection, path: str) -> None:
         )
 
 
-class _Mine:
-    """Holds the lock of a handle, and turns SQLite's errors into evimem's, with the path and what to do.
+class _TypedErrors:
+    """Turns SQLite's errors into evimem's, with the path and what to do; refuses to go on in a child of a fork.
 
-    In a child of a fork, where nobody would ever give the lock back, it says so instead. A class, and one, because it
-    wraps every statement.
+    There, the lock may be held by a thread that the child does not have. It holds nothing itself, so that a signal
+    handler may raise anywhere in it.
     """
 
-    __slots__ = ("_acquire", "_path", "_pid", "_release")
+    __slots__ = ("_path", "_pid")
 
-    def __init__(self, lock: threading.RLock, path: Path) -> None:
-        self._acquire, self._release = lock.acquire, lock.release
+    def __init__(self, path: Path) -> None:
         self._path = str(path)
         self._pid = os.getpid()
 
@@ -368,12 +385,10 @@ class _Mine:
     def __enter__(self) -> None:
         if self._pid != os.getpid():
             raise StoreClosed(f"{self._path!r} was opened before a fork; open it again in the child process")
-        self._acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._release()
         if isinstance(error, apsw.Error):
             raise _typed(error, self._path) from error
 

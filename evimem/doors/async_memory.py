@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -41,10 +42,11 @@ class AsyncMemory:
     Open one with `evimem.open_async`. What each method does stands at the method of the same name of `Memory`.
     """
 
-    def __init__(self, core: Core, model: Any = None) -> None:
+    def __init__(self, core: Core, model: Any = None, worker: ThreadPoolExecutor | None = None) -> None:
+        """Take a core, the model for an event loop, and the executor of one thread that uses the file."""
         self._core = core
         self._model = model
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
+        self._worker = worker or ThreadPoolExecutor(1, thread_name_prefix="evimem")
         self._plain = Memory(core)
 
     async def add(  # noqa: PLR0913 - the fields of a turn
@@ -274,10 +276,11 @@ class AsyncMemory:
             await asyncio.gather(*tasks, return_exceptions=True)
         return done
 
-    async def _telling(self, effect: Effect) -> AsyncIterator[str | Outcome]:
+    async def _telling(self, effect: Effect) -> AsyncGenerator[str | Outcome, None]:
         if isinstance(effect, Complete) and is_told(effect):
-            async for piece in atold_by(self._model, effect):
-                yield piece
+            async with aclosing(atold_by(self._model, effect)) as pieces:
+                async for piece in pieces:
+                    yield piece
         else:
             yield Outcome(await self._perform(effect))
 

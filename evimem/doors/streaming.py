@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -46,11 +47,13 @@ def stream(
     except StopIteration as done:
         yield from _drained(told)
         yield from _ending(done.value, spoken=spoken)
+    finally:
+        flow.close()  # at once, and not when it is collected, where the caller stops in the middle
 
 
 async def astream(
-    flow: Flow[Answer], told: deque[Event], perform: Callable[[Effect], AsyncIterator[str | Outcome]]
-) -> AsyncIterator[Streamed]:
+    flow: Flow[Answer], told: deque[Event], perform: Callable[[Effect], AsyncGenerator[str | Outcome, None]]
+) -> AsyncGenerator[Streamed, None]:
     """Do what `stream` does, awaiting each effect."""
     spoken = False
     try:
@@ -59,12 +62,13 @@ async def astream(
             for event in _drained(told):
                 yield event
             try:
-                async for piece in perform(effect):
-                    if isinstance(piece, Outcome):
-                        result = piece.value
-                    else:
-                        spoken = True
-                        yield piece
+                async with aclosing(perform(effect)) as pieces:  # a cancelled caller ends the model's reply too
+                    async for piece in pieces:
+                        if isinstance(piece, Outcome):
+                            result = piece.value
+                        else:
+                            spoken = True
+                            yield piece
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
@@ -74,6 +78,8 @@ async def astream(
             yield event
         for last in _ending(done.value, spoken=spoken):
             yield last
+    finally:
+        flow.close()
 
 
 def told_by(model: Any, request: Complete) -> Iterator[str | Outcome]:
@@ -86,14 +92,19 @@ def told_by(model: Any, request: Complete) -> Iterator[str | Outcome]:
             yield new
 
 
-async def atold_by(model: Any, request: Complete) -> AsyncIterator[str | Outcome]:
+async def atold_by(model: Any, request: Complete) -> AsyncGenerator[str | Outcome, None]:
     """Do what `told_by` does, on an event loop."""
     telling = Telling()
-    async for piece in model.stream(request):
-        if isinstance(piece, Reply):
-            yield Outcome(piece)
-        elif new := telling.take(piece):
-            yield new
+    pieces = model.stream(request)
+    try:
+        async for piece in pieces:
+            if isinstance(piece, Reply):
+                yield Outcome(piece)
+            elif new := telling.take(piece):
+                yield new
+    finally:
+        if hasattr(pieces, "aclose"):  # an async generator; a model may give any AsyncIterator
+            await pieces.aclose()
 
 
 def is_told(effect: Complete) -> bool:

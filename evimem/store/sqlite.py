@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..db.safe_context import safe_context
 from ..edges import ranked, threshold
 from ..embedding.quantize import pack
 from ..errors import InvalidTurn, StoreError, TurnConflict
@@ -64,8 +64,8 @@ class SqliteStore:
         self._db = open_checked(path, vfs, busy_seconds)
         self._nearby = Nearby(path, index_from)
         self._corpus: Corpus | None = None
-        self._epoch = -1
-        self._linked: tuple[str | None, ...] = ()
+        self._epoch = (-1, 0)
+        self._linked: tuple[object, ...] = ()
         self._unmarked = 0
         try:
             with self._db.decoding():
@@ -330,20 +330,15 @@ class SqliteStore:
             self._corpus = None
             self._db.close()
 
-    @contextmanager
+    @safe_context
     def _writing(self) -> Iterator[None]:
-        """Hold the write lock; after a failure, or another handle's rewrite, what is held in memory is read anew."""
-        try:
-            with self._db.writing():
-                rewritten = (self._layers.meta("epoch"), self._layers.meta("links"))
-                if rewritten != self._linked:
-                    self._layers.edges.reset()
-                    self._linked = rewritten
-                yield
-        except BaseException:
-            self._layers.edges.reset()
-            self._corpus = None
-            raise
+        """Hold the write lock; after an aborted block, or another handle's rewrite, read the edges anew."""
+        with self._db.writing():
+            state = (self._layers.meta("epoch"), self._layers.meta("links"), self._db.aborted)
+            if state != self._linked:
+                self._layers.edges.reset()
+                self._linked = state
+            yield
 
     def _write_one(self, entry: Entry) -> tuple[TurnStatus, int | None]:
         layers, turn = self._layers, entry.turn
@@ -380,7 +375,7 @@ class SqliteStore:
         return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
 
     def _current(self) -> Corpus:
-        epoch = int(self._layers.meta("epoch") or 0)
+        epoch = (int(self._layers.meta("epoch") or 0), self._db.aborted)  # an aborted block may leave half an update
         if self._corpus is None or epoch != self._epoch or not self._layers.segments.follow(self._corpus):
             self._corpus, self._epoch = self._layers.segments.corpus(), epoch
         return self._corpus
@@ -396,6 +391,7 @@ class SqliteStore:
 
     def _erasing(self, act: Callable[[Erasure], bool]) -> EraseReport:
         erasure = Erasure(self._layers, threshold(self._layers.meta("embedder") or ""), LINK_NOW)
+        self._erased = False  # until the report: where a signal handler raises in between, the next commit finishes it
         with self._writing():
             if changed := act(erasure):
                 self._nearby.drop()  # before the commit: it holds what is forgotten, and nobody would come back to it
