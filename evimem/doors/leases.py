@@ -101,12 +101,18 @@ class Leases:
         slot.owner = None
         self.grant()
 
-    def closed(self, slot: Slot) -> None:
-        """Drop a slot whose memory is closed."""
-        for slots in (self.slots, self.closing):
-            if slots.get(slot.key) is slot:
-                del slots[slot.key]
+    def made_room(self, slot: Slot) -> None:
+        """Let others open what was evicted for a slot, now that it is closed."""
+        evicted = slot.evicted
+        if evicted is not None and self.closing.get(evicted.key) is evicted:
+            del self.closing[evicted.key]
+        slot.evicted = None
         self.grant()
+
+    def drop(self, slot: Slot) -> None:
+        """Drop an idle slot whose memory is closed."""
+        if self.slots.get(slot.key) is slot:
+            del self.slots[slot.key]
 
     def end_soon(self, lease: Lease) -> None:
         """Note that the block of a lease has ended; `end` follows when its worker thread has nothing left to do."""
@@ -149,7 +155,8 @@ class Leases:
         if evicted is not None:
             self.slots.setdefault(evicted.key, evicted)
             self.slots.move_to_end(evicted.key, last=False)
-            self.closing.pop(evicted.key, None)
+            if self.closing.get(evicted.key) is evicted:
+                del self.closing[evicted.key]
         slot.evicted = slot.owner = None
 
 

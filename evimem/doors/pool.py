@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -120,17 +120,21 @@ class MemoryPool:
         loop = asyncio.get_running_loop()
         granted = loop.create_future()
         lease = Lease(key_of(user_id), partial(_wake, loop, granted))
-        worker = None
+        worker, cancelled = None, False
         try:
             await self._wait_async(lease, granted)
             worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
             opened = await asyncio.shield(loop.run_in_executor(worker, self._prepare, lease))
             yield AsyncMemory(opened.core, None if self._llm is None else self._llm.as_async(), worker)
+        except (asyncio.CancelledError, GeneratorExit):
+            cancelled = True
+            raise
         finally:
-            if worker is None:
+            ended = None if worker is None else self._end_after(lease, worker)
+            if ended is None:
                 self._end(lease)
-            else:
-                await self._end_after(lease, worker)
+            elif not cancelled:
+                await asyncio.shield(asyncio.wrap_future(ended))
 
     def erase(self, user_id: str) -> EraseReport:
         """Forget a user: overwrite what their memory holds, then remove its files.
@@ -187,7 +191,7 @@ class MemoryPool:
             except StoreError as error:
                 failed = failed or error
             with self._guard():
-                self._leases.closed(slot)
+                self._leases.drop(slot)
         if failed is not None:
             raise failed
 
@@ -253,8 +257,7 @@ class MemoryPool:
         if slot.evicted is not None:
             self._close(slot.evicted)
             with self._guard():
-                evicted, slot.evicted = slot.evicted, None
-                self._leases.closed(evicted)
+                self._leases.made_room(slot)
 
     def _close(self, slot: Slot) -> None:
         if slot.opened is not None:
@@ -274,17 +277,16 @@ class MemoryPool:
             self._end(lease)  # a signal handler raised, or the memory could not be closed
             raise
 
-    async def _end_after(self, lease: Lease, worker: ThreadPoolExecutor) -> None:
-        """End a lease in its thread, after the calls that it has begun: from here on without the caller's help."""
+    def _end_after(self, lease: Lease, worker: ThreadPoolExecutor) -> Future[None] | None:
+        """Have a thread end a lease after the calls that it has begun; return None where there is no thread."""
         with self._guard():
             self._leases.end_soon(lease)
         try:
             ended = worker.submit(self._end, lease)
         except RuntimeError:  # no thread could be started, so that none is at work
-            self._end(lease)
-            return
+            return None
         worker.shutdown(wait=False)
-        await asyncio.shield(asyncio.wrap_future(ended))
+        return ended
 
     def _refuse_new(self, *, final: bool) -> bool:
         """Refuse new leases once every lease has ended; return whether that is so. Raise StoreBusy."""

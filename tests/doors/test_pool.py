@@ -27,7 +27,7 @@ def pool_at(root: Path, capacity: int = 2, wait_seconds: float = 0.0) -> MemoryP
 
 
 def assert_no_lease_is_out(pool: MemoryPool, capacity: int = 2) -> None:
-    """Take every place at once: with a lost lease there is one too few. Then erase, which no lease may be in the way of."""
+    """Take every place at once, of which a lost lease would leave one too few; then erase, which it would refuse."""
     deadline = time.monotonic() + PATIENCE
     while not pool._leases.idle and time.monotonic() < deadline:
         time.sleep(0.001)  # the call of a cancelled caller ends in its thread
@@ -280,7 +280,7 @@ def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path: Path, monkey
             pass
 
     pool = pool_at(tmp_path, wait_seconds=PATIENCE)
-    with held_up(monkeypatch, "ana") as begun, ThreadPoolExecutor(1) as threads:
+    with ThreadPoolExecutor(1) as threads, held_up(monkeypatch, "ana") as begun:
 
         async def cancel() -> None:
             task = asyncio.ensure_future(use(pool))
@@ -292,7 +292,7 @@ def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path: Path, monkey
         closing = threads.submit(pool.close)
         time.sleep(0.05)
         assert not closing.done()
-    closing.result(PATIENCE)
+    assert closing.result(PATIENCE) is None
     assert not pool._leases.slots
     with pytest.raises(StoreClosed), pool.open("ana"):
         pass
