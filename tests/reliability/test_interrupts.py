@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import AsyncMemory, Memory, MemoryPool
+from evimem import AsyncMemory, Memory, MemoryPool, UnknownTurn
 from evimem.db.connection import Connection
+from evimem.flow import Effect, Flow, arun, run, setting
+from evimem.index.postings import TailPostings
 
 from .support.interrupts import CancelledAt, handlers, interrupted, places
 from .support.scale import sizes
@@ -81,7 +83,8 @@ def assert_in_order(memory: Memory, number: int) -> None:
     def use() -> None:
         assert memory.extend([fresh], strict=True).statuses[0].outcome in {"added", "readded"}
         assert fresh.id in {hit.turn.id for hit in memory.search(fresh.text, k=5)}
-        assert memory.ask(f"What does {fresh.speaker} say?").trace is not None
+        if number % 4 == 0:
+            assert memory.ask(f"What does {fresh.speaker} say?").trace is not None
         assert memory.forget(turns=[fresh.id]).turns == 1
 
     with ThreadPoolExecutor(1) as other:
@@ -91,8 +94,10 @@ def assert_in_order(memory: Memory, number: int) -> None:
     assert memory._core.store._db.value("PRAGMA query_only") == 0
 
 
-@pytest.mark.parametrize("files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere")])
-@pytest.mark.parametrize("points", sizes(8, nightly=1_000_000, reduced=40))
+@pytest.mark.parametrize(
+    "files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere", marks=pytest.mark.nightly)]
+)
+@pytest.mark.parametrize("points", sizes(1, nightly=1_000_000, reduced=1))
 def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
     disk: Path, points: int, files: tuple[str, ...], tell: Callable[[str], None]
 ) -> None:
@@ -103,7 +108,7 @@ def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
             memory = opened(path, disk)
             act = partial(again, call, memory, disk, count())
             total = places(act, files)
-            for place in range(1 + tried % 7, total + 2, max(1, total // points)):
+            for place in range(1 + 37 * tried % max(1, total // points), total + 2, max(1, total // points)):
                 if memory._core.store._db._closed:
                     memory = opened(path, disk)
                     act = partial(again, call, memory, disk, count())
@@ -135,7 +140,7 @@ def opened(path: Path, aside: Path) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize("points", sizes(60, nightly=1_000_000, reduced=200))
+@pytest.mark.parametrize("points", sizes(15, nightly=1_000_000, reduced=15))
 def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     disk: Path, points: int, tell: Callable[[str], None]
 ) -> None:
@@ -239,10 +244,103 @@ async def wrapped(work: CancelledAt[None]) -> None:
     await work
 
 
-@pytest.mark.parametrize("left", ["in a transaction", "with query_only on"])
-def test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use(disk: Path, left: str) -> None:
+def write(db: Connection, number: int) -> None:
+    with db.writing():
+        db.execute("INSERT INTO one VALUES (?)", (number,))
+
+
+def read(db: Connection, number: int) -> None:
+    with db.reading():
+        db.rows("SELECT number FROM one")
+
+
+def read_within_a_write(db: Connection, number: int) -> None:
+    with db.writing(), db.reading():
+        db.execute("INSERT INTO one VALUES (?)", (number,))
+
+
+def fail(db: Connection, number: int) -> None:
+    with suppress(UnknownTurn), db.writing():
+        db.execute("INSERT INTO one VALUES (?)", (number,))
+        raise UnknownTurn("t1")
+
+
+def look_about(db: Connection, number: int) -> None:
+    db.value("SELECT count(*) FROM one")
+    db.checkpoint()
+
+
+@pytest.fixture
+def db(disk: Path) -> Iterator[Connection]:
     db = Connection(disk / "any.db")
-    db.execute("CREATE TABLE one (number INTEGER)")
+    db.execute("CREATE TABLE one (number INTEGER PRIMARY KEY)")
+    yield db
+    db.close()
+
+
+@pytest.mark.parametrize("act", [write, read, read_within_a_write, fail, look_about])
+def test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and_may_write(
+    db: Connection, act: Callable[[Connection, int], None]
+) -> None:
+    with handlers(), ThreadPoolExecutor(1) as other:
+        files = (*NEAR, __file__)
+        total = places(partial(act, db, 0), files)
+        kept: list[object] = []  # the exceptions with their tracebacks, as a debugger or an interpreter keeps them
+        for place in range(1, total + 2):
+            kept.append(interrupted(partial(act, db, 10 * place), files, place, signal.SIGINT))
+            assert other.submit(db._lock.acquire, timeout=1.0).result(), f"the lock stays taken after place {place}"
+            other.submit(db._lock.release).result()
+            other.submit(write, db, 10 * place + 1).result(PATIENCE)
+            with db.writing():
+                db.execute("INSERT INTO one VALUES (?)", (10 * place + 2,))
+            acknowledged = {10 * one + extra for one in range(1, place + 1) for extra in (1, 2)}
+            assert acknowledged <= {number for (number,) in db.rows("SELECT number FROM one")}
+        assert sum(error is not None for error in kept) > total / 2
+
+
+def test_half_an_update_of_what_is_held_in_memory_is_read_anew(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*values: object) -> None:
+        raise KeyboardInterrupt
+
+    with open_memory(disk / "m.evimem") as memory:
+        memory.extend([said(number) for number in range(STORED)])
+        memory.search("puppy")
+        memory.extend([said(STORED)])
+        with monkeypatch.context() as patched:
+            patched.setattr(TailPostings, "add", interrupt)  # the turn's place in its session is noted, its terms not
+            with pytest.raises(KeyboardInterrupt):
+                memory.search("puppy")
+        found = memory.search("puppy harbour", k=STORED)
+        with open_memory(disk / "m.evimem") as other:
+            assert found == other.search("puppy harbour", k=STORED)
+
+
+def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted() -> None:
+    closed: list[str] = []
+
+    def flow() -> Flow[None]:
+        try:
+            yield from setting("any")
+        finally:
+            closed.append("closed")
+
+    def interrupt(effect: Effect) -> None:
+        raise KeyboardInterrupt
+
+    async def cancel(effect: Effect) -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(KeyboardInterrupt) as kept:
+        run(flow(), interrupt)
+    assert closed == ["closed"]
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(arun(flow(), cancel))
+    assert closed == ["closed", "closed"]
+    assert kept.traceback  # which would keep a flow that was left open
+
+
+@pytest.mark.parametrize("left", ["in a transaction", "with query_only on"])
+def test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use(db: Connection, left: str) -> None:
     if left == "in a transaction":
         db._db.execute("BEGIN IMMEDIATE")
     else:
@@ -252,4 +350,3 @@ def test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use(disk
         db.execute("INSERT INTO one VALUES (1)")
     with db.reading():
         assert db.rows("SELECT number FROM one") == [(1,)]
-    db.close()
