@@ -121,7 +121,7 @@ class Leases:
             lease.ending = True
 
     def end(self, lease: Lease) -> None:
-        """End a lease, whatever it has come to; drop the slot where it has not finished opening it. Repeatable."""
+        """End a lease, whatever it has come to; a slot that it has not finished opening is dropped. Repeatable."""
         slot = lease.slot
         if slot is not None and not lease.ended:
             slot.users -= 1
@@ -129,7 +129,7 @@ class Leases:
         lease.ended = True
         self.waiting.pop(id(lease), None)
         if slot is not None and slot.owner is lease:
-            self._undo(slot)
+            self._undo(slot, keep=slot.opened is not None and not lease.exclusive)
         self.grant()
 
     def _open(self, lease: Lease) -> bool:
@@ -147,9 +147,12 @@ class Leases:
             del self.slots[evicted.key]
         return True
 
-    def _undo(self, slot: Slot) -> None:
-        """Drop a slot that its owner has not opened; a memory that was to be closed for it stays open instead."""
-        if self.slots.get(slot.key) is slot:
+    def _undo(self, slot: Slot, *, keep: bool) -> None:
+        """Take a slot from its owner, who has not finished; a memory that was to be closed for it stays open instead.
+
+        `keep` it where its memory is open: the next lease checks whether it is usable.
+        """
+        if not keep and self.slots.get(slot.key) is slot:
             del self.slots[slot.key]
         evicted = slot.evicted
         if evicted is not None:

@@ -38,7 +38,8 @@ from evimem import (
     loops,
 )
 from evimem.db import atomic_files, connection, schema
-from evimem.db.connection import Connection, bindable
+from evimem.db.connection import Connection
+from evimem.db.surrogates import bindable
 from evimem.doors import pool
 from evimem.doors.leases import Leases, Slot
 from evimem.edges import EdgeGraph
@@ -205,7 +206,7 @@ def owners_are_not_compared() -> None:
     f"{ROLLBACK}::test_a_handle_whose_file_was_taken_away_says_so_instead_of_writing_into_nothing", says="DID NOT RAISE"
 )
 def files_may_be_taken_away() -> None:
-    Connection._check_place = lambda self: None  # type: ignore[method-assign]
+    Connection._check_same_file = lambda self: None  # type: ignore[method-assign]
 
 
 PROCESSES = "test_processes.py"
@@ -475,7 +476,7 @@ def the_last_word_of_a_statement_is_not_waited_for() -> None:
             db.execute(f"PRAGMA application_id={connection.APPLICATION_ID}")
         for pragma in connection._PRAGMAS:
             db.execute(pragma)
-        self._place = self._place or self._found()
+        self._file_id = self._file_id or self._current_file_id()
         return db
 
     Connection._open = opened  # type: ignore[method-assign]
@@ -571,7 +572,7 @@ def a_cancelled_caller_keeps_its_lease() -> None:
 
 @noticed_by(f"{POOL}::test_a_file_that_cannot_be_opened_costs_no_place", says="PoolFull|StoreBusy")
 def a_file_that_cannot_be_opened_keeps_its_place() -> None:
-    Leases._undo = lambda self, slot: None  # type: ignore[method-assign]
+    Leases._undo = lambda self, slot, *, keep: None  # type: ignore[method-assign]
 
 
 @noticed_by(f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
