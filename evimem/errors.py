@@ -19,7 +19,8 @@
     x StoreCorrupt       its content is not what was written
     x StoreRolledBack    it is older than its commit mark, emptied or missing
     x StoreReadOnly      it cannot be written
-    x StoreBusy          another process held its lock for longer than the timeout
+    x StoreBusy          it stayed in use for longer than the timeout
+      x PoolFull         every memory that a pool may have open at once stayed in use
     x DiskFull           the disk is full
     x StoreClosed        the handle is closed, or belongs to the parent of a fork
   x TraceMismatch        a replay that does not repeat its trace
@@ -219,7 +220,22 @@ class StoreReadOnly(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Another process held the lock for longer than the timeout, or every memory of a pool is in use. Try again."""
+    """The file stayed in use for longer than the timeout, by another process or another part of this one. Try again."""
+
+
+class PoolFull(StoreBusy):
+    """Every memory that a pool may have open at once stayed in use for as long as a caller waits.
+
+    `capacity` is their number, `waited` the seconds waited. Nothing was opened: repeating the call is safe.
+    """
+
+    def __init__(self, capacity: int, waited: float) -> None:
+        super().__init__(
+            f"all {capacity} memories of the pool stayed in use for {waited:g} s; end `with` blocks sooner, "
+            "raise capacity= (files open at once), or wait longer with wait_seconds="
+        )
+        self.capacity = capacity
+        self.waited = waited
 
 
 class DiskFull(StoreError):

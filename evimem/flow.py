@@ -167,7 +167,11 @@ def keep_setting(name: str, value: str | None) -> Flow[None]:
 
 
 def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
-    """Drive a flow to its return value, performing each effect as it comes."""
+    """Drive a flow to its return value, performing each effect as it comes.
+
+    An `Exception` of an effect is thrown into the flow, which decides what it means. Anything else (KeyboardInterrupt,
+    cancellation) leaves at once, and the flow is closed: its `finally` clauses run now, not when it is collected.
+    """
     try:
         effect = next(flow)
         while True:
@@ -180,6 +184,8 @@ def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
     except StopIteration as done:
         value: T = done.value
         return value
+    finally:
+        flow.close()
 
 
 async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
@@ -196,6 +202,8 @@ async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
     except StopIteration as done:
         value: T = done.value
         return value
+    finally:
+        flow.close()
 
 
 def call(store: Store, effect: StoreCall) -> Any:

@@ -1,4 +1,4 @@
-"""The one place where SQL meets SQLite: a connection with the pragmas that durability needs, and typed errors."""
+"""A SQLite connection with the pragmas that durability needs, one lock, and typed errors."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import apsw
 from ..errors import (
     UNREADABLE,
     DiskFull,
+    EvimemError,
     NotAMemory,
     StoreBusy,
     StoreClosed,
@@ -26,12 +27,13 @@ from ..errors import (
     StoreRolledBack,
 )
 from .page_slack import MOST_PAGES, left_behind
+from .safe_context import safe_context
 
-APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
+APPLICATION_ID = 0x65766D6D  # "evmm", in the file's header: tells a memory from any other SQLite file
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
 _SAFE_SQLITE = (3, 51, 3)
-_MENDED: dict[tuple[int, ...], int] = {(3, 50): 7, (3, 44): 6}  # older branches that cannot, from this release on
+_FIXED_BRANCHES: dict[tuple[int, ...], int] = {(3, 50): 7, (3, 44): 6}  # older branches, fixed from this release on
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -41,130 +43,138 @@ _PRAGMAS = (
     "PRAGMA cell_size_check=ON",
 )
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
-_AT_ONCE = 2048  # pages read at once
-_LONGEST_NAP = 0.004  # seconds between two attempts at a lock that another process holds
+_PAGES_PER_READ = 2048
+_LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
 
 class Connection:
     """One SQLite handle behind one lock: safe to share between threads, refused after a fork.
 
-    After an input or output error the handle is dropped and opened again, because what SQLite holds in memory may
-    then differ from what is on disk. Until `trust`, closing leaves the file and its log as they were found.
+    After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: what SQLite
+    holds in memory may then differ from what is on disk. `path` is the file, `vfs` names an apsw VFS, `busy_seconds`
+    is how long a statement waits for a lock of another process. Until `trust` is called, closing the handle leaves
+    the file and its WAL as they were found.
+
+    `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
+    caller derived in memory during such a block may be half done.
     """
 
     def __init__(self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0) -> None:
         self.path = path
         self._vfs = vfs
-        self._busy = busy_seconds
-        self._patience = 0.0
+        self._busy_seconds = busy_seconds
+        self._give_up_at = 0.0
+        # Entered by `with` in the function that uses it: a C lock is then released whatever a signal handler raises.
         self._lock = threading.RLock()
+        self._errors = _TypedErrors(path)
         self._depth = 0
+        self._query_only = False
         self._closed = False
         self._suspect = False
         self._trusted = False
-        self._place: tuple[int, int] | None = None
-        self._mine = _Mine(self._lock, path)
+        self._file_id: tuple[int, int] | None = None
+        self.aborted = 0
         _check_runtime()
-        with self._mine:
+        with self._errors, self._lock:
             self._db = self._open()
 
     @property
     def usable(self) -> bool:
-        """Whether the handle is open, belongs to this process, and its file lies where it lay."""
-        return not self._closed and self._mine.in_its_process and self._found() == self._place
+        """Whether the handle is open, belongs to this process, and its file is still at its path."""
+        return not self._closed and self._errors.in_its_process and self._current_file_id() == self._file_id
 
     def trust(self) -> None:
-        """Take the file for what it should be: from now on its log is moved into it when the last handle closes."""
-        with self._mine:
+        """Mark the file verified: from now on the WAL is checkpointed when the last handle closes."""
+        with self._errors, self._lock:
             self._trusted = True
             self._handle().config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
 
     def rows(self, sql: str, args: Sequence[Any] = ()) -> list[Any]:
         """Return every row of a query."""
-        with self._mine:
+        with self._errors, self._lock:
             return self._handle().execute(sql, args).fetchall()
 
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with self._mine:
+        with self._errors, self._lock:
             row = self._handle().execute(sql, args).fetchone()
             return None if row is None else row[0]
 
     def execute(self, sql: str, args: Sequence[Any] = ()) -> int:
         """Run one statement; return the rowid of the last insert."""
-        with self._mine:
+        with self._errors, self._lock:
             db = self._handle()
             db.execute(sql, args)
             return db.last_insert_rowid()
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each row of values."""
-        with self._mine:
+        with self._errors, self._lock:
             self._handle().executemany(sql, rows)
 
     def patch(self, table: str, column: str, rowid: int, pieces: Iterable[tuple[int, bytes]]) -> None:
-        """Overwrite parts of a BLOB in place, each at its offset; SQLite finds its way through a long one only once."""
+        """Overwrite parts of a BLOB in place, each at its offset.
+
+        One incremental handle for all of them: SQLite walks the overflow pages of a long BLOB once, not once a part.
+        """
         with (
-            self._mine,
+            self._errors,
+            self._lock,
             self._handle().blob_open("main", table, column, rowid, writeable=True) as blob,
         ):
             for offset, data in pieces:
                 blob.seek(offset)
                 blob.write(data)
 
-    @contextmanager
+    @safe_context
     def writing(self) -> Iterator[None]:
-        """Hold the write lock of the file for a block that is kept whole or not at all."""
+        """Hold the write lock of the file for a block that is committed whole or not at all."""
         with self.decoding(), self._transaction("BEGIN IMMEDIATE"):
-            self._check_place()  # under the lock, which `remove` holds too
+            self._check_same_file()  # under the write lock, which `remove` takes too
+            yield
+
+    @safe_context
+    def reading(self) -> Iterator[None]:
+        """See one state of the file throughout a block. Nothing can be written, unless `writing` is around it."""
+        with self.decoding(), self._transaction("BEGIN", query_only=True):
             yield
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """See one state of the file throughout a block, in which nothing can be written unless a write is around it."""
-        with self._mine:
-            within = self._depth > 0
-            with self.decoding(), self._transaction("BEGIN"):
-                if within:
-                    yield
-                    return
-                self._db.execute("PRAGMA query_only=ON")
-                try:
-                    yield
-                finally:
-                    self._db.execute("PRAGMA query_only=OFF")
-
-    @contextmanager
     def decoding(self) -> Iterator[None]:
-        """Let what cannot be read as it was written be StoreCorrupt, whatever its reader stumbled over."""
+        """Raise StoreCorrupt for whatever the code that decodes stored values raises in the block."""
         try:
             yield
         except UnicodeError:
             raise StoreCorrupt(self._unreadable("text that is not UTF-8")) from None  # the cause would quote the text
         except UNREADABLE as error:
-            raise StoreCorrupt(self._unreadable(f"what raised {type(error).__name__} when it was read")) from error
+            raise StoreCorrupt(
+                self._unreadable(f"a value that raised {type(error).__name__} when it was decoded")
+            ) from error
 
     def checkpoint(self, *, wait: bool = True) -> bool:
-        """Move the log into the file and empty it; return False while another reader still needs it."""
-        with self._mine:
-            kept, self._busy = self._busy, self._busy if wait else 0.0
+        """Move the WAL into the file and truncate it; return False while a reader still needs it.
+
+        `wait` for `busy_seconds`, or do not wait at all.
+        """
+        with self._errors, self._lock:
+            kept, self._busy_seconds = self._busy_seconds, self._busy_seconds if wait else 0.0
             try:
                 busy, _, _ = next(self._handle().execute("PRAGMA wal_checkpoint(TRUNCATE)"))
             finally:
-                self._busy = kept
+                self._busy_seconds = kept
             return not busy
 
     def blank(self) -> bool:
-        """Overwrite what moving rows has left in unused parts of pages; return False where the log is not empty.
+        """Overwrite the bytes that moved rows left in unused parts of pages; return False if the WAL is not empty.
 
-        Inside `writing`, after `checkpoint`: all that is true then stands in the file, and nobody else changes it.
-        Other handles read their pages anew after the next commit, which must follow.
+        Call it inside `writing`, after `checkpoint`: every committed page is then in the file, and nobody else writes.
+        A commit must follow, after which other handles read their pages again.
         """
         log = self.path.with_name(f"{self.path.name}-wal")
         if log.exists() and log.stat().st_size:
             return False
-        with self._mine:
+        with self._errors, self._lock:
             db = self._handle()
             size, count = db.pragma("page_size"), db.pragma("page_count")
             # Through SQLite's own VFS: closing another descriptor of the file would drop the locks of this process.
@@ -182,10 +192,10 @@ class Connection:
 
     def backup_to(self, target: Path) -> None:
         """Copy a consistent state into a new file."""
-        with self._mine:
+        with self._errors, self._lock:
             copy = apsw.Connection(str(target))
             try:
-                copy.execute("PRAGMA journal_mode=OFF")  # nothing but the file itself, which is worth nothing half done
+                copy.execute("PRAGMA journal_mode=OFF")  # no journal: a copy that is not finished is worthless
                 with copy.backup("main", self._handle(), "main") as job:
                     while not job.done:
                         job.step(1000)
@@ -195,69 +205,71 @@ class Connection:
                 copy.close()
 
     def remove(self) -> bool:
-        """Delete the file and its log, and close the handle; return False, and do neither, while there is another."""
-        with self._mine:
+        """Delete the file and its WAL, and close the handle; return False, and do neither, while another is open."""
+        with self._errors, self._lock:
             db = self._handle()
+            self._suspect = True  # the journal mode changes: where the file stays, the handle is opened again
             try:
-                alone: bool = db.pragma("journal_mode", "DELETE") == "delete"  # needs every other handle to be closed
+                alone: bool = db.pragma("journal_mode", "DELETE") == "delete"  # fails while another handle is open
                 if alone:
-                    db.execute("BEGIN EXCLUSIVE")  # whoever opens it now waits, and then finds that it is gone
+                    db.execute("BEGIN EXCLUSIVE")  # a process that opens the file now waits, and then finds it gone
             except apsw.BusyError:
                 return False
             if alone:
-                self._check_place()
+                self._check_same_file()
                 self.path.unlink()
                 self.close()
             return alone
 
     def close(self) -> None:
         """Close the handle; a second call does nothing."""
-        if not self._mine.in_its_process:
+        if not self._errors.in_its_process:
             return  # it is the parent's to close
-        with self._lock:
+        with self._errors, self._lock:
             if not self._closed:
-                with self._mine:
-                    self._db.close()
+                self._db.close()
             self._closed = True
 
     def _open(self) -> apsw.Connection:
-        before = self._place or self._found()
+        if self._file_id is not None:
+            self._check_same_file()  # else SQLite would create a new file in its place
+        before = self._file_id or self._current_file_id()
         db = apsw.Connection(str(self.path), vfs=self._vfs)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
         if db.readonly("main"):
             db.close()
             raise StoreReadOnly(f"{str(self.path)!r} can be read but not written; check its permissions")
-        if not db.pragma("page_count"):  # a new file: it says what it is before it holds anything
+        if not db.pragma("page_count"):  # a new file: mark it as a memory before anything else
             db.execute(f"PRAGMA application_id={APPLICATION_ID}")
         for pragma in _PRAGMAS:
-            db.execute(pragma).fetchall()  # to its end: the mode is said before the change to it is on disk
+            db.execute(pragma).fetchall()  # all rows: the new mode is reported before it is on disk
         _check_settings(db, str(self.path))
-        self._place = before or self._found()
-        self._check_place()
+        self._file_id = before or self._current_file_id()
+        self._check_same_file()
         return db
 
     def _wait(self, attempts: int) -> bool:
-        """Nap, and say whether to try for the lock again.
+        """Sleep shortly; return whether to try for the lock again (SQLite's busy handler).
 
-        SQLite's own timeout naps longer and longer, so that under many writers an unlucky one hardly ever asks while
-        the lock is free, and fails; short naps of random length give each the same chance.
+        SQLite's own timeout sleeps longer and longer, so that among many writers an unlucky one hardly ever asks while
+        the lock is free, and fails. Short sleeps of random length give each the same chance.
         """
         if attempts == 0:
-            self._patience = time.monotonic() + self._busy
-        time.sleep(random.uniform(0.0, _LONGEST_NAP))
-        return time.monotonic() < self._patience
+            self._give_up_at = time.monotonic() + self._busy_seconds
+        time.sleep(random.uniform(0.0, _LONGEST_SLEEP))
+        return time.monotonic() < self._give_up_at
 
-    def _check_place(self) -> None:
-        """Raise StoreRolledBack where the file was deleted or exchanged: what is written now would be lost with it."""
-        found = self._found()
+    def _check_same_file(self) -> None:
+        """Raise StoreRolledBack if the file was deleted or replaced: what is written now would be lost."""
+        found = self._current_file_id()
         if found is None:
             raise StoreRolledBack(f"{str(self.path)!r} was taken away while it was open; put it back")
-        if found != self._place:
+        if found != self._file_id:
             raise StoreRolledBack(f"{str(self.path)!r} was exchanged while it was open; close it and open it anew")
 
-    def _found(self) -> tuple[int, int] | None:
-        """Return which file lies at the path, if one does."""
+    def _current_file_id(self) -> tuple[int, int] | None:
+        """Return device and inode of the file at the path, None if there is none."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -268,68 +280,76 @@ class Connection:
         return f"{str(self.path)!r} holds {what}; run `evimem doctor`, or restore a backup"
 
     def _handle(self) -> apsw.Connection:
+        """Return the SQLite handle, opened again where an earlier call may have left it in a state of its own.
+
+        Outside of a block there is no transaction and `query_only` is off; both stay only when a signal handler
+        raised twice, the second time during the rollback.
+        """
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
-        if self._suspect and self._depth == 0:
+        if not self._depth and (self._suspect or self._query_only or self._db.in_transaction):
+            self._suspect = True
             self._db.close()
             self._db = self._open()
-            self._suspect = False  # not before: where opening fails too, the next call tries again
+            self._suspect = self._query_only = False  # not before: where opening fails too, the next call tries again
         return self._db
 
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        with self._mine:
+    @safe_context
+    def _transaction(self, begin: str, *, query_only: bool = False) -> Iterator[None]:
+        with self._errors, self._lock:
             if self._depth:  # one state throughout: an inner block joins the outer one
                 yield
                 return
-            self._handle().execute(begin)
-            self._depth += 1
+            db = self._handle()
+            self._depth = 1
             try:
+                db.execute(begin)
+                if query_only:
+                    self._query_only = True
+                    db.execute("PRAGMA query_only=ON")
                 yield
-                self._db.execute("COMMIT")
+                self._end_query_only()
+                db.execute("COMMIT")
+            except EvimemError as error:
+                self.aborted += not query_only
+                self._rollback(error)
+                raise
             except BaseException as error:
-                reasons = (error, error.__cause__)
-                self._suspect = any(isinstance(one, (apsw.IOError, apsw.CorruptError, StoreCorrupt)) for one in reasons)
-                if self._db.in_transaction:
-                    self._rollback()
+                self.aborted += 1  # before any call: a signal handler may raise again in the first one
+                self._rollback(error)
                 raise
             finally:
-                self._depth -= 1
+                self._depth = 0
 
-    def _rollback(self) -> None:
+    def _rollback(self, error: BaseException) -> None:
+        reasons = (error, error.__cause__)
+        self._suspect = any(isinstance(one, (apsw.IOError, apsw.CorruptError, StoreCorrupt)) for one in reasons)
         try:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            self._end_query_only()
         except apsw.Error:
             self._suspect = True  # the handle is dropped at its next use, which rolls back
 
+    def _end_query_only(self) -> None:
+        if self._query_only:
+            self._db.execute("PRAGMA query_only=OFF")
+            self._query_only = False
+
 
 def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:
-    for first in range(0, count * size, _AT_ONCE * size):
-        wanted = min(_AT_ONCE * size, count * size - first)
+    for first in range(0, count * size, _PAGES_PER_READ * size):
+        wanted = min(_PAGES_PER_READ * size, count * size - first)
         pages = file.xRead(wanted, first)
         if len(pages) != wanted:  # what cannot be seen whole is not touched
             raise apsw.IOError(f"{len(pages)} bytes read at {first}, expected {wanted}")
         yield from ((first + start, first + end) for start, end in left_behind(pages, size, first))
 
 
-def bindable(text: str) -> str | bytes:
-    """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
-
-
-def unbound(value: Any) -> str:
-    """Return the text that `bindable` made bindable."""
-    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
-
-
 def _check_runtime() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    mended = _MENDED.get(version[:2])
-    if version < _SAFE_SQLITE and (mended is None or version[2] < mended):
+    fixed_from = _FIXED_BRANCHES.get(version[:2])
+    if version < _SAFE_SQLITE and (fixed_from is None or version[2] < fixed_from):
         raise StoreError(
             f"SQLite {apsw.sqlite_lib_version()} can lose committed turns; evimem needs "
             f"{'.'.join(map(str, _SAFE_SQLITE))} or later: pip install --upgrade apsw"
@@ -346,17 +366,16 @@ def _check_settings(db: apsw.Connection, path: str) -> None:
         )
 
 
-class _Mine:
-    """Holds the lock of a handle, and turns SQLite's errors into evimem's, with the path and what to do.
+class _TypedErrors:
+    """Turns SQLite's errors into evimem's, with the path and what to do; refuses to go on in a child of a fork.
 
-    In a child of a fork, where nobody would ever give the lock back, it says so instead. A class, and one, because it
-    wraps every statement.
+    There, the lock may be held by a thread that the child does not have. It holds nothing itself, so that a signal
+    handler may raise anywhere in it.
     """
 
-    __slots__ = ("_acquire", "_path", "_pid", "_release")
+    __slots__ = ("_path", "_pid")
 
-    def __init__(self, lock: threading.RLock, path: Path) -> None:
-        self._acquire, self._release = lock.acquire, lock.release
+    def __init__(self, path: Path) -> None:
         self._path = str(path)
         self._pid = os.getpid()
 
@@ -368,12 +387,10 @@ class _Mine:
     def __enter__(self) -> None:
         if self._pid != os.getpid():
             raise StoreClosed(f"{self._path!r} was opened before a fork; open it again in the child process")
-        self._acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._release()
         if isinstance(error, apsw.Error):
             raise _typed(error, self._path) from error
 

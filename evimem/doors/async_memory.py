@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -43,11 +44,11 @@ class AsyncMemory:
     belongs to one event loop; `progress` functions are called on it. Cancelling a call never interrupts a transaction.
     """
 
-    def __init__(self, core: Core, model: Any = None) -> None:
-        """Use `evimem.open_async` instead."""
+    def __init__(self, core: Core, model: Any = None, worker: ThreadPoolExecutor | None = None) -> None:
+        """Use `evimem.open_async` instead; `worker` is the executor of one thread that uses the file."""
         self._core = core
         self._model = model
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
+        self._worker = worker or ThreadPoolExecutor(1, thread_name_prefix="evimem")
         self._sync = Memory(core)
 
     async def add(  # noqa: PLR0913 - the fields of a turn
@@ -375,10 +376,11 @@ class AsyncMemory:
             await asyncio.gather(*tasks, return_exceptions=True)
         return done
 
-    async def _perform_streamed(self, effect: Effect) -> AsyncIterator[str | EffectResult]:
+    async def _perform_streamed(self, effect: Effect) -> AsyncGenerator[str | EffectResult, None]:
         if isinstance(effect, Complete) and is_streamed(effect):
-            async for piece in astream_answer(self._model, effect):
-                yield piece
+            async with aclosing(astream_answer(self._model, effect)) as pieces:
+                async for piece in pieces:
+                    yield piece
         else:
             yield EffectResult(await self._perform(effect))
 

@@ -5,38 +5,31 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections import OrderedDict
+import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidQuery, StoreBusy, StoreClosed
+from ..db.safe_context import safe_context
+from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
+from .leases import Lease, Leases, OpenMemory, Slot
 from .memory import Memory
 from .open import make_core
-from .operations import Core
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
 _LEFT_TO_PARENT: list[object] = []
 
-
-_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
-
-
-@dataclass(slots=True)
-class Open:
-    """One open memory, and how many are using it."""
-
-    core: Core
-    memory: Memory
-    users: int = 0
+_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
+_POLL = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
 
 
 class MemoryPool:
@@ -46,81 +39,161 @@ class MemoryPool:
             with pool.open("user-42") as memory:
                 memory.add("Mira", "Hello!", time="2024-03-12T18:20")
 
-    At most `capacity` memories are open; idle ones are closed to make room, the longest unused first. `llm`,
-    `embedder` and `extractor` are those of `evimem.open`. Safe to share between threads, and usable after a fork.
+    Several blocks may use the memory of one user at the same time. At most `capacity` memories are open; those that no
+    block uses are closed to make room, the longest unused first. Where all are in use, `open`, `open_async` and
+    `erase` wait for a place, in order of arrival. Opening and closing the file of one user holds up no other user.
+
+    Safe to share between threads and event loops. A pool is usable in the child of a fork, where it opens files of its
+    own; memories that were lent before the fork are refused there with StoreClosed.
+
+    Args:
+        root: the folder of the files; it is created where it does not exist.
+        capacity: how many memories may be open at once, at least 1. Each holds two to four file descriptors and what a
+            search needs in memory.
+        wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
+        llm: the model of every memory, see `evimem.open`.
+        options: `embedder`, `extractor` and `clock` of every memory, see `evimem.open`.
+
+    Raises:
+        InvalidQuery: `capacity` is below 1, or `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`.
+        OSError: the folder cannot be created.
     """
 
-    def __init__(self, root: str | PathLike[str], *, capacity: int = 128, llm: Any = None, **options: Any) -> None:
+    def __init__(
+        self,
+        root: str | PathLike[str],
+        *,
+        capacity: int = 128,
+        wait_seconds: float = 10.0,
+        llm: Any = None,
+        **options: Any,
+    ) -> None:
         if capacity < 1:
             raise InvalidQuery(f"capacity is {capacity!r}; expected at least 1 open memory")
+        if not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
+            raise InvalidQuery(f"wait_seconds is {wait_seconds!r}; expected seconds from 0 to {threading.TIMEOUT_MAX}")
         self._root = Path(root)
         self._root.mkdir(parents=True, exist_ok=True)
-        self._capacity = capacity
+        self._wait_seconds = wait_seconds
         self._llm = llm
         self._options = options
-        self._lock = threading.RLock()
-        self._open: OrderedDict[str, Open] = OrderedDict()
+        self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
+        self._leases = Leases(capacity)
         self._pid = os.getpid()
         self._closed = False
 
-    @contextmanager
+    @safe_context
     def open(self, user_id: str) -> Iterator[Memory]:
-        """Lend a user's memory for a block; it is created at its first use.
+        """Lend a user's memory for a `with` block; it is created at its first use.
 
-        Raise InvalidQuery for an id that is no non-empty string, StoreBusy while every open memory is in use.
+        Args:
+            user_id: any non-empty string; two ids are the same only if they are equal character by character.
+
+        Raises:
+            InvalidQuery: the id is no non-empty string.
+            PoolFull: `capacity` memories stayed in use for `wait_seconds`.
+            StoreBusy: the memory was being opened or erased by another caller for `wait_seconds`.
+            StoreClosed: the pool is closed.
+            StoreError: the file cannot be opened; see `evimem.open`.
         """
-        key = key_of(user_id)
-        lent = self._borrow(key)
+        gate = _closed_gate()
+        lease = Lease(key_of(user_id), partial(_open_gate, gate))
         try:
-            yield lent.memory
+            self._wait(lease, gate)
+            yield self._prepare(lease).memory
         finally:
-            self._give_back(lent)
+            self._end_at_last(lease)
 
     @asynccontextmanager
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
-        """Lend a user's memory for a block on an event loop."""
-        key = key_of(user_id)
-        lent = await asyncio.to_thread(self._borrow, key)
-        door = AsyncMemory(lent.core, None if self._llm is None else self._llm.as_async())
+        """Lend a user's memory for an `async with` block on an event loop.
+
+        The loop is never blocked: files are opened and used in a thread of the block's own. A caller may be cancelled
+        at any time. A call that its thread has begun is finished first, and the memory is given back after it.
+
+        Args:
+            user_id: see `open`.
+
+        Raises:
+            InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError: as `open` does.
+        """
+        loop = asyncio.get_running_loop()
+        granted = loop.create_future()
+        lease = Lease(key_of(user_id), partial(_wake, loop, granted))
+        worker, cancelled = None, False
         try:
-            yield door
+            await self._wait_async(lease, granted)
+            worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
+            opened = await asyncio.shield(loop.run_in_executor(worker, self._prepare, lease))
+            yield AsyncMemory(opened.core, None if self._llm is None else self._llm.as_async(), worker)
+        except (asyncio.CancelledError, GeneratorExit):
+            cancelled = True
+            raise
         finally:
-            await asyncio.shield(asyncio.to_thread(partial(self._end, lent, door)))
+            ended = None if worker is None else self._end_after(lease, worker)
+            if ended is None:
+                self._end(lease)
+            elif not cancelled:
+                await asyncio.shield(asyncio.wrap_future(ended))
 
     def erase(self, user_id: str) -> EraseReport:
-        """Forget a user: overwrite what their memory holds, then remove its files. Raise StoreBusy while in use.
+        """Forget a user: overwrite what their memory holds, then remove its files.
 
         Where another process has the memory open, its file stays, empty; the report says so.
+
+        Args:
+            user_id: see `open`.
+
+        Returns:
+            What was erased; an id without a memory is no error.
+
+        Raises:
+            StoreBusy: a block uses the memory.
+            InvalidQuery, PoolFull, StoreClosed, StoreError: as `open` does.
         """
-        key = key_of(user_id)
+        key, gate = key_of(user_id), _closed_gate()
+        lease = Lease(key, partial(_open_gate, gate), exclusive=True)
         with self._guard():
-            if key in self._open and self._open[key].users:
+            slot = self._leases.slots.get(key)
+            if slot is not None and slot.users > slot.ending:
                 raise StoreBusy(f"the memory of {user_id!r} is in use; erase it when its `with` blocks have ended")
-            path = self._path(key)
-            if not path.exists():
-                return EraseReport("erased", 0, 0, f"there is no memory of {user_id!r}")
-            lent = self._borrow(key)
-            try:
-                report = lent.memory.forget(everything=True)
-                removed = lent.core.store.remove()
-            finally:
-                lent.users -= 1
-            self._close(key)
-        return report if removed else replace(report, reason=report.reason or _STAYS)
+        if not self._path(key).exists():
+            return EraseReport("erased", 0, 0, f"there is no memory of {user_id!r}")
+        try:
+            self._wait(lease, gate)
+            opened = self._prepare(lease)
+            report = opened.memory.forget(everything=True)
+            removed = opened.core.store.remove()
+        finally:
+            self._end_at_last(lease)
+        return report if removed else replace(report, reason=report.reason or _FILE_STAYS)
 
     def __contains__(self, user_id: object) -> bool:
-        """Say whether a user has a memory: none, as where it was never opened, is another thing than an empty one."""
-        return self._path(key_of(user_id)).exists()  # type: ignore[arg-type]
+        """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""
+        return self._path(key_of(user_id)).exists()
 
     def close(self) -> None:
-        """Close every memory. Raise StoreBusy while one is in use; a second call does nothing."""
-        with self._guard():
-            busy = sum(1 for lent in self._open.values() if lent.users)
-            if busy:
-                raise StoreBusy(f"{busy} memories of the pool are in use; close it when their `with` blocks have ended")
-            self._closed = True
-            for key in list(self._open):
-                self._close(key)
+        """Close every memory; a second call does nothing.
+
+        Calls that cancelled callers of `open_async` have left are waited for, `wait_seconds` at most.
+
+        Raises:
+            StoreBusy: a block uses a memory, or waits for one.
+            StoreError: a file could not be closed properly; the others are closed.
+        """
+        deadline = time.monotonic() + self._wait_seconds
+        while not self._refuse_new(final=time.monotonic() >= deadline):
+            time.sleep(_POLL)
+        failed: StoreError | None = None
+        while (slot := next(iter(self._leases.slots.values()), None)) is not None:
+            try:
+                self._close(slot)
+            except StoreError as error:
+                failed = failed or error
+            with self._guard():
+                self._leases.drop(slot)
+        if failed is not None:
+            raise failed
 
     def __enter__(self) -> MemoryPool:
         return self
@@ -128,59 +201,142 @@ class MemoryPool:
     def __exit__(self, *details: object) -> None:
         self.close()
 
-    def _borrow(self, key: str) -> Open:
+    def _ask(self, lease: Lease) -> None:
         with self._guard():
             if self._closed:
                 raise StoreClosed("the pool is closed; make a new one")
-            lent = self._open.get(key)
-            if lent is not None and not lent.users and not lent.core.store.usable:
-                self._close(key)  # its file was erased by another process, or a borrower closed it
-                lent = None
-            if lent is None:
-                self._make_room()
-                path = self._path(key)
-                path.parent.mkdir(exist_ok=True)
-                core = make_core(path, llm=self._llm, owner=key, **self._options)
-                lent = self._open[key] = Open(core, Memory(core, self._llm))
-            self._open.move_to_end(key)
-            lent.users += 1
-            return lent
+            self._leases.ask(lease)
 
-    def _give_back(self, lent: Open) -> None:
+    def _wait(self, lease: Lease, gate: threading.Lock) -> None:
+        self._ask(lease)
+        gate.acquire(timeout=self._wait_seconds)
+        self._check_granted(lease)
+
+    async def _wait_async(self, lease: Lease, granted: asyncio.Future[None]) -> None:
+        self._ask(lease)
+        if lease.slot is None:
+            await asyncio.wait([granted], timeout=self._wait_seconds)
+        self._check_granted(lease)
+
+    def _check_granted(self, lease: Lease) -> None:
         with self._guard():
-            lent.users -= 1
+            if lease.slot is not None:
+                return
+            if lease.key in self._leases.closing or lease.key in self._leases.slots:
+                raise StoreBusy(
+                    f"the memory {lease.key!r} was being opened, closed or erased for {self._wait_seconds:g} s; "
+                    "repeat the call, or wait longer with wait_seconds="
+                )
+            raise PoolFull(self._leases.capacity, self._wait_seconds)
 
-    def _end(self, lent: Open, door: AsyncMemory) -> None:
-        door.end_worker()
-        self._give_back(lent)
+    def _prepare(self, lease: Lease) -> OpenMemory:
+        """Return the memory of a granted lease; the owner of its slot opens it first, without the pool's lock."""
+        slot = lease.slot
+        if slot is None:
+            raise StoreBusy("a lease is used before it is granted")
+        if slot.owner is not lease and slot.opened is not None:
+            return slot.opened
+        self._make_room(slot)
+        opened = slot.opened
+        if opened is None or not opened.core.store.usable:  # new, or its file was erased by another process
+            self._close(slot)
+            opened = slot.opened = self._open_file(slot.key)
+        if not lease.exclusive:
+            with self._guard():
+                self._leases.ready(slot)
+        return opened
 
-    def _make_room(self) -> None:
-        if len(self._open) < self._capacity:
-            return
-        idle = next((key for key, lent in self._open.items() if not lent.users), None)
-        if idle is None:
-            raise StoreBusy(f"all {self._capacity} memories of the pool are in use; give one back, or raise capacity")
-        self._close(idle)
+    def _open_file(self, key: str) -> OpenMemory:
+        path = self._path(key)
+        path.parent.mkdir(exist_ok=True)
+        core = make_core(path, llm=self._llm, owner=key, **self._options)
+        return OpenMemory(core, Memory(core, self._llm))
 
-    def _close(self, key: str) -> None:
-        self._open.pop(key).memory.close()
+    def _make_room(self, slot: Slot) -> None:
+        """Close the memory whose place a slot takes."""
+        if slot.evicted is not None:
+            self._close(slot.evicted)
+            with self._guard():
+                self._leases.made_room(slot)
+
+    def _close(self, slot: Slot) -> None:
+        if slot.opened is not None:
+            slot.opened.memory.close()
+
+    def _end(self, lease: Lease) -> None:
+        """End a lease; repeatable. What an exclusive lease was given is closed: its file may be gone."""
+        if lease.exclusive and lease.slot is not None and lease.slot.owner is lease:
+            self._close(lease.slot)
+        with self._guard():
+            self._leases.end(lease)
+
+    def _end_at_last(self, lease: Lease) -> None:
+        try:
+            self._end(lease)
+        except BaseException:
+            self._end(lease)  # a signal handler raised, or the memory could not be closed
+            raise
+
+    def _end_after(self, lease: Lease, worker: ThreadPoolExecutor) -> Future[None] | None:
+        """Have a thread end a lease after the calls that it has begun; return None where there is no thread."""
+        with self._guard():
+            self._leases.end_soon(lease)
+        try:
+            ended = worker.submit(self._end, lease)
+        except RuntimeError:  # no thread could be started, so that none is at work
+            return None
+        worker.shutdown(wait=False)
+        return ended
+
+    def _refuse_new(self, *, final: bool) -> bool:
+        """Refuse new leases once every lease has ended; return whether that is so. Raise StoreBusy."""
+        with self._guard():
+            if busy := self._leases.in_use:
+                raise StoreBusy(f"{busy} memories of the pool are in use; close it when their `with` blocks have ended")
+            if not self._leases.idle and final:
+                raise StoreBusy(
+                    f"calls of cancelled callers went on for {self._wait_seconds:g} s; close the pool later"
+                )
+            self._closed = self._closed or self._leases.idle
+            return self._closed
 
     def _path(self, key: str) -> Path:
         return self._root / key[:2] / f"{key}.evimem"
 
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
+    def _guard(self) -> threading.RLock:
+        """Return the lock, for a `with` statement; in the child of a fork, one of its own, with nothing open."""
         if self._pid != os.getpid():
+            _LEFT_TO_PARENT.append(self._leases)
             self._lock = threading.RLock()  # another thread of the parent may have held the old one
-            _LEFT_TO_PARENT.append(self._open)
-            self._open = OrderedDict()
+            self._leases = Leases(self._leases.capacity)
             self._pid = os.getpid()
-        with self._lock:
-            yield
+        return self._lock
 
 
-def key_of(user_id: str) -> str:
+def key_of(user_id: object) -> str:
     """Return the file name of a user: a digest of the id, byte for byte, so that no two ids share one."""
     if not isinstance(user_id, str) or not user_id:
         raise InvalidQuery(f"the user id is {user_id!r}; expected a non-empty string")
     return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+
+def _closed_gate() -> threading.Lock:
+    """Return a lock that is taken; releasing it lets one waiter through. It has no Python code to be interrupted in."""
+    gate = threading.Lock()
+    gate.acquire()
+    return gate
+
+
+def _open_gate(gate: threading.Lock) -> None:
+    if gate.locked():
+        gate.release()
+
+
+def _wake(loop: asyncio.AbstractEventLoop, granted: asyncio.Future[None]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: its waiter is gone, and ends its lease when it is collected
+        loop.call_soon_threadsafe(_set_done, granted)
+
+
+def _set_done(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -49,11 +50,15 @@ def stream(
     except StopIteration as done:
         yield from _take_all(events)
         yield from _last_items(done.value, text_streamed=text_streamed)
+    finally:
+        flow.close()  # at once, and not when it is collected, where the caller stops in the middle
 
 
 async def astream(
-    flow: Flow[Answer], events: deque[Event], perform: Callable[[Effect], AsyncIterator[str | EffectResult]]
-) -> AsyncIterator[Streamed]:
+    flow: Flow[Answer],
+    events: deque[Event],
+    perform: Callable[[Effect], AsyncGenerator[str | EffectResult, None]],
+) -> AsyncGenerator[Streamed, None]:
     """Do what `stream` does, awaiting each effect."""
     text_streamed = False
     try:
@@ -62,12 +67,13 @@ async def astream(
             for event in _take_all(events):
                 yield event
             try:
-                async for piece in perform(effect):
-                    if isinstance(piece, EffectResult):
-                        result = piece.value
-                    else:
-                        text_streamed = True
-                        yield piece
+                async with aclosing(perform(effect)) as pieces:  # a cancelled caller ends the model's reply too
+                    async for piece in pieces:
+                        if isinstance(piece, EffectResult):
+                            result = piece.value
+                        else:
+                            text_streamed = True
+                            yield piece
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
@@ -77,6 +83,8 @@ async def astream(
             yield event
         for last in _last_items(done.value, text_streamed=text_streamed):
             yield last
+    finally:
+        flow.close()
 
 
 def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]:
@@ -89,14 +97,19 @@ def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]
             yield new
 
 
-async def astream_answer(model: Any, request: Complete) -> AsyncIterator[str | EffectResult]:
+async def astream_answer(model: Any, request: Complete) -> AsyncGenerator[str | EffectResult, None]:
     """Do what `stream_answer` does, on an event loop."""
     answer = AnswerStream()
-    async for piece in model.stream(request):
-        if isinstance(piece, Reply):
-            yield EffectResult(piece)
-        elif new := answer.add(piece):
-            yield new
+    pieces = model.stream(request)
+    try:
+        async for piece in pieces:
+            if isinstance(piece, Reply):
+                yield EffectResult(piece)
+            elif new := answer.add(piece):
+                yield new
+    finally:
+        if hasattr(pieces, "aclose"):  # an async generator; a model may give any AsyncIterator
+            await pieces.aclose()
 
 
 def is_streamed(request: Complete) -> bool:

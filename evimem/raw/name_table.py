@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..db.connection import Connection, bindable
+from ..db.connection import Connection
+from ..db.surrogates import bindable
 
 
 class NameTable:

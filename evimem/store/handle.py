@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from ..db.connection import Connection
+from ..db.safe_context import safe_context
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
 from ..raw.commit_mark import EVERY
@@ -26,8 +26,11 @@ class StoreHandle:
         self.layers = layers
         self.ann = ann
         self._corpus: Corpus | None = None
-        self._corpus_epoch = -1  # the counter `epoch` of the file when the corpus was read
-        self._seen: tuple[str | None, ...] = ()  # the counters `epoch` and `links` at the last write of this handle
+        # The counter `epoch` of the file and the aborted blocks of this handle when the corpus was read: an aborted
+        # block may leave half an update in memory.
+        self._corpus_state = (-1, 0)
+        # The counters `epoch` and `links` of the file, and the aborted blocks, at the last write of this handle.
+        self._written_state: tuple[object, ...] = ()
         self._erasure_finished = True
         self._commits_since_mark = 0
 
@@ -36,25 +39,21 @@ class StoreHandle:
         """The connection of the file."""
         return self.layers.db
 
-    @contextmanager
+    @safe_context
     def writing(self) -> Iterator[None]:
-        """Hold the write lock; drop caches after a failure, or where another handle has rewritten rows since."""
-        try:
-            with self.db.writing():
-                counters = (self.layers.meta("epoch"), self.layers.meta("links"))
-                if counters != self._seen:
-                    self.layers.edges.drop_cache()
-                    self._seen = counters
-                yield
-        except BaseException:
-            self.drop_caches()  # they may hold rows of the transaction that was rolled back
-            raise
+        """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts."""
+        with self.db.writing():
+            state = (self.layers.meta("epoch"), self.layers.meta("links"), self.db.aborted)
+            if state != self._written_state:
+                self.layers.edges.drop_cache()
+                self._written_state = state
+            yield
 
     def corpus(self) -> Corpus:
         """Return what searches score, caught up with the file; call it inside `db.reading()`."""
-        epoch = int(self.layers.meta("epoch") or 0)
-        if self._corpus is None or epoch != self._corpus_epoch or not self.layers.segments.follow(self._corpus):
-            self._corpus, self._corpus_epoch = self.layers.segments.corpus(), epoch
+        state = (int(self.layers.meta("epoch") or 0), self.db.aborted)
+        if self._corpus is None or state != self._corpus_state or not self.layers.segments.follow(self._corpus):
+            self._corpus, self._corpus_state = self.layers.segments.corpus(), state
         return self._corpus
 
     def ann_origin(self) -> Origin:

@@ -155,6 +155,7 @@ def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = F
 def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
     layers = handle.layers
     erasure = Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
+    handle.note_erasure(finished=False)  # until the report: after an interrupt in between, the next commit finishes it
     with handle.writing():
         if changed := act(erasure):
             # Before the commit: after a crash between the two, nothing would delete the forgotten vectors.

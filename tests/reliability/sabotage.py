@@ -6,15 +6,20 @@ a function below. Where it is registered for several gates, all are meant; `<nam
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import shutil
+import sys
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import apsw
@@ -35,8 +40,10 @@ from evimem import (
     loops,
 )
 from evimem.db import atomic_files, connection, schema
-from evimem.db.connection import Connection, bindable
+from evimem.db.connection import Connection
+from evimem.db.surrogates import bindable
 from evimem.doors import pool
+from evimem.doors.leases import Leases, Slot
 from evimem.edges import EdgeGraph
 from evimem.extract import RuleExtractor, updates
 from evimem.index import ann_file
@@ -203,7 +210,7 @@ def owners_are_not_compared() -> None:
 
 @noticed_by(f"{ROLLBACK}::test_writing_to_a_deleted_or_replaced_file_is_refused", says="DID NOT RAISE")
 def a_deleted_file_is_not_noticed() -> None:
-    Connection._check_place = lambda self: None  # type: ignore[method-assign]
+    Connection._check_same_file = lambda self: None  # type: ignore[method-assign]
 
 
 PROCESSES = "test_processes.py"
@@ -229,8 +236,8 @@ SOAK = "test_soak.py"
 
 @noticed_by(SOAK, says="descriptors are not given back|StoreReadOnly|Too many open files")
 def evicted_memories_stay_open() -> None:
-    evicted: list[pool.Open] = []
-    MemoryPool._close = lambda self, key: evicted.append(self._open.pop(key))  # type: ignore[method-assign]
+    evicted: list[Slot] = []
+    MemoryPool._close = lambda self, slot: evicted.append(slot)  # type: ignore[method-assign]
 
 
 MACHINE = "test_state_machine.py::test_memories_of_a_pool_hold_what_dicts_would_hold"
@@ -320,31 +327,31 @@ ISOLATION = "test_isolation.py::test_no_call_returns_text_of_another_user"
 @noticed_by(ISOLATION, says="let out")
 @noticed_by(MACHINE, says="taken otherwise|not those that were kept")
 def the_pool_returns_any_open_memory() -> None:
-    honest = MemoryPool._borrow
+    honest = MemoryPool._prepare
 
-    def borrow(self: MemoryPool, key: str) -> Any:
-        lent = honest(self, key)
-        if len(self._open) < self._capacity:
-            return lent
-        lent.users -= 1
-        other = next(iter(self._open.values()))
-        other.users += 1
-        return other
+    def prepare(self: MemoryPool, lease: Any) -> Any:
+        opened = honest(self, lease)
+        slots = self._leases.slots
+        if lease.exclusive or len(slots) < self._leases.capacity:
+            return opened
+        return next(iter(slots.values())).opened or opened
 
-    MemoryPool._borrow = borrow  # type: ignore[method-assign]
+    MemoryPool._prepare = prepare  # type: ignore[method-assign]
 
 
 @noticed_by(ISOLATION, says="let out|belongs to another user")
 @noticed_by(MACHINE, says="taken otherwise|not those that were kept|belongs to another user")
 def the_pool_opens_a_memory_under_an_evicted_id() -> None:
-    evict = MemoryPool._close
+    evict = MemoryPool._make_room
 
-    def close(self: MemoryPool, key: str) -> None:
-        sqlite.check_identity = lambda layers, *what: None
-        MemoryPool._path = lambda self, wanted: self._root / key[:2] / f"{key}.evimem"  # type: ignore[method-assign]
-        evict(self, key)
+    def make_room(self: MemoryPool, slot: Slot) -> None:
+        if slot.evicted is not None:
+            key = slot.evicted.key
+            sqlite.check_identity = lambda layers, *what: None
+            MemoryPool._path = lambda self, wanted: self._root / key[:2] / f"{key}.evimem"  # type: ignore[method-assign]
+        evict(self, slot)
 
-    MemoryPool._close = close  # type: ignore[method-assign]
+    MemoryPool._make_room = make_room  # type: ignore[method-assign]
 
 
 @noticed_by(ISOLATION, says="let out|fewer turns|Error|StoreClosed")
@@ -471,7 +478,7 @@ def pragmas_are_not_run_to_their_end() -> None:
             db.execute(f"PRAGMA application_id={connection.APPLICATION_ID}")
         for pragma in connection._PRAGMAS:
             db.execute(pragma)
-        self._place = self._place or self._found()
+        self._file_id = self._file_id or self._current_file_id()
         return db
 
     Connection._open = opened  # type: ignore[method-assign]
@@ -519,13 +526,12 @@ THREADS = "test_threads.py"
 
 @noticed_by(f"{THREADS}::test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock", says="Error|lost|hangs")
 def threads_share_a_handle_without_a_lock() -> None:
-    connection._Mine.__enter__ = lambda self: None  # type: ignore[method-assign]
-    connection._Mine.__exit__ = lambda self, kind, error, trace: None  # type: ignore[method-assign]
+    connection.threading = SimpleNamespace(RLock=nullcontext)  # type: ignore[attr-defined]
 
 
 @noticed_by(f"{THREADS}::test_a_child_of_a_fork_is_refused_and_the_parent_goes_on", says="DID NOT RAISE")
 def a_fork_may_use_its_parents_handle() -> None:
-    connection._Mine.__enter__ = lambda self: self._acquire()  # type: ignore[assignment, func-returns-value, method-assign]
+    connection._TypedErrors.__enter__ = lambda self: None  # type: ignore[method-assign]
 
 
 @noticed_by("test_disk_full.py::test_a_limit_on_the_size_of_files_is_reported_as_disk_full", says="StoreError")
@@ -545,6 +551,140 @@ def an_index_may_fill_the_disk() -> None:
 def os_errors_of_the_index_file_escape() -> None:
     atomic_files.has_no_room = lambda error: False  # type: ignore[assignment]
     ann.changing = lambda what, kept: nullcontext()  # type: ignore[assignment]
+
+
+POOL = "../doors/test_pool.py"
+INTERRUPTS = "test_interrupts.py"
+CONNECTION = f"{INTERRUPTS}::test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and_may_write"
+SIGNALS = f"{INTERRUPTS}::test_after_a_signal_at_any_place_the_pool_has_every_place_again"
+
+
+@noticed_by(f"{POOL}::test_many_cancelled_callers_leave_a_pool_of_eight_alive", says="PoolFull|StoreBusy")
+@noticed_by(
+    f"{POOL}::test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back", says="PoolFull|StoreBusy|hangs"
+)
+def a_cancelled_caller_keeps_its_lease() -> None:
+    honest = MemoryPool._end_after
+
+    def end_after(self: MemoryPool, lease: Any, worker: Any) -> Any:
+        return Future() if sys.exc_info()[0] is asyncio.CancelledError else honest(self, lease, worker)
+
+    MemoryPool._end_after = end_after  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_a_file_that_cannot_be_opened_costs_no_place", says="PoolFull|StoreBusy")
+def a_file_that_cannot_be_opened_keeps_its_place() -> None:
+    Leases._undo = lambda self, slot, *, keep: None  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
+@noticed_by(f"{POOL}::test_a_full_pool_waits_and_then_says_what_to_do", says="assert")
+def a_full_pool_refuses_at_once() -> None:
+    honest = MemoryPool.__init__
+
+    def init(self: MemoryPool, *args: Any, **options: Any) -> None:
+        honest(self, *args, **options)
+        self._wait_seconds = 0.0
+
+    MemoryPool.__init__ = init  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
+def a_place_goes_to_whoever_came_last() -> None:
+    honest = Leases.grant
+
+    def grant(self: Leases) -> None:
+        self.waiting = type(self.waiting)(reversed(self.waiting.items()))
+        honest(self)
+        self.waiting = type(self.waiting)(reversed(self.waiting.items()))
+
+    Leases.grant = grant  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_an_event_loop_goes_on_while_a_task_waits_for_a_place", says="assert|PoolFull|Timeout")
+def waiting_for_a_place_blocks_the_event_loop() -> None:
+    async def wait(self: MemoryPool, lease: Any, granted: Any) -> None:
+        self._ask(lease)
+        deadline = time.monotonic() + 2.0
+        while lease.slot is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self._check_granted(lease)
+
+    MemoryPool._wait_async = wait  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_opening_one_file_holds_up_no_other_user", says="Timeout|assert")
+def the_pool_is_locked_while_a_file_is_opened() -> None:
+    honest = MemoryPool._open_file
+
+    def opened(self: MemoryPool, key: str) -> Any:
+        with self._guard():
+            return honest(self, key)
+
+    MemoryPool._open_file = opened  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_closing_one_file_holds_up_no_other_user", says="Timeout|assert")
+def the_pool_is_locked_while_a_file_is_closed() -> None:
+    honest = MemoryPool._close
+
+    def close(self: MemoryPool, slot: Slot) -> None:
+        with self._guard():
+            honest(self, slot)
+
+    MemoryPool._close = close  # type: ignore[method-assign]
+
+
+@noticed_by(f"{POOL}::test_closing_waits_for_the_call_of_a_cancelled_caller", says="assert")
+def closing_does_not_wait_for_what_is_under_way() -> None:
+    Leases.idle = True  # type: ignore[assignment, method-assign]
+
+
+@noticed_by(
+    f"{POOL}::test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing", says="assert|Error|hangs"
+)
+def a_child_of_a_fork_has_its_parents_pool() -> None:
+    MemoryPool._guard = lambda self: self._lock  # type: ignore[method-assign]
+
+
+@noticed_by(CONNECTION, says="the lock stays taken|cannot start a transaction")
+def blocks_outlive_their_with_statement() -> None:
+    for name in ("writing", "reading", "_transaction"):
+        setattr(Connection, name, contextmanager(getattr(Connection, name).__wrapped__))
+
+
+@noticed_by(CONNECTION, says="the lock stays taken")
+def locks_are_taken_by_python_code() -> None:
+    class Lock:
+        def __init__(self) -> None:
+            self._lock = threading.RLock()
+            self.acquire, self.release = self._lock.acquire, self._lock.release
+
+        def __enter__(self) -> None:
+            self.acquire()
+
+        def __exit__(self, *details: object) -> None:
+            self.release()
+
+    connection.threading = SimpleNamespace(RLock=Lock)  # type: ignore[attr-defined]
+
+
+@noticed_by(
+    f"{INTERRUPTS}::test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use",
+    says="within a transaction|readonly|StoreReadOnly",
+)
+def the_state_of_a_connection_is_not_looked_at() -> None:
+    Connection._handle = lambda self: self._db  # type: ignore[method-assign]
+
+
+@noticed_by(f"{INTERRUPTS}::test_half_an_update_of_what_is_held_in_memory_is_read_anew", says="assert|Error")
+def half_an_update_is_searched() -> None:
+    Connection.aborted = property(lambda self: 0, lambda self, value: None)  # type: ignore[assignment]
+
+
+@noticed_by(SIGNALS, says="open at place|open another at place|erase at place|assert")
+def a_signal_takes_a_lease_along() -> None:
+    MemoryPool._end_at_last = lambda self, lease: self._end(lease)  # type: ignore[method-assign]
 
 
 PATHS = "test_paths.py"

@@ -1,0 +1,319 @@
+"""A pool gives every place back, waits in order of arrival, and never lets one file hold up another user's."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem.doors.pool
+from evimem import InvalidQuery, MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
+from evimem.doors.pool import key_of
+from tests.reliability.support.children import in_child
+from tests.reliability.support.world import EMBEDDER, EXTRACTOR, said
+
+PATIENCE = 10.0  # seconds until a test gives up
+
+
+def pool_at(root: Path, capacity: int = 2, wait_seconds: float = 0.0) -> MemoryPool:
+    return MemoryPool(root, capacity=capacity, wait_seconds=wait_seconds, embedder=EMBEDDER, extractor=EXTRACTOR)
+
+
+def assert_no_lease_is_out(pool: MemoryPool, capacity: int = 2) -> None:
+    """Take every place at once, of which a lost lease would leave one too few; then erase, which it would refuse."""
+    deadline = time.monotonic() + PATIENCE
+    while not pool._leases.idle and time.monotonic() < deadline:
+        time.sleep(0.001)  # the call of a cancelled caller ends in its thread
+    with ExitStack() as stack:
+        for number in range(capacity):
+            stack.enter_context(pool.open(f"fresh {number}")).extend([said(number)], strict=True)
+    for user in ("ana", "bo", "fresh 0"):
+        pool.erase(user)
+
+
+@contextmanager
+def held_up(monkeypatch: pytest.MonkeyPatch, user: str, what: str = "make_core") -> Iterator[threading.Event]:
+    """Let opening one user's file take until the block ends; the event says that it has begun."""
+    begun, over, honest = threading.Event(), threading.Event(), evimem.doors.pool.make_core
+
+    def slow(path: Path, **options: Any) -> Any:
+        if key_of(user) in path.name:
+            begun.set()
+            over.wait(PATIENCE)
+        return honest(path, **options)
+
+    monkeypatch.setattr(evimem.doors.pool, "make_core", slow)
+    try:
+        yield begun
+    finally:
+        over.set()
+
+
+async def cancelled_after(steps: int, work: Any) -> bool:
+    """Cancel a coroutine after so many turns of the loop; return whether it was still at work."""
+    task = asyncio.ensure_future(work)
+    for _ in range(steps):
+        await asyncio.sleep(0)
+        if task.done():
+            break
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    return task.cancelled()
+
+
+@pytest.mark.parametrize("place", ["free", "open already", "taken"])
+def test_a_caller_cancelled_at_any_await_gives_its_lease_back(tmp_path: Path, place: str) -> None:
+    async def use(pool: MemoryPool) -> None:
+        async with pool.open_async("ana") as memory:
+            await memory.extend([said(0)])
+            await memory.search("puppy")
+
+    async def cancel_everywhere(pool: MemoryPool) -> int:
+        steps = 0
+        while await cancelled_after(steps, use(pool)):
+            await asyncio.sleep(0.002 * (steps % 5))
+            steps += 1 if steps < 20 else 40
+        return steps
+
+    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool, ExitStack() as stack:
+        if place == "open already":
+            stack.enter_context(pool.open("ana"))
+        elif place == "taken":
+            for user in ("bo", "cy"):
+                stack.enter_context(pool.open(user))
+            assert asyncio.run(cancelled_after(50, use(pool)))
+        if place != "taken":
+            assert asyncio.run(cancel_everywhere(pool)) > 5
+        stack.close()
+        assert_no_lease_is_out(pool)
+
+
+def test_a_caller_cancelled_while_its_file_is_opened_gives_its_lease_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def use(pool: MemoryPool) -> None:
+        async with pool.open_async("ana"):
+            pytest.fail("it was cancelled before")
+
+    async def cancel(pool: MemoryPool, begun: threading.Event) -> None:
+        task = asyncio.ensure_future(use(pool))
+        await asyncio.to_thread(begun.wait, PATIENCE)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with pool_at(tmp_path, capacity=1) as pool:
+        with held_up(monkeypatch, "ana") as begun:
+            asyncio.run(cancel(pool, begun))
+        assert_no_lease_is_out(pool, capacity=1)
+
+
+def test_many_cancelled_callers_leave_a_pool_of_eight_alive(tmp_path: Path) -> None:
+    async def one(pool: MemoryPool, number: int) -> None:
+        async with pool.open_async(f"user {number % 20}") as memory:
+            await memory.extend([said(number)])
+
+    async def many(pool: MemoryPool) -> None:
+        for start in range(0, 120, 40):
+            tasks = [asyncio.ensure_future(one(pool, start + number)) for number in range(40)]
+            await asyncio.sleep(0.01)
+            for task in tasks[::2]:
+                task.cancel()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+            assert not [one for one in results if one is not None and not isinstance(one, asyncio.CancelledError)]
+
+    with pool_at(tmp_path, capacity=8, wait_seconds=PATIENCE) as pool:
+        asyncio.run(many(pool))
+        assert_no_lease_is_out(pool, capacity=8)
+
+
+def test_a_file_that_cannot_be_opened_costs_no_place(tmp_path: Path) -> None:
+    with pool_at(tmp_path, capacity=1) as pool:
+        path = pool._path(key_of("ana"))
+        path.parent.mkdir()
+        path.write_bytes(b"this is no memory " * 10)
+        for _ in range(3):
+            with pytest.raises(NotAMemory), pool.open("ana"):
+                pass
+        with pool.open("bo") as memory:
+            assert memory.stats().turns == 0
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_full_pool_waits_and_then_says_what_to_do(tmp_path: Path, *, asynchronous: bool) -> None:
+    async def ask(pool: MemoryPool) -> None:
+        async with pool.open_async("bo"):
+            pass
+
+    with pool_at(tmp_path, capacity=1, wait_seconds=0.2) as pool:
+        with pool.open("ana"):
+            began = time.monotonic()
+            with pytest.raises(PoolFull, match=r"all 1 memories .* 0\.2 s.*capacity=.*wait_seconds=") as caught:
+                asyncio.run(ask(pool)) if asynchronous else pool.open("bo").__enter__()
+            assert time.monotonic() - began >= 0.2
+        assert (caught.value.capacity, caught.value.waited) == (1, 0.2)
+        assert isinstance(caught.value, StoreBusy)
+        assert_no_lease_is_out(pool, capacity=1)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_what_is_no_time_to_wait_is_refused(tmp_path: Path, seconds: float) -> None:
+    with pytest.raises(InvalidQuery, match="wait_seconds"):
+        MemoryPool(tmp_path, wait_seconds=seconds)
+
+
+def test_a_place_goes_to_whoever_has_waited_longest(tmp_path: Path) -> None:
+    served: list[int] = []
+
+    def use(pool: MemoryPool, number: int) -> None:
+        with pool.open(f"user {number}"):
+            served.append(number)
+
+    async def use_async(pool: MemoryPool, number: int) -> None:
+        async with pool.open_async(f"user {number}"):
+            served.append(number)
+
+    with pool_at(tmp_path, capacity=1, wait_seconds=PATIENCE) as pool, ThreadPoolExecutor(12) as threads:
+        with pool.open("ana"):
+            for number in range(12):
+                if number % 2:
+                    threads.submit(asyncio.run, use_async(pool, number))
+                else:
+                    threads.submit(use, pool, number)
+                wait_until(lambda count=number: len(pool._leases.waiting) > count)
+        threads.shutdown()
+        assert served == list(range(12))
+
+
+def visit(pool: MemoryPool, user: str) -> int:
+    with pool.open(user) as memory:
+        return memory.stats().turns
+
+
+def wait_until(so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not so():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_an_event_loop_goes_on_while_a_task_waits_for_a_place(tmp_path: Path) -> None:
+    async def run(pool: MemoryPool) -> int:
+        ticks, first = 0, pool.open_async("ana")
+        async with first:
+            waiting = asyncio.ensure_future(pool.open_async("bo").__aenter__())
+            for _ in range(50):
+                await asyncio.sleep(0.001)
+                ticks += not waiting.done()
+            waiting.cancel()
+            with suppress(asyncio.CancelledError):
+                await waiting
+        return ticks
+
+    with pool_at(tmp_path, capacity=1, wait_seconds=PATIENCE) as pool:
+        assert asyncio.run(run(pool)) == 50
+        assert_no_lease_is_out(pool, capacity=1)
+
+
+def test_opening_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pool_at(tmp_path, capacity=3) as pool, ThreadPoolExecutor(2) as threads:
+        with pool.open("bo") as memory:
+            memory.extend([said(0)])
+        with held_up(monkeypatch, "ana") as begun:
+            slow = threads.submit(visit, pool, "ana")
+            assert begun.wait(PATIENCE)
+            assert threads.submit(visit, pool, "bo").result(PATIENCE) == 1
+            assert threads.submit(visit, pool, "cy").result(PATIENCE) == 0
+            assert "bo" in pool
+            assert pool.erase("bo").turns == 1
+        assert slow.result(PATIENCE) == 0
+
+
+def test_closing_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, over, honest = threading.Event(), threading.Event(), evimem.Memory.close
+
+    def slow(memory: evimem.Memory) -> None:
+        if key_of("ana") in str(memory):
+            begun.set()
+            over.wait(PATIENCE)
+        honest(memory)
+
+    with pool_at(tmp_path, capacity=2) as pool, ThreadPoolExecutor(2) as threads:
+        for user in ("ana", "bo"):
+            with pool.open(user):
+                pass
+        monkeypatch.setattr(evimem.Memory, "close", slow)
+        evicting = threads.submit(visit, pool, "cy")
+        assert begun.wait(PATIENCE)
+        with pool.open("bo") as memory:
+            memory.extend([said(0)])
+        over.set()
+        assert evicting.result(PATIENCE) == 0
+
+
+def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path: Path) -> None:
+    with pool_at(tmp_path, capacity=2) as pool:
+        with pool.open("ana") as ana, pool.open("ana") as same:
+            assert ana is same
+            for user in "abcdef":
+                with pool.open(user):
+                    pass
+            with pytest.raises(StoreBusy, match="in use"):
+                pool.erase("ana")
+            with pytest.raises(StoreBusy, match="in use"):
+                pool.close()
+            ana.extend([said(0)])
+        assert pool.erase("ana").turns == 1
+
+
+def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def use(pool: MemoryPool) -> None:
+        async with pool.open_async("ana"):
+            pass
+
+    pool = pool_at(tmp_path, wait_seconds=PATIENCE)
+    with ThreadPoolExecutor(1) as threads, held_up(monkeypatch, "ana") as begun:
+
+        async def cancel() -> None:
+            task = asyncio.ensure_future(use(pool))
+            await asyncio.to_thread(begun.wait, PATIENCE)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        asyncio.run(cancel())
+        closing = threads.submit(pool.close)
+        time.sleep(0.05)
+        assert not closing.done()
+    assert closing.result(PATIENCE) is None
+    assert not pool._leases.slots
+    with pytest.raises(StoreClosed), pool.open("ana"):
+        pass
+
+
+def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pool_at(tmp_path) as pool, ThreadPoolExecutor(1) as threads:
+        with pool.open("bo") as memory:
+            memory.extend([said(0)])
+
+        def child() -> int:
+            with pool.open("bo") as memory:
+                found = memory.stats().turns
+            pool.close()
+            return found
+
+        with held_up(monkeypatch, "ana") as begun:
+            opening = threads.submit(visit, pool, "ana")
+            assert begun.wait(PATIENCE)
+            with pool._guard(), pool.open("bo"):  # held by this thread of the parent
+                assert in_child(child) == 1
+        assert opening.result(PATIENCE) == 0

@@ -1,0 +1,352 @@
+"""KeyboardInterrupt, a signal handler's exception or a cancellation at any place of any call leaves all in order."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import AsyncMemory, Memory, MemoryPool, UnknownTurn
+from evimem.db.connection import Connection
+from evimem.flow import Effect, Flow, arun, run, setting
+from evimem.index.postings import TailPostings
+
+from .support.interrupts import CancelledAt, handlers, interrupted, places
+from .support.scale import sizes
+from .support.world import EMBEDDER, EXTRACTOR, open_memory, said, small_thresholds
+
+STEM = str(Path(evimem.__file__).parent)
+# Where locks, transactions and leases are held. The rest of the package is gone through nightly.
+NEAR = (*(f"{STEM}/{part}" for part in ("db/", "doors/", "flow.py", "store/sqlite.py")), "contextlib.py")
+EVERYWHERE = (STEM, "contextlib.py", "threading.py")
+STORED = 12
+PATIENCE = 20.0
+LEFT_OUT = {"calibrate", "enrich_batch"}  # loops over `ask` and over `settle`, with 50 questions or a batch service
+
+Call = Callable[[Memory, Path, int], object]
+CALLS: dict[str, Call] = {
+    "add": lambda memory, aside, n: memory.add("Mira", f"I have a puppy {n}.", time="2024-03-12T18:20"),
+    "extend": lambda memory, aside, n: memory.extend([said(1000 + 3 * n + one) for one in range(3)]),
+    "search": lambda memory, aside, n: memory.search("puppy harbour"),
+    "ask": lambda memory, aside, n: memory.ask("What does Mira say?"),
+    "ask in a stream": lambda memory, aside, n: list(memory.ask("What does Tomas say?", stream=True)),
+    "forget": lambda memory, aside, n: memory.forget(turns=[newest(memory)]),
+    "enrich": lambda memory, aside, n: memory.enrich(),
+    "estimate": lambda memory, aside, n: memory.estimate((1.0, 1.0)),
+    "calibration": lambda memory, aside, n: memory.calibration(),
+    "rebuild": lambda memory, aside, n: memory.rebuild(),
+    "reembed": lambda memory, aside, n: memory.reembed(EMBEDDER),
+    "turn": lambda memory, aside, n: memory.turn("t3"),
+    "context": lambda memory, aside, n: memory.context("t3"),
+    "neighbours": lambda memory, aside, n: memory.neighbours("t3"),
+    "facts": lambda memory, aside, n: memory.facts(["t3", "t4"]),
+    "turns": lambda memory, aside, n: list(memory.turns()),
+    "keep_trace": lambda memory, aside, n: memory.keep_trace(memory.ask("What does Ines say?").trace),
+    "trace": lambda memory, aside, n: memory.trace(),
+    "health": lambda memory, aside, n: memory.health(),
+    "check": lambda memory, aside, n: memory.check(repair=True),
+    "stats": lambda memory, aside, n: memory.stats(),
+    "backup": lambda memory, aside, n: memory.backup(aside / f"backup{n}"),
+    "export": lambda memory, aside, n: memory.export(aside / f"export{n}"),
+    "import_": lambda memory, aside, n: memory.import_(aside / "given"),
+    "close": lambda memory, aside, n: memory.close(),
+}
+
+
+def newest(memory: Memory) -> str:
+    memory.extend([said(500)])
+    return "t500"
+
+
+def public(kind: type) -> set[str]:
+    return {name for name, value in vars(kind).items() if inspect.isfunction(value) and not name.startswith("_")}
+
+
+def test_every_public_call_is_interrupted_here() -> None:
+    assert public(Memory) == {name.partition(" ")[0] for name in CALLS} | LEFT_OUT
+
+
+def assert_in_order(memory: Memory, number: int) -> None:
+    """Use a memory from another thread, which a lock that was left taken would hold up for ever, and from this one."""
+    fresh = said(100_000 + number)
+
+    def use() -> None:
+        assert memory.extend([fresh], strict=True).statuses[0].outcome in {"added", "readded"}
+        assert fresh.id in {hit.turn.id for hit in memory.search(fresh.text, k=5)}
+        if number % 4 == 0:
+            assert memory.ask(f"What does {fresh.speaker} say?").trace is not None
+        assert memory.forget(turns=[fresh.id]).turns == 1
+
+    with ThreadPoolExecutor(1) as other:
+        other.submit(use).result(PATIENCE)
+    kept = {turn.id: turn.text for turn in memory.turns()}
+    assert {turn.id: turn.text for turn in map(said, range(STORED))}.items() <= kept.items(), "acknowledged turns lost"
+    assert memory._core.store._db.value("PRAGMA query_only") == 0
+
+
+@pytest.mark.parametrize(
+    "files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere", marks=pytest.mark.nightly)]
+)
+@pytest.mark.parametrize("points", sizes(1, nightly=1_000_000, reduced=1))
+def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
+    disk: Path, points: int, files: tuple[str, ...], tell: Callable[[str], None]
+) -> None:
+    raised = tried = 0
+    with handlers(), small_thresholds():
+        for name, call in CALLS.items():
+            path = disk / f"{name}.evimem"
+            memory = opened(path, disk)
+            act = partial(again, call, memory, disk, count())
+            total = places(act, files)
+            for place in range(1 + 37 * tried % max(1, total // points), total + 2, max(1, total // points)):
+                if memory._core.store._db._closed:
+                    memory = opened(path, disk)
+                    act = partial(again, call, memory, disk, count())
+                error = interrupted(act, files, place, signal.SIGINT if place % 2 else signal.SIGUSR1)
+                raised, tried = raised + (error is not None), tried + 1
+                if memory._core.store._db._closed:
+                    continue
+                try:
+                    assert_in_order(memory, tried)
+                except (AssertionError, evimem.EvimemError, TimeoutError) as problem:
+                    raise AssertionError(f"{name} at place {place} of {total}: {problem!r}") from error
+            if memory._core.store._db._closed:
+                memory = opened(path, disk)
+            assert memory.check().problems == (), name
+            memory.close()
+    assert raised > tried / 2
+    tell(f"{len(CALLS)} calls, {raised} signals of {tried} raised: 0 acknowledged turns lost, 0 stuck")
+
+
+def again(call: Call, memory: Memory, aside: Path, numbers: Iterator[int]) -> None:
+    call(memory, aside, next(numbers))
+
+
+def opened(path: Path, aside: Path) -> Memory:
+    memory = open_memory(path)
+    memory.extend([said(number) for number in range(STORED)])
+    memory.keep_trace(memory.ask("What does Mira say?").trace)
+    memory.export(aside / "given")
+    return memory
+
+
+@pytest.mark.parametrize("points", sizes(15, nightly=1_000_000, reduced=15))
+def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
+    disk: Path, points: int, tell: Callable[[str], None]
+) -> None:
+    raised = tried = 0
+    with handlers(), MemoryPool(disk, capacity=1, wait_seconds=0.0, embedder=EMBEDDER, extractor=EXTRACTOR) as pool:
+        calls = {"open": visit, "open another": lambda pool: (visit(pool, "cy"), visit(pool)), "erase": erase}
+        for name, call in calls.items():
+            visit(pool)
+            act = partial(call, pool)
+            total = places(act, NEAR)
+            for place in range(1, total + 2, max(1, total // points)):
+                error = interrupted(act, NEAR, place, signal.SIGINT)
+                raised, tried = raised + (error is not None), tried + 1
+                with ThreadPoolExecutor(1) as other:  # a lock left taken, or a lease, would leave no place
+                    try:
+                        other.submit(visit, pool, "bo").result(PATIENCE)
+                    except (evimem.EvimemError, TimeoutError) as problem:
+                        raise AssertionError(f"{name} at place {place} of {total}: {problem!r}") from error
+                assert pool._leases.idle
+                assert not pool._leases.closing
+    assert raised > tried / 2
+    tell(f"{raised} signals of {tried} raised: 0 leases lost")
+
+
+def visit(pool: MemoryPool, user: str = "ana") -> None:
+    with pool.open(user) as memory:
+        memory.extend([said(0)])
+
+
+def erase(pool: MemoryPool) -> None:
+    visit(pool)
+    pool.erase("ana")
+
+
+ASYNC_CALLS: dict[str, Callable[[AsyncMemory], Any]] = {
+    "extend": lambda memory: memory.extend([said(200), said(201)]),
+    "search": lambda memory: memory.search("puppy"),
+    "ask": lambda memory: memory.ask("What does Mira say?"),
+    "ask in a stream": lambda memory: drained(memory.ask("What does Mira say?", stream=True)),
+    "forget": lambda memory: memory.forget(session="s28"),
+    "enrich": lambda memory: memory.enrich(),
+    "rebuild": lambda memory: memory.rebuild(),
+    "check": lambda memory: memory.check(),
+}
+
+
+async def drained(stream: Any) -> list[Any]:
+    return [one async for one in stream]
+
+
+@pytest.mark.parametrize("name", ASYNC_CALLS)
+def test_cancelled_at_any_await_the_memory_works(disk: Path, name: str) -> None:
+    async def run(memory: AsyncMemory) -> None:
+        for suspension in count(1):
+            work = CancelledAt(ASYNC_CALLS[name](memory), suspension)
+            with suppress(asyncio.CancelledError):
+                await work
+            task = asyncio.current_task()
+            assert task is not None
+            if hasattr(task, "uncancel"):
+                task.uncancel()
+            fresh = said(300 + suspension)
+            await memory.extend([fresh], strict=True)
+            assert fresh.id in {hit.turn.id for hit in await memory.search(fresh.text, k=5)}
+            assert (await memory.forget(turns=[fresh.id])).turns == 1
+            if work.suspensions < suspension:
+                return
+
+    with small_thresholds(), open_memory(disk / "m.evimem") as memory:
+        memory.extend([said(number) for number in range(STORED)])
+        door = AsyncMemory(memory._core)
+        asyncio.run(run(door))
+        door.end_worker()
+        assert {f"t{number}" for number in range(STORED)} <= {turn.id for turn in memory.turns()}
+        assert memory.check().problems == ()
+
+
+def test_cancelled_at_any_await_a_pool_gives_its_place_back(disk: Path) -> None:
+    async def use(pool: MemoryPool) -> None:
+        async with pool.open_async("ana") as memory:
+            await memory.extend([said(0)])
+            await memory.ask("What does Mira say?")
+
+    async def run(pool: MemoryPool) -> int:
+        for suspension in count(1):
+            work = CancelledAt(use(pool), suspension)
+            await asyncio.gather(asyncio.ensure_future(wrapped(work)), return_exceptions=True)
+            async with pool.open_async("bo") as memory:  # the only place there is
+                await memory.extend([said(suspension)], strict=True)
+            if work.suspensions < suspension:
+                return suspension
+        raise AssertionError
+
+    with MemoryPool(disk, capacity=1, wait_seconds=PATIENCE, embedder=EMBEDDER, extractor=EXTRACTOR) as pool:
+        assert asyncio.run(run(pool)) > 4
+        assert pool.erase("ana").status == "erased"
+        assert pool._leases.idle
+
+
+async def wrapped(work: CancelledAt[None]) -> None:
+    await work
+
+
+def write(db: Connection, number: int) -> None:
+    with db.writing():
+        db.execute("INSERT INTO one VALUES (?)", (number,))
+
+
+def read(db: Connection, number: int) -> None:
+    with db.reading():
+        db.rows("SELECT number FROM one")
+
+
+def read_within_a_write(db: Connection, number: int) -> None:
+    with db.writing(), db.reading():
+        db.execute("INSERT INTO one VALUES (?)", (number,))
+
+
+def fail(db: Connection, number: int) -> None:
+    with suppress(UnknownTurn), db.writing():
+        db.execute("INSERT INTO one VALUES (?)", (number,))
+        raise UnknownTurn("t1")
+
+
+def look_about(db: Connection, number: int) -> None:
+    db.value("SELECT count(*) FROM one")
+    db.checkpoint()
+
+
+@pytest.fixture
+def db(disk: Path) -> Iterator[Connection]:
+    db = Connection(disk / "any.db")
+    db.execute("CREATE TABLE one (number INTEGER PRIMARY KEY)")
+    yield db
+    db.close()
+
+
+@pytest.mark.parametrize("act", [write, read, read_within_a_write, fail, look_about])
+def test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and_may_write(
+    db: Connection, act: Callable[[Connection, int], None]
+) -> None:
+    with handlers(), ThreadPoolExecutor(1) as other:
+        files = (*NEAR, __file__)
+        total = places(partial(act, db, 0), files)
+        kept: list[object] = []  # the exceptions with their tracebacks, as a debugger or an interpreter keeps them
+        for place in range(1, total + 2):
+            kept.append(interrupted(partial(act, db, 10 * place), files, place, signal.SIGINT))
+            assert other.submit(db._lock.acquire, timeout=1.0).result(), f"the lock stays taken after place {place}"
+            other.submit(db._lock.release).result()
+            other.submit(write, db, 10 * place + 1).result(PATIENCE)
+            with db.writing():
+                db.execute("INSERT INTO one VALUES (?)", (10 * place + 2,))
+            acknowledged = {10 * one + extra for one in range(1, place + 1) for extra in (1, 2)}
+            assert acknowledged <= {number for (number,) in db.rows("SELECT number FROM one")}
+        assert sum(error is not None for error in kept) > total / 2
+
+
+def test_half_an_update_of_what_is_held_in_memory_is_read_anew(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*values: object) -> None:
+        raise KeyboardInterrupt
+
+    with open_memory(disk / "m.evimem") as memory:
+        memory.extend([said(number) for number in range(STORED)])
+        memory.search("puppy")
+        memory.extend([said(STORED)])
+        with monkeypatch.context() as patched:
+            patched.setattr(TailPostings, "add", interrupt)  # the turn's place in its session is noted, its terms not
+            with pytest.raises(KeyboardInterrupt):
+                memory.search("puppy")
+        found = memory.search("puppy harbour", k=STORED)
+        with open_memory(disk / "m.evimem") as other:
+            assert found == other.search("puppy harbour", k=STORED)
+
+
+def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted() -> None:
+    closed: list[str] = []
+
+    def flow() -> Flow[None]:
+        try:
+            yield from setting("any")
+        finally:
+            closed.append("closed")
+
+    def interrupt(effect: Effect) -> None:
+        raise KeyboardInterrupt
+
+    async def cancel(effect: Effect) -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(KeyboardInterrupt) as kept:
+        run(flow(), interrupt)
+    assert closed == ["closed"]
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(arun(flow(), cancel))
+    assert closed == ["closed", "closed"]
+    assert kept.traceback  # which would keep a flow that was left open
+
+
+@pytest.mark.parametrize("left", ["in a transaction", "with query_only on"])
+def test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use(db: Connection, left: str) -> None:
+    if left == "in a transaction":
+        db._db.execute("BEGIN IMMEDIATE")
+    else:
+        db._query_only = True
+        db._db.execute("PRAGMA query_only=ON")
+    with db.writing():
+        db.execute("INSERT INTO one VALUES (1)")
+    with db.reading():
+        assert db.rows("SELECT number FROM one") == [(1,)]
