@@ -76,15 +76,9 @@ def pragmas_are_not_run_to_their_end() -> None:
     put(Connection, "_open", opened)
 
 
-@breaks(gate=FAULTS, says="within a transaction|acknowledged turns are missing")
+@breaks(gate=FAULTS, says="within a transaction|acknowledged turns are missing|StoreReadOnly")
 def a_handle_is_reused_after_a_failed_commit() -> None:
-    honest = Connection._handle
-
-    def handle(self: Connection) -> apsw.Connection:
-        self._suspect = False
-        return honest(self)
-
-    put(Connection, "_handle", handle)
+    put(Connection, "_handle", lambda self: self._db)
     put(Connection, "_rollback", lambda self, error: None)
 
 

@@ -51,6 +51,7 @@ def acknowledged_before_commit() -> None:
         return emptied(self, wait=wait)
 
     put(Connection, "_transaction", lazily)
+    put(Connection, "_handle", lambda self: self._db)
     put(Connection, "checkpoint", checkpoint)
 
 
