@@ -16,7 +16,7 @@ from evimem import Tier
 from evimem.doors.pool import MemoryPool
 from evimem.errors import ModelError
 from evimem.extract import RuleExtractor
-from evimem.judging import clamps
+from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
 from evimem.llm.llm_judge import LLMJudge
@@ -203,23 +203,23 @@ def the_width_is_not_checked() -> None:
 
 @breaks("test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for")
 def nobody_counts_facts() -> None:
-    honest = clamps.calibrate
-    put(session, "calibrate", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
+    honest = apply_verdict.clamp
+    put(session, "clamp", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
 
 
 @breaks("test_e8_confidence_about_a_time_has_a_floor_and_caps")
 def times_are_judged_as_anything_else() -> None:
-    put(clamps, "_temporal", lambda tier, confidence: confidence)
+    put(apply_verdict, "_temporal", lambda tier, confidence: confidence)
 
 
 @breaks("test_e9_the_search_ends_where_the_evidence_suffices")
 def less_is_enough() -> None:
-    put(clamps, "STOP_AT", 0.6)
+    put(apply_verdict, "STOP_AT", 0.6)
 
 
 @breaks("test_e11_it_abstains_without_a_tier_after_two_checks")
 def one_check_is_enough_to_abstain() -> None:
-    put(clamps, "PAPER_ABSTAIN_CHECKS", 1)
+    put(apply_verdict, "PAPER_ABSTAIN_CHECKS", 1)
 
 
 @breaks("test_e12_a_chain_is_laid_out_unless_the_evidence_is_exact")
