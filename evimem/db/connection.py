@@ -25,13 +25,15 @@ from ..errors import (
     StoreReadOnly,
     StoreRolledBack,
 )
+from .atomic_files import changing, create_private, kind_of
 from .page_slack import MOST_PAGES, left_behind
 
 APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
 
-# SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
+# SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
+# and 3.44 got that fix too, but not the detection (3.51.0) of locks that were dropped because some code of the process
+# opened and closed the file, such as an application that copies or hashes it: there, acknowledged turns are lost.
 _SAFE_SQLITE = (3, 51, 3)
-_MENDED: dict[tuple[int, ...], int] = {(3, 50): 7, (3, 44): 6}  # older branches that cannot, from this release on
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -40,7 +42,11 @@ _PRAGMAS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
 )
+_PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
+_AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
+HEADER_SIZE = 100  # bytes (sqlite.org/fileformat.html, 1.3)
+_MAGIC = b"SQLite format 3\0"
 _AT_ONCE = 2048  # pages read at once
 _LONGEST_NAP = 0.004  # seconds between two attempts at a lock that another process holds
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
@@ -51,11 +57,16 @@ class Connection:
 
     After an input or output error the handle is dropped and opened again, because what SQLite holds in memory may
     then differ from what is on disk. Until `trust`, closing leaves the file and its log as they were found.
+
+    A missing file is created, for its owner alone. With `readonly` it must be there, and SQLite cannot change it.
     """
 
-    def __init__(self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0) -> None:
+    def __init__(
+        self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0, readonly: bool = False
+    ) -> None:
         self.path = path
         self._vfs = vfs
+        self._readonly = readonly
         self._busy = busy_seconds
         self._patience = 0.0
         self._lock = threading.RLock()
@@ -66,6 +77,9 @@ class Connection:
         self._place: tuple[int, int] | None = None
         self._mine = _Mine(self._lock, path)
         _check_runtime()
+        if not readonly:
+            with changing(repr(str(path)), "nothing was opened"):
+                create_private(path)
         with self._mine:
             self._db = self._open()
 
@@ -167,7 +181,7 @@ class Connection:
         with self._mine:
             db = self._handle()
             size, count = db.pragma("page_size"), db.pragma("page_count")
-            # Through SQLite's own VFS: closing another descriptor of the file would drop the locks of this process.
+            # Through SQLite's VFS, as in `read_header`: a descriptor of our own would drop the locks of this process.
             file = apsw.VFSFile(self._vfs or "", str(self.path), [_AS_MAIN, 0])
             try:
                 found = list(_left_behind(file, size, min(count, MOST_PAGES)))
@@ -222,9 +236,15 @@ class Connection:
 
     def _open(self) -> apsw.Connection:
         before = self._place or self._found()
-        db = apsw.Connection(str(self.path), vfs=self._vfs)
+        flags = apsw.SQLITE_OPEN_READONLY if self._readonly else apsw.SQLITE_OPEN_READWRITE
+        db = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
+        if self._readonly:
+            for pragma in _PRAGMAS_TO_READ:
+                db.execute(pragma).fetchall()
+            self._place = before
+            return db
         if db.readonly("main"):
             db.close()
             raise StoreReadOnly(f"{str(self.path)!r} can be read but not written; check its permissions")
@@ -326,10 +346,36 @@ def unbound(value: Any) -> str:
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
 
 
+def read_header(path: Path, vfs: str | None = None) -> bytes:
+    """Return the first bytes of a regular file, at most HEADER_SIZE, and change nothing. Raise StoreError.
+
+    They are read through SQLite, which keeps a descriptor open while a handle of this process holds locks on the file:
+    closing one of our own would drop those locks (fcntl(2): they belong to the process), and another process could
+    then reset the log under that handle.
+    """
+    try:
+        file = apsw.VFSFile(vfs or "", str(path.resolve()), [_AS_MAIN_TO_READ, 0])  # SQLite opens no symbolic link
+        try:
+            return bytes(file.xRead(HEADER_SIZE, 0))
+        finally:
+            file.xClose()
+    except apsw.Error as error:
+        raise _typed(error, str(path)) from error
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a path holds a SQLite database of any program. Raise StoreError where it cannot be read."""
+    return kind_of(path) == "file" and read_header(path)[: len(_MAGIC)] == _MAGIC
+
+
+def is_memory(header: bytes) -> bool:
+    """Return whether a file that begins so is a memory: a SQLite database with our application id."""
+    return header[: len(_MAGIC)] == _MAGIC and int.from_bytes(header[68:72], "big") == APPLICATION_ID
+
+
 def _check_runtime() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    mended = _MENDED.get(version[:2])
-    if version < _SAFE_SQLITE and (mended is None or version[2] < mended):
+    if version < _SAFE_SQLITE:
         raise StoreError(
             f"SQLite {apsw.sqlite_lib_version()} can lose committed turns; evimem needs "
             f"{'.'.join(map(str, _SAFE_SQLITE))} or later: pip install --upgrade apsw"

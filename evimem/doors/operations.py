@@ -17,7 +17,8 @@ from ..flow import Flow, StoreCall, call, run
 from ..ingest.add import Remembering
 from ..ingest.batch_api import give_batches
 from ..ingest.deferred import give_links, give_vectors
-from ..ingest.export import read_export, write_export
+from ..ingest.export import write_export
+from ..ingest.import_file import import_batches
 from ..judging.judge import Judge
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
@@ -32,7 +33,7 @@ from ..types.budget import Budget
 from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Health
 from ..types.stored import Job, JobKind
 from ..types.trace import Event
-from ..types.values import Fact, Hit, Turn
+from ..types.values import Hit, Turn
 
 T = TypeVar("T")
 Moment = datetime | str
@@ -70,10 +71,8 @@ class Core:
         return Remembering(self.extractor, strict=strict, deferred=self._far(), owes=self._owes()).batches(turns)
 
     def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of an export."""
-        given = Given(self.extractor.name)
-        remembering = Remembering(given, deferred=self._far(), owes=self._owes())
-        return remembering.batches(given.noting(read_export(path)))
+        """Yield a flow for each batch of an export, once the whole file was found well-formed."""
+        return import_batches(path, self.extractor.name, deferred=self._far(), owes=self._owes())
 
     def search(self, query: str, k: int, filters: Filters, asked_at: Moment | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
@@ -188,24 +187,6 @@ class Core:
 
     def _far(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))
-
-
-class Given:
-    """An extractor that gives back the facts that came with each turn of an export."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._facts: dict[str, tuple[Fact, ...]] = {}
-
-    def noting(self, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[Turn]:
-        """Yield the turns, keeping each one's facts until they are asked for."""
-        for turn, facts in pairs:
-            self._facts[turn.id] = facts
-            yield turn
-
-    def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the facts that came with a turn."""
-        return self._facts.pop(turn.id)
 
 
 def moment(what: str, value: Moment | None) -> datetime | None:

@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..db.atomic_files import make_folder
 from ..errors import InvalidQuery, StoreBusy, StoreClosed
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
@@ -54,7 +55,7 @@ class MemoryPool:
         if capacity < 1:
             raise InvalidQuery(f"capacity is {capacity!r}; expected at least 1 open memory")
         self._root = Path(root)
-        self._root.mkdir(parents=True, exist_ok=True)
+        make_folder(self._root)
         self._capacity = capacity
         self._llm = llm
         self._options = options
@@ -139,7 +140,7 @@ class MemoryPool:
             if lent is None:
                 self._make_room()
                 path = self._path(key)
-                path.parent.mkdir(exist_ok=True)
+                make_folder(path.parent)
                 core = make_core(path, llm=self._llm, owner=key, **self._options)
                 lent = self._open[key] = Open(core, Memory(core, self._llm))
             self._open.move_to_end(key)

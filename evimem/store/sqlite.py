@@ -32,7 +32,7 @@ from . import check, upkeep
 from .ann import FROM, Nearby
 from .erase import Erasure, finished, was_forgotten
 from .layers import Layers, events
-from .open_file import drop_mark, open_checked, save_mark
+from .open_file import drop_mark, open_checked, real_path, save_mark
 from .resolve_query import question_of
 from .user_code import GuestExtractor, guests
 
@@ -60,7 +60,7 @@ class SqliteStore:
         segment: int = SIZE,
         index_from: int = FROM,
     ) -> None:
-        self.path = path
+        self.path = path = real_path(path)
         self._db = open_checked(path, vfs, busy_seconds)
         self._nearby = Nearby(path, index_from)
         self._corpus: Corpus | None = None

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..db.atomic_files import changing, claim, sweep, sync_folder
+from ..db.atomic_files import changing, check_target, claim, sweep, sync_folder
 from ..db.connection import Connection
 from ..db.schema import MIGRATIONS
 from ..embedding.quantize import is_packed
@@ -18,6 +18,7 @@ from ..types.reports import Health, Stats
 from ..types.trace import Found, Trace
 from ..types.values import Fact, Turn
 from .layers import Layers
+from .open_file import open_copy
 
 KEPT_TRACES = 100  # the newest; older ones make room
 UNFINISHED = "unfinished erasure"  # the setting that is there until no reader holds what was erased
@@ -196,6 +197,7 @@ def backup(db: Connection, target: Path) -> None:
         raise StoreError(
             f"{str(target)!r} exists already; a backup is never written over another file: give a new path"
         )
+    check_target(target)
     sweep(target)  # of one that was killed
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
@@ -217,11 +219,9 @@ def backup(db: Connection, target: Path) -> None:
 def of_another_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
     """Return the marks of what another copy of this memory has forgotten, and the ids that it holds.
 
-    Raise InvalidQuery where there is no such copy.
+    Raise InvalidQuery where there is no such copy, NotAMemory or another StoreError where it cannot be read.
     """
-    if not path.is_file():
-        raise InvalidQuery(f"there is no memory at {str(path)!r} whose forgetting could be repeated")
-    other = Connection(path)
+    other = open_copy(path)
     try:
         with other.decoding(), other.reading():
             if other.value("SELECT value FROM meta WHERE key = 'store'") != layers.meta("store"):

@@ -170,12 +170,12 @@ ROLLBACK = "test_rollback.py"
     says="what was refused was changed",
 )
 def a_missing_file_is_created_anew() -> None:
-    open_file._check_there = lambda path, mark: None  # type: ignore[assignment]
+    open_file._check_not_lost = lambda path, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone", says="DID NOT RAISE")
 def the_mark_is_not_compared() -> None:
-    open_file._check = lambda db, mark: None  # type: ignore[assignment]
+    open_file._check_mark = lambda db, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(

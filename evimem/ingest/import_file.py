@@ -1,0 +1,264 @@
+"""Import: the lines of an export, each validated before anything of the file is written.
+
+A file is read twice. The first pass validates every line, so that a malformed file leaves nothing behind; the second
+writes batch by batch, each durable, as `extend` does. Only the ids of turns are held in memory, as digests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, cast
+
+from ..db.atomic_files import open_regular
+from ..db.connection import is_database
+from ..errors import ImportFailed, InvalidTurn, StoreError
+from ..extract.fact_bounds import MAX_FACTS, fact_fault
+from ..flow import Flow
+from ..raw import Admission
+from ..types.reports import AddReport
+from ..types.stored import JobKind
+from ..types.values import Fact, Granularity, TimeSpan, Turn
+from .add import BATCH, Remembering
+from .export import FORMAT, HEADER
+
+MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
+_TURN_STRINGS = ("id", "session", "speaker", "text", "time", "role")
+_FACT_STRINGS = ("id", "turn_id", "subject", "predicate", "object", "kind", "extractor")
+_FACT_FIELDS = frozenset((*_FACT_STRINGS, "span", "event"))
+_TURN_FIELDS = frozenset((*_TURN_STRINGS, "caption", "metadata"))
+_EVENT_FIELDS = frozenset(("start", "end", "granularity", "text"))
+
+Pair = tuple[Turn, tuple[Fact, ...]]
+
+
+def import_batches(
+    path: Path, extractor: str, *, deferred: bool, owes: tuple[JobKind, ...]
+) -> Iterator[Flow[AddReport]]:
+    """Validate a whole export, then yield a flow for each batch of its turns.
+
+    `deferred` and `owes` are those of `Remembering`; `extractor` names the extractor of the memory. Raise ImportFailed,
+    before the first flow, for a file that is no whole and well-formed export.
+    """
+    with _opened(path) as file:
+        before = _version(file)
+        for _ in read_export(path, file):
+            pass
+        file.seek(0)
+        pairs = read_export(path, file)
+        while batch := list(islice(pairs, BATCH)):
+            if _version(file) != before:
+                raise ImportFailed(f"{str(path)!r} was changed while it was read; import it again when it is complete")
+            exported = _ExportedFacts(extractor, {turn.id: facts for turn, facts in batch})
+            yield Remembering(exported, deferred=deferred, owes=owes).remember([turn for turn, _ in batch])
+
+
+def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
+    """Yield the turns of an open export with their facts. Raise ImportFailed, with the line, for anything else."""
+    reading = _Reading()
+    number = 0
+    for number, line in enumerate(_lines(file), start=1):
+        try:
+            pair = reading.take(number, line)
+        except (_MalformedError, InvalidTurn) as error:
+            raise ImportFailed(f"{str(path)!r} line {number}: {error}") from error
+        if pair is not None:
+            yield pair
+    if reading.end is None:
+        raise ImportFailed(
+            f"{str(path)!r} is cut short after line {number}, with {reading.count} turns; "
+            'expected a last line {"end": number of turns}'
+        )
+
+
+class _MalformedError(ValueError):
+    """A line is not what `write_export` writes; the message says what was found and what was expected."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What must hold between the lines of a file: header first, end last, ids once, one kind of times."""
+
+    count: int = 0
+    end: int | None = None
+    aware: bool | None = None
+    ids: set[bytes] = field(default_factory=set)
+
+    def take(self, number: int, line: bytes) -> Pair | None:
+        """Return the turn of a line with its facts, or None for the first and the last line."""
+        value = _parsed(line)
+        if number == 1:
+            _check_header(value)
+        elif self.end is not None:
+            raise _MalformedError("a line after the end; expected none")
+        elif "end" in value:
+            self._close(value)
+        else:
+            pair = _pair(value)
+            self._check_turn(pair[0])
+            return pair
+        return None
+
+    def _close(self, value: dict[str, Any]) -> None:
+        if type(value["end"]) is not int or value["end"] != self.count or len(value) != 1:
+            found = f"an end of {_shown(value['end'])} after {self.count} turns"
+            raise _MalformedError(f'{found}; expected {{"end": {self.count}}}: was the file cut or edited?')
+        self.end = self.count
+
+    def _check_turn(self, turn: Turn) -> None:
+        aware = turn.time.tzinfo is not None
+        if self.aware not in (None, aware):
+            kinds = ("with", "without") if aware else ("without", "with")
+            raise _MalformedError(
+                f"turn {turn.id[:40]!r} has a time {kinds[0]} a UTC offset; expected one {kinds[1]}, as before"
+            )
+        name = blake2b(turn.id.encode(), digest_size=16).digest()
+        if name in self.ids:
+            raise _MalformedError(f"turn {turn.id[:40]!r} for the second time; expected each id once")
+        self.aware = aware
+        self.ids.add(name)
+        self.count += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _ExportedFacts:
+    """An extractor that returns the facts that were exported with each turn of a batch."""
+
+    name: str
+    facts: dict[str, tuple[Fact, ...]]
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        return self.facts[turn.id]
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        # Asked through SQLite: opening and closing a database here would drop the locks of handles of this process.
+        if is_database(path):
+            raise ImportFailed(f"{str(path)!r} is a SQLite database; expected a file that export() wrote")
+        return open_regular(path)
+    except (OSError, ValueError, StoreError) as error:
+        raise ImportFailed(f"{str(path)!r} cannot be read ({error}); expected a file that export() wrote") from error
+
+
+def _version(file: BinaryIO) -> tuple[int, int]:
+    found = os.fstat(file.fileno())
+    return found.st_size, found.st_mtime_ns
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield lines; of a longer one than MAX_LINE, only so much that its length shows."""
+    while line := file.readline(MAX_LINE + 1):
+        yield line
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    if len(line) > MAX_LINE:
+        raise _MalformedError(f"longer than {MAX_LINE >> 20} MiB; expected one turn with its facts")
+    try:
+        value = json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
+    except RecursionError:
+        raise _MalformedError("JSON that is nested too deeply; expected an object of an export") from None
+    except ValueError as error:
+        raise _MalformedError(f"not JSON ({str(error)[:120]}); expected an object of an export") from error
+    return _object("the line", value, None)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _check_header(value: dict[str, Any]) -> None:
+    found = value.get(HEADER)
+    if type(found) is not int or found != FORMAT or len(value) != 1:
+        wanted = f'{{"{HEADER}": {FORMAT}}}'
+        raise _MalformedError(f"{_shown(value)}; expected the header {wanted} (for other files: `evimem ingest`)")
+
+
+def _pair(value: dict[str, Any]) -> Pair:
+    _object("the line", value, frozenset(("turn", "facts")))
+    turn = _turn(_object("the turn", _required(value, "turn", "the line"), _TURN_FIELDS))
+    listed = _required(value, "facts", "the line")
+    if not isinstance(listed, list) or len(listed) > MAX_FACTS:
+        raise _MalformedError(f"facts is {_shown(listed)}; expected a list of at most {MAX_FACTS}")
+    facts = tuple(_fact(_object(f"fact {at}", one, _FACT_FIELDS), at, turn) for at, one in enumerate(listed, start=1))
+    if len({fact.id for fact in facts}) < len(facts):
+        raise _MalformedError("one fact twice; expected each fact once")
+    return turn, facts
+
+
+def _turn(value: dict[str, Any]) -> Turn:
+    strings: dict[str, Any] = {name: _string(value, name, "the turn") for name in _TURN_STRINGS}
+    caption = _string(value, "caption", "the turn") if "caption" in value else None
+    metadata = _object("metadata", value.get("metadata", {}), None)
+    turn = Turn(**strings, caption=caption, metadata=metadata)  # parses the time; Admission refuses what is none
+    if Admission()(turn) != turn:
+        raise _MalformedError(f"turn {turn.id[:40]!r} has an empty id or session, or metadata that JSON cannot hold")
+    return turn
+
+
+def _fact(value: dict[str, Any], at: int, turn: Turn) -> Fact:
+    what = f"fact {at}"
+    strings = {name: _string(value, name, what) for name in _FACT_STRINGS}
+    event = _event(_object(f"the event of {what}", value["event"], _EVENT_FIELDS), what) if "event" in value else None
+    fact = Fact(**strings, event=event, span=_span(_required(value, "span", what), what))
+    if fault := fact_fault(fact, turn):
+        raise _MalformedError(f"{what}: {fault}")
+    return fact
+
+
+def _span(value: Any, what: str) -> tuple[int, int]:
+    if isinstance(value, list) and len(value) == 2 and all(type(one) is int and abs(one) < 1 << 32 for one in value):
+        return value[0], value[1]
+    raise _MalformedError(f"the span of {what} is {_shown(value)}; expected two positions, [start, end]")
+
+
+def _event(value: dict[str, Any], what: str) -> TimeSpan:
+    bounds = [_moment(value, name, what) for name in ("start", "end")]
+    granularity = cast(Granularity, _string(value, "granularity", f"the event of {what}"))
+    return TimeSpan(bounds[0], bounds[1], granularity, _string(value, "text", f"the event of {what}"))
+
+
+def _moment(value: dict[str, Any], name: str, what: str) -> datetime | None:
+    if name not in value:
+        return None
+    text = _string(value, name, f"the event of {what}")
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise _MalformedError(f"{name} of the event of {what} is {_shown(text)}; expected an ISO 8601 time") from None
+
+
+def _object(what: str, value: Any, known: Iterable[str] | None) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _MalformedError(f"{what} is {_shown(value)}; expected an object")
+    if known is not None and (unknown := sorted(set(value).difference(known))):
+        raise _MalformedError(f"{what} has the unknown field {_shown(unknown[0])}; expected {', '.join(sorted(known))}")
+    return value
+
+
+def _required(value: dict[str, Any], name: str, what: str) -> Any:
+    if name not in value:
+        raise _MalformedError(f"{what} has no {name}; expected one")
+    return value[name]
+
+
+def _string(value: dict[str, Any], name: str, what: str) -> str:
+    found = _required(value, name, what)
+    if not isinstance(found, str):
+        raise _MalformedError(f"{name} of {what} is {_shown(found)}; expected a string")
+    return found
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message: short, and never a whole turn or a deep structure."""
+    if isinstance(value, (dict, list)):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"
+    text = repr(value[:40] if isinstance(value, str) else value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
