@@ -13,6 +13,7 @@ from ..calibration.calibrate import Judging, Question, calibrate, complaints, ga
 from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery
 from ..extract import RuleExtractor
+from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, run
 from ..ingest.add import Remembering
 from ..ingest.batch_api import give_batches
@@ -59,7 +60,7 @@ class Core:
         self.embedder: Any = embedder
         self.judge = judge
         self.model = model
-        self.extractor = extractor or self.default_extractor()
+        self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
     def default_extractor() -> Extractor:

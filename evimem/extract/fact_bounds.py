@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import get_args
 
+from ..protocols import Extractor
 from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .identity import fact_id
 
@@ -13,6 +15,29 @@ MAX_FACTS = 128  # of one turn, over all extractors
 MAX_PART = 4_096  # characters of a subject, predicate, object or time phrase
 MAX_LABEL = 512  # characters of a kind or an extractor's name
 _GRANULARITIES = frozenset(get_args(Granularity))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedExtractor:
+    """A custom extractor within the bounds: facts that cannot be stored are left out, ids are those of the content."""
+
+    inner: Extractor
+
+    @property
+    def name(self) -> str:
+        """The name of the extractor inside."""
+        return self.inner.name
+
+    def extract(self, turn: Turn) -> tuple[Fact, ...]:
+        """Return the first MAX_FACTS facts of a turn that can be stored and exported."""
+        found = (replace(fact, id=content_id(fact)) for fact in self.inner.extract(turn))
+        sound = {fact.id: fact for fact in found if fact_fault(fact, turn) is None}
+        return tuple(sound.values())[:MAX_FACTS]
+
+
+def content_id(fact: Fact) -> str:
+    """Return the id that the content of a fact gives."""
+    return fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)
 
 
 def fact_fault(fact: Fact, turn: Turn) -> str | None:
@@ -30,7 +55,7 @@ def fact_fault(fact: Fact, turn: Turn) -> str | None:
     if not 0 <= start < end <= len(source):
         part = "caption" if fact.kind == "image" else "text"
         return f"its span is {start}..{end}; expected a range within the {len(source)} characters of the turn's {part}"
-    expected = fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)
+    expected = content_id(fact)
     if fact.id != expected:
         return f"its id is {fact.id[:40]!r}; expected {expected!r}, the digest of its content"
     return None if fact.event is None else _event_fault(fact.event, turn)

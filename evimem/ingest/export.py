@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..db.atomic_files import changing, check_target, replace_with, sweep
+from ..db.connection import is_database
+from ..errors import StoreError
 from ..types.values import Fact, TimeSpan, Turn
 
 T = TypeVar("T")
@@ -34,10 +36,12 @@ def write_export(
 ) -> None:
     """Write an export, readable by its owner only; after a crash there is no file that looks whole.
 
-    Call `progress` with 1 after each turn. Raise StoreError where the path cannot be a file, DiskFull or StoreReadOnly
-    where the system refuses the write.
+    Call `progress` with 1 after each turn. Raise StoreError where the path is that of a database or of what is no file,
+    DiskFull or StoreReadOnly where the system refuses the write.
     """
     check_target(path)
+    if is_database(path):
+        raise StoreError(f"{str(path)!r} is a SQLite database, which an export never replaces; give another path")
     with changing(repr(str(path)), "there is no export"):
         sweep(path)  # temporary files of exports that were killed hold the same turns
         with replace_with(path) as file:

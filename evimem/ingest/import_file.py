@@ -52,11 +52,18 @@ def import_batches(
             pass
         file.seek(0)
         pairs = read_export(path, file)
-        while batch := list(islice(pairs, BATCH)):
-            if _version(file) != before:
-                raise ImportFailed(f"{str(path)!r} was changed while it was read; import it again when it is complete")
+        while batch := _batch(path, file, pairs, before):
             exported = _ExportedFacts(extractor, {turn.id: facts for turn, facts in batch})
             yield Remembering(exported, deferred=deferred, owes=owes).remember([turn for turn, _ in batch])
+
+
+def _batch(path: Path, file: BinaryIO, pairs: Iterator[Pair], before: tuple[int, int]) -> list[Pair]:
+    """Return the next turns of a validated file. Raise ImportFailed where it was changed since."""
+    try:
+        return list(islice(pairs, BATCH))
+    finally:
+        if _version(file) != before:
+            raise ImportFailed(f"{str(path)!r} was changed while it was read; import it again when it is complete")
 
 
 def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
