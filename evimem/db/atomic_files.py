@@ -91,6 +91,7 @@ def create_private(path: Path) -> None:
             os.mknod(path, stat.S_IFREG | PRIVATE)
         except (AttributeError, PermissionError):  # Windows has no mknod, and macOS leaves it to root
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE))
+        path.chmod(PRIVATE)  # a umask may forbid what the owner needs
 
 
 def make_folder(folder: Path) -> None:

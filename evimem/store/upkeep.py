@@ -193,15 +193,15 @@ def trace(layers: Layers, number: int | None) -> Trace:
 
 def backup(db: Connection, target: Path) -> None:
     """Copy a memory into a new file. Raise StoreError where the target exists."""
+    check_target(target)
     if target.exists():
         raise StoreError(
             f"{str(target)!r} exists already; a backup is never written over another file: give a new path"
         )
-    check_target(target)
     sweep(target)  # of one that was killed
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
-        with claim(temporary):
+        with changing(repr(str(target)), "there is no backup"), claim(temporary):
             db.backup_to(temporary)
         with changing(repr(str(target)), "there is no backup"):
             with temporary.open("rb+") as file:
