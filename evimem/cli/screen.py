@@ -44,11 +44,11 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Say something beside the result."""
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{visible(text)}\n")
 
     def progress(self, label: str, unit: str, total: int | None = None) -> Progress:
         """Return a progress line for work of this many units, if their number is known."""
-        return Progress(sys.stderr, label, unit, total)
+        return Progress(sys.stderr, visible(label), unit, total)
 
 
 def _rich() -> Any:
