@@ -32,6 +32,7 @@ from evimem import (
     UnknownTurn,
     loops,
 )
+from evimem.cli import arguments, plain_view
 from evimem.db import atomic_files, connection, schema
 from evimem.db.connection import Connection, bindable
 from evimem.doors import pool
@@ -41,7 +42,7 @@ from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
 from evimem.index.segments import Segments
 from evimem.index.supersede import Replacing
-from evimem.ingest import deferred
+from evimem.ingest import deferred, export, import_file
 from evimem.llm import extract_facts, prompt_fields
 from evimem.llm.evidence_prompt import Page
 from evimem.llm.extract_facts import Setback
@@ -156,7 +157,7 @@ def ids_are_not_unique() -> None:
 
 
 @noticed_by(
-    "../test_nearby.py::test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays", says="assert"
+    "../store/test_ann.py::test_what_a_killed_process_left_of_it_goes_and_what_is_being_written_stays", says="assert"
 )
 def what_a_killed_process_left_stays() -> None:
     ann.sweep = open_file.sweep = lambda path: None  # type: ignore[assignment]
@@ -200,6 +201,121 @@ def owners_are_not_compared() -> None:
 )
 def files_may_be_taken_away() -> None:
     Connection._check_place = lambda self: None  # type: ignore[method-assign]
+
+
+IMPORT = "test_import_damage.py"
+
+
+@noticed_by(f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
+def facts_of_an_export_are_not_validated() -> None:
+    import_file.fact_fault = lambda fact, turn: None
+
+
+@noticed_by(f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error")
+def fields_of_an_export_are_read_as_they_come() -> None:
+    import_file._string = lambda value, name, what: value[name]
+
+
+@noticed_by(
+    f"{IMPORT}::test_a_bad_last_line_leaves_nothing_of_the_batches_before_it", says="a refused import left something"
+)
+def an_import_is_validated_as_it_is_written() -> None:
+    honest = import_file.read_export
+    passes: list[Any] = []
+
+    def read(path: Path, file: Any) -> Any:
+        passes.append(path)
+        return iter(()) if len(passes) == 1 else honest(path, file)
+
+    import_file.read_export = read
+
+
+@noticed_by(f"{IMPORT}::test_an_import_takes_room_for_a_batch_and_not_for_the_file", says="the whole file is held")
+def an_import_holds_the_whole_file() -> None:
+    import_file._lines = lambda file: iter(file.read().splitlines(keepends=True))
+
+
+BESIDE = "test_open_beside.py"
+
+
+@noticed_by(f"{BESIDE}::test_opening_a_second_handle_leaves_the_locks_of_the_first", says="dropped the locks")
+def a_header_is_read_past_sqlite() -> None:
+    open_file.read_header = lambda path, vfs=None: path.read_bytes()[:100]
+
+
+@noticed_by(f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
+def whatever_ends_in_tmp_is_swept() -> None:
+    def sweep(path: Path) -> None:
+        for file in path.parent.glob(f"{path.name}.*.tmp"):
+            file.unlink()
+
+    open_file.sweep = sweep
+
+
+@noticed_by(f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
+def what_is_swept_is_not_looked_into() -> None:
+    atomic_files._is_ours = lambda file: True
+
+
+@noticed_by(
+    f"{BESIDE}::test_forgetting_as_in_what_is_no_memory_is_refused_and_leaves_it_alone",
+    says="what was refused was changed|StoreError|StoreCorrupt",
+)
+def a_copy_is_opened_as_it_comes() -> None:
+    upkeep.open_copy = Connection
+
+
+@noticed_by(f"{BESIDE}::test_a_memory_with_two_names_is_refused_and_left_alone", says="DID NOT RAISE")
+def names_of_a_memory_are_not_looked_at() -> None:
+    sqlite.real_path = lambda path: path
+
+
+@noticed_by(f"{BESIDE}::test_a_link_to_a_memory_is_the_memory", says="StoreReadOnly|assert")
+def a_link_to_a_memory_is_not_followed() -> None:
+    sqlite.real_path = lambda path: path
+
+
+@noticed_by(f"{BESIDE}::test_no_call_opens_the_file_past_sqlite", says="DID NOT RAISE")
+def an_export_may_replace_a_database() -> None:
+    export.is_database = lambda path: False
+
+
+@noticed_by(
+    f"{BESIDE}::test_opening_what_is_no_memory_is_refused_at_once_and_leaves_it_alone",
+    says="what was refused was changed",
+)
+def a_file_with_a_journal_is_not_looked_at() -> None:
+    honest = open_file._check_is_memory
+
+    def check(path: Path, vfs: str | None) -> None:
+        if not path.with_name(f"{path.name}-journal").exists():
+            honest(path, vfs)
+
+    open_file._check_is_memory = check
+
+
+MODES = "test_file_modes.py"
+
+
+@noticed_by(f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
+def a_memory_is_made_as_the_umask_says() -> None:
+    connection.create_private = lambda path: path.touch()
+
+
+@noticed_by(f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
+def temporary_files_are_made_as_the_umask_says() -> None:
+    atomic_files.claim = lambda temporary: temporary.open("wb")  # type: ignore[assignment]
+    atomic_files._set_mode = lambda file, mode: None
+
+
+@noticed_by(f"{MODES}::test_every_folder_and_file_of_a_pool_is_its_owners_alone", says="assert")
+def folders_are_made_as_the_umask_says() -> None:
+    pool.make_folder = lambda folder: folder.mkdir(parents=True, exist_ok=True)
+
+
+@noticed_by("../cli/test_escapes.py::test_no_command_prints_what_steers_the_terminal", says="assert")
+def the_command_line_prints_what_it_is_given() -> None:
+    plain_view.visible = arguments.visible = lambda text: text
 
 
 PROCESSES = "test_processes.py"
