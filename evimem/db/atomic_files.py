@@ -117,7 +117,6 @@ def check_name(path: Path) -> None:
 
 def check_target(path: Path) -> None:
     """Raise StoreError for a path that a file cannot be written to: a folder, a pipe, a device, a name with NUL."""
-    check_name(path)
     with changing(repr(str(path)), "nothing was written"):
         kind = kind_of(path)
         if kind_of(path.parent) != "folder":
@@ -127,7 +126,11 @@ def check_target(path: Path) -> None:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return what lies at a path, links followed: "file", "folder", another kind by name, or None for nothing."""
+    """Return what lies at a path, links followed: "file", "folder", another kind by name, or None for nothing.
+
+    Raise StoreError for a name that no file can have.
+    """
+    check_name(path)
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

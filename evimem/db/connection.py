@@ -235,6 +235,8 @@ class Connection:
             self._closed = True
 
     def _open(self) -> apsw.Connection:
+        if self._place is not None:
+            self._check_place()  # opened again: there must be the file that was open
         before = self._place or self._found()
         flags = apsw.SQLITE_OPEN_READONLY if self._readonly else apsw.SQLITE_OPEN_READWRITE
         db = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)

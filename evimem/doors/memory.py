@@ -256,11 +256,21 @@ class Memory:
         self._core.store.backup(Path(path))
 
     def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
-        """Write every turn with its facts as lines of JSON. `progress` is called with the number of turns written."""
+        """Write every turn with its facts as lines of JSON, into a file that only its owner can read.
+
+        A file that is there is replaced, and keeps its permissions. `progress` is called with the number of turns
+        written. Raise StoreError for the path of a database, a folder or a pipe, DiskFull or StoreReadOnly where the
+        system refuses.
+        """
         self._core.export(Path(path), progress or _untold)
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
-        """Read an export; turns that are there already are left as they are. Raise ImportFailed."""
+        """Read an export, once every line of it was found well-formed; turns that are there already stay as they are.
+
+        A turn whose id names other content here is reported as refused. `progress` is called with the number of turns
+        of each batch once it is durable; after a crash, repeating the call completes the import. Raise ImportFailed,
+        with the line and having changed nothing, for a file that is no whole export.
+        """
         return AddReport.of_all(self._each(self._core.import_(Path(path)), progress, turns_of))
 
     def close(self) -> None:

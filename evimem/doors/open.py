@@ -27,12 +27,13 @@ def open(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
 ) -> Memory:
-    """Open a memory, or create it: one file, and small companions beside it.
+    """Open a memory, or create it: one file, and small companions beside it, which only their owner can read.
 
     Without `llm` nothing ever leaves the machine. `embedder` must be the one that the memory was built with; the
     default needs no network. `clock` (seconds since 1970) only dates the queue of deferred work.
 
-    Raise NotAMemory, NewerSchema, StoreRolledBack, EmbedderMismatch, DimensionMismatch or another StoreError.
+    A symbolic link is followed; a file with several hard links is refused. Raise NotAMemory, NewerSchema,
+    StoreRolledBack, EmbedderMismatch, DimensionMismatch or another StoreError.
     """
     return Memory(make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock), llm)
 

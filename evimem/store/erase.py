@@ -52,7 +52,10 @@ class Erasure:
         return self._turns > 0
 
     def where(self, session: str | None, before: datetime | None, as_in: Path | None) -> bool:
-        """Erase what a condition selects; everything without one."""
+        """Erase a session, the turns said before a time, those that the copy `as_in` has forgotten, or all of them.
+
+        Raise InvalidQuery, NotAMemory or another StoreError where `as_in` is no readable copy of this memory.
+        """
         if as_in is not None:
             return self.turns(self._layers.raw.seqs(list(_forgotten_in(self._layers, as_in))))
         if session is None and before is None:
@@ -142,12 +145,12 @@ def finished(layers: Layers, *, wait: bool) -> bool:
 
 
 def was_forgotten(layers: Layers, turn_id: str) -> bool:
-    """Say whether a turn of this id was once erased."""
+    """Return whether a turn of this id was erased before."""
     return layers.db.value("SELECT 1 FROM forgotten WHERE mark = ?", (_mark(layers, turn_id),)) is not None
 
 
 def _forgotten_in(layers: Layers, path: Path) -> Iterator[str]:
-    """Yield the ids of turns that another copy of this memory has forgotten, and has not got again since."""
+    """Yield the ids of turns that another copy of this memory has erased and does not hold now."""
     marks, kept = of_another_copy(layers, path)
     for page in layers.raw.id_pages():
         yield from (turn_id for turn_id in page if turn_id not in kept and _mark(layers, turn_id) in marks)

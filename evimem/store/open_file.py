@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..db.atomic_files import changing, check_name, kind_of, sweep
+from ..db.atomic_files import changing, kind_of, sweep
 from ..db.connection import Connection, is_memory, read_header
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
@@ -18,7 +18,6 @@ def real_path(path: Path) -> Path:
     file can have or a file with several names (hard links): SQLite keeps a log per name, so that a second name would
     open the file without the commits in the first one's log, and damage it.
     """
-    check_name(path)
     with changing(repr(str(path)), "nothing was opened"):
         kind = kind_of(path)
         names = path.stat().st_nlink if kind == "file" else 1
@@ -66,7 +65,6 @@ def open_copy(path: Path) -> Connection:
     Raise InvalidQuery where there is no file, and what `open_checked` raises for a file that is no memory, an empty
     one among them, or that is not what its mark says.
     """
-    check_name(path)
     with changing(repr(str(path)), "nothing was read"):
         if kind_of(path) != "file":
             raise InvalidQuery(f"there is no memory at {str(path)!r}: {kind_of(path) or 'nothing'} is there")

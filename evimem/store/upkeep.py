@@ -217,7 +217,7 @@ def backup(db: Connection, target: Path) -> None:
 
 
 def of_another_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
-    """Return the marks of what another copy of this memory has forgotten, and the ids that it holds.
+    """Return the keyed digests of the ids that another copy of this memory has erased, and the ids that it holds.
 
     Raise InvalidQuery where there is no such copy, NotAMemory or another StoreError where it cannot be read.
     """

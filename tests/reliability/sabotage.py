@@ -167,20 +167,20 @@ ROLLBACK = "test_rollback.py"
 
 
 @noticed_by(
-    f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone",
+    f"{ROLLBACK}::test_a_lost_or_exchanged_file_is_refused_and_left_unchanged",
     says="what was refused was changed",
 )
 def a_missing_file_is_created_anew() -> None:
     open_file._check_not_lost = lambda path, mark: None  # type: ignore[assignment]
 
 
-@noticed_by(f"{ROLLBACK}::test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone", says="DID NOT RAISE")
+@noticed_by(f"{ROLLBACK}::test_a_lost_or_exchanged_file_is_refused_and_left_unchanged", says="DID NOT RAISE")
 def the_mark_is_not_compared() -> None:
     open_file._check_mark = lambda db, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(
-    f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_left_alone", says="what was refused was changed"
+    f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_left_unchanged", says="what was refused was changed"
 )
 def a_refused_file_is_tidied_up() -> None:
     _opened_with(lambda db: db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0))
@@ -196,9 +196,7 @@ def owners_are_not_compared() -> None:
     upkeep.check_identity = check
 
 
-@noticed_by(
-    f"{ROLLBACK}::test_a_handle_whose_file_was_taken_away_says_so_instead_of_writing_into_nothing", says="DID NOT RAISE"
-)
+@noticed_by(f"{ROLLBACK}::test_a_handle_whose_file_was_deleted_or_exchanged_refuses_to_write", says="DID NOT RAISE")
 def files_may_be_taken_away() -> None:
     Connection._check_place = lambda self: None  # type: ignore[method-assign]
 
@@ -258,14 +256,14 @@ def what_is_swept_is_not_looked_into() -> None:
 
 
 @noticed_by(
-    f"{BESIDE}::test_forgetting_as_in_what_is_no_memory_is_refused_and_leaves_it_alone",
+    f"{BESIDE}::test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged",
     says="what was refused was changed|StoreError|StoreCorrupt",
 )
 def a_copy_is_opened_as_it_comes() -> None:
     upkeep.open_copy = Connection
 
 
-@noticed_by(f"{BESIDE}::test_a_memory_with_two_names_is_refused_and_left_alone", says="DID NOT RAISE")
+@noticed_by(f"{BESIDE}::test_a_memory_with_two_hard_links_is_refused_and_left_unchanged", says="DID NOT RAISE")
 def names_of_a_memory_are_not_looked_at() -> None:
     sqlite.real_path = lambda path: path
 
@@ -275,13 +273,13 @@ def a_link_to_a_memory_is_not_followed() -> None:
     sqlite.real_path = lambda path: path
 
 
-@noticed_by(f"{BESIDE}::test_no_call_opens_the_file_past_sqlite", says="DID NOT RAISE")
+@noticed_by(f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="DID NOT RAISE")
 def an_export_may_replace_a_database() -> None:
     export.is_database = lambda path: False
 
 
 @noticed_by(
-    f"{BESIDE}::test_opening_what_is_no_memory_is_refused_at_once_and_leaves_it_alone",
+    f"{BESIDE}::test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged",
     says="what was refused was changed",
 )
 def a_file_with_a_journal_is_not_looked_at() -> None:
@@ -664,12 +662,12 @@ def what_the_system_refuses_is_handed_on() -> None:
 PATHS = "test_paths.py"
 
 
-@noticed_by(f"{PATHS}::test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory", says="Error|outside|assert")
+@noticed_by(f"{PATHS}::test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory", says="Error|outside|assert")
 def a_path_is_built_from_the_id() -> None:
     pool.key_of = lambda user_id: user_id  # type: ignore[assignment]
 
 
-@noticed_by(f"{PATHS}::test_what_is_no_name_is_refused", says="DID NOT RAISE|is not the memory of anybody")
+@noticed_by(f"{PATHS}::test_an_invalid_user_id_is_refused", says="DID NOT RAISE|is not the memory of anybody")
 def whoever_has_no_name_is_somebody() -> None:
     honest = pool.key_of
     pool.key_of = lambda user_id: honest(str(user_id) or "somebody")  # type: ignore[assignment]
@@ -1016,7 +1014,7 @@ def fields_are_read_as_they_come() -> None:
     prompt_fields.items = lambda value: value
 
 
-ODD_INPUT = "test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value"
+ODD_INPUT = "test_odd_input.py::test_queries_ids_and_filters_reach_sqlite_only_as_bound_values"
 
 
 @noticed_by(ODD_INPUT, says="Error")

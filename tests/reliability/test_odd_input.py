@@ -1,4 +1,4 @@
-"""Whatever text is given, as a turn, a query, an id or a filter, it is kept verbatim, found, or refused by name."""
+"""Any text, as a turn, a query, an id or a filter, is kept verbatim and found, or refused with a typed error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PIECES = (
 
 
 def odd(random: Random, most: int = 5) -> str:
-    """Return a text that something has choked on somewhere."""
+    """Return a text of pieces that are known to break parsers and databases."""
     parts = [
         random.choice(PIECES)
         if random.random() < 0.7
@@ -42,7 +42,7 @@ def odd(random: Random, most: int = 5) -> str:
     return random.choice(("", " ")).join(parts)
 
 
-def kept(memory: Memory, count: int) -> None:
+def fill(memory: Memory, count: int) -> None:
     times = [NOON + timedelta(minutes=number) for number in range(count)]
     memory.extend([Turn(f"t{number}", "s", "Mira", f"I like tea {number}.", time) for number, time in enumerate(times)])
 
@@ -72,20 +72,20 @@ def test_an_odd_text_is_kept_verbatim_and_found(disk: Path, seed: int, count: in
 def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
     for text in ("é\ud800\x00" * (MAX_TEXT // 6) + " zq", "zq " + "x" * (MAX_TEXT - 3)):
         with open_memory(disk / f"{len(text)}.evimem") as memory:
-            kept(memory, 5)
+            fill(memory, 5)
             memory.add("Mira", text, time=NOON, id="long")
             assert memory.turn("long").text == text
             assert memory.search("zq", k=1)[0].turn.id == "long"
 
 
 @pytest.mark.parametrize("count", sizes(10_000, nightly=100_000, reduced=300))
-def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
+def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
-    """The statements that odd texts lead to are, letter by letter, those that plain words lead to."""
+    """Odd texts run the same SQL statements, letter by letter, as plain words do."""
     random = Random(seed)
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
-        kept(memory, 40)
+        fill(memory, 40)
         before, there = dump(memory), list(memory.turns())
         statements: dict[str, None] = {}
 
@@ -109,7 +109,7 @@ def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
 
 
 def everywhere(memory: Memory, text: str, *, thorough: bool = True) -> None:
-    """Give a text wherever a text may be given."""
+    """Pass a text wherever a text may be passed."""
     query = text if text.strip() else "tea"
     hits = memory.search(query, k=5, exclude=[text])
     assert len(hits) == 5, f"{text!r} found {len(hits)} turns of 40"
@@ -187,9 +187,9 @@ def deep(levels: int) -> list[object]:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_has_no_meaning_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
+def test_an_invalid_argument_is_refused_and_nothing_is_written(disk: Path, case: str) -> None:
     with open_memory(disk / "m.evimem") as memory:
-        kept(memory, 5)
+        fill(memory, 5)
         before = dump(memory)
         with pytest.raises((InvalidTurn, InvalidQuery, UnknownTurn)) as caught:
             REFUSED[case](memory)

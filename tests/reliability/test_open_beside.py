@@ -96,7 +96,7 @@ def refused(call: Callable[[Path], object], path: Path) -> None:
         call(path)
 
 
-def test_no_call_opens_the_file_past_sqlite(disk: Path) -> None:
+def test_no_call_opens_the_database_file_outside_sqlite(disk: Path) -> None:
     path = disk / "m.evimem"
 
     def work() -> list[str]:
@@ -165,7 +165,7 @@ def contents(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("case", NO_MEMORY)
-def test_forgetting_as_in_what_is_no_memory_is_refused_and_leaves_it_alone(disk: Path, case: str) -> None:
+def test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged(disk: Path, case: str) -> None:
     other = disk / "other"
     other.mkdir()
     NO_MEMORY[case](other / "m.evimem")
@@ -181,7 +181,7 @@ def test_forgetting_as_in_what_is_no_memory_is_refused_and_leaves_it_alone(disk:
 
 
 @pytest.mark.parametrize("case", [name for name in NO_MEMORY if name not in ("an empty file", "nothing")])
-def test_opening_what_is_no_memory_is_refused_at_once_and_leaves_it_alone(disk: Path, case: str) -> None:
+def test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged(disk: Path, case: str) -> None:
     NO_MEMORY[case](disk / "m.evimem")
     before = contents(disk)
     with pytest.raises(StoreError, match=r"m\.evimem"):
@@ -224,7 +224,7 @@ def test_a_path_that_no_memory_can_have_is_refused(disk: Path, path: str) -> Non
 
 @pytest.mark.parametrize("companion", [".mark", ".ann"])
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
-def test_a_companion_that_is_no_file_never_holds_a_memory_up(disk: Path, companion: str, kind: str) -> None:
+def test_a_companion_that_is_a_pipe_or_a_folder_never_blocks(disk: Path, companion: str, kind: str) -> None:
     path = disk / f"m.evimem{companion}"
     (os.mkfifo if kind == "pipe" else os.mkdir)(path)
     with small_thresholds():
@@ -237,7 +237,7 @@ def test_a_companion_that_is_no_file_never_holds_a_memory_up(disk: Path, compani
             assert memory.search("puppy", k=3)
 
 
-def test_a_memory_with_two_names_is_refused_and_left_alone(disk: Path) -> None:
+def test_a_memory_with_two_hard_links_is_refused_and_left_unchanged(disk: Path) -> None:
     """Each name has a log of its own to SQLite: a second one opens an older file, and mixes the two."""
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(1)])
@@ -287,7 +287,7 @@ def test_a_users_own_files_beside_a_memory_stay(disk: Path, text: str) -> None:
     assert {name for name in USERS_OWN if (disk / name).exists()} == set(USERS_OWN), "a user's file was deleted"
 
 
-def test_what_a_killed_backup_or_export_left_goes(disk: Path) -> None:
+def test_temporary_files_of_a_killed_backup_or_export_are_deleted(disk: Path) -> None:
     with open_memory(disk / "m.evimem") as memory:
         memory.extend([said(1)])
         left = [disk / name for name in ("m.evimem.123.tmp", "m.evimem.123.456.tmp", "m.evimem.123.tmp-wal")]

@@ -48,7 +48,7 @@ def text_of(pool: MemoryPool, user: str) -> list[str]:
 
 @pytest.mark.parametrize("linked", [False, True], ids=["a folder", "a link to one"])
 @pytest.mark.parametrize("count", sizes(300, nightly=2_000, reduced=60))
-def test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory(
+def test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory(
     disk: Path, seed: int, count: int, linked: bool, tell: Callable[[str], None]
 ) -> None:
     root = disk / "deep" / "pool"
@@ -73,7 +73,7 @@ def test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory(
 
 
 @pytest.mark.parametrize("user", [None, "", 0, 7, b"ana", 1.5, ["ana"], ("ana",), Path("ana"), True])
-def test_what_is_no_name_is_refused(disk: Path, user: object) -> None:
+def test_an_invalid_user_id_is_refused(disk: Path, user: object) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         for call in (lambda: pool.open(user).__enter__(), lambda: pool.erase(user)):  # type: ignore[arg-type]
             with pytest.raises(InvalidQuery, match="user id"):
@@ -82,7 +82,7 @@ def test_what_is_no_name_is_refused(disk: Path, user: object) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), TWINS)
-def test_a_name_matches_itself_alone(disk: Path, one: str, other: str) -> None:
+def test_similar_user_ids_have_separate_memories(disk: Path, one: str, other: str) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         put(pool, one, "I have a secret.")
         assert text_of(pool, other) == []
@@ -91,7 +91,7 @@ def test_a_name_matches_itself_alone(disk: Path, one: str, other: str) -> None:
         assert text_of(pool, one) == ["I have a secret."]
 
 
-def test_somebody_unknown_is_told_from_somebody_of_whom_nothing_is_found(disk: Path) -> None:
+def test_an_unknown_user_differs_from_a_user_without_turns(disk: Path) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         assert "no memory" in str(pool.erase("nobody").reason)
         put(pool, "ana", "I have a secret.")

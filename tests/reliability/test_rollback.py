@@ -1,4 +1,4 @@
-"""A memory never comes back silently new or older: what is missing, cut or exchanged is named, and left alone."""
+"""A memory never opens silently empty or older: a missing, cut or exchanged file is reported, and left unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOBODY = 65534
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """A memory's folder with what may be put in its place: `closed` and `crashed` hold the same 200 turns."""
+    """A memory's folder, and two folders with files to replace it by: an older copy, and another memory."""
 
     folder: Path
     older: Path
@@ -138,7 +138,7 @@ REFUSED_AFTER_A_CRASH: dict[str, tuple[Callable[[Kit], object], type[EvimemError
     "the log stands beside an empty file": (lambda k: (cut(k.path, 0), k.mark.unlink()), StoreRolledBack),
 }
 
-TAKEN: dict[str, Callable[[Kit], object]] = {
+ACCEPTED: dict[str, Callable[[Kit], object]] = {
     "the mark is missing": lambda k: k.mark.unlink(),
     "the mark is torn": lambda k: cut(k.mark, 20),
     "the mark is empty": lambda k: cut(k.mark, 0),
@@ -156,7 +156,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, without the shared index of the log, which holds nothing of its own, and empty logs."""
+    """Return the content of the files in a folder, except SQLite's -shm files, which can be rebuilt, and empty logs."""
     files = (file for file in folder.rglob("*") if file.is_file() and not file.name.endswith("-shm"))
     found = {str(file.relative_to(folder)): file.read_bytes() for file in files}
     return {name: content for name, content in found.items() if content or not name.endswith("-wal")}
@@ -174,18 +174,18 @@ def check_refused(kit: Kit, change: Callable[[Kit], object], expected: type[Evim
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_file_that_is_not_the_memory_it_was_is_refused_and_left_alone(kit: Kit, case: str) -> None:
+def test_a_lost_or_exchanged_file_is_refused_and_left_unchanged(kit: Kit, case: str) -> None:
     check_refused(kit, *REFUSED[case])
 
 
 @pytest.mark.parametrize("case", REFUSED_AFTER_A_CRASH)
-def test_a_memory_that_lost_its_log_is_refused_and_left_alone(crashed: Kit, case: str) -> None:
+def test_a_memory_that_lost_its_log_is_refused_and_left_unchanged(crashed: Kit, case: str) -> None:
     check_refused(crashed, *REFUSED_AFTER_A_CRASH[case])
 
 
-@pytest.mark.parametrize("case", TAKEN)
-def test_what_only_looks_wrong_opens_with_every_turn(kit: Kit, case: str) -> None:
-    TAKEN[case](kit)
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_a_damaged_mark_or_stray_companion_costs_no_turn(kit: Kit, case: str) -> None:
+    ACCEPTED[case](kit)
     with open_memory(kit.path) as memory:
         assert [turn.id for turn in memory.turns()] == [f"t{number}" for number in range(40)]
         assert memory.check().problems == ()
@@ -198,7 +198,7 @@ def test_a_crashed_memory_opens_with_every_turn(crashed: Kit) -> None:
 
 
 @pytest.mark.parametrize("locked", ["folder", "file"])
-def test_what_cannot_be_written_is_refused_by_name(kit: Kit, locked: str) -> None:
+def test_a_memory_that_cannot_be_written_is_refused_by_name(kit: Kit, locked: str) -> None:
     for path in (kit.folder.parent, kit.folder, *kit.folder.iterdir()):
         os.chown(path, NOBODY, NOBODY)
     (kit.folder if locked == "folder" else kit.path).chmod(0o555 if locked == "folder" else 0o444)
@@ -231,7 +231,7 @@ def test_a_users_file_is_not_opened_for_another(disk: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["deleted", "exchanged"])
-def test_a_handle_whose_file_was_taken_away_says_so_instead_of_writing_into_nothing(kit: Kit, case: str) -> None:
+def test_a_handle_whose_file_was_deleted_or_exchanged_refuses_to_write(kit: Kit, case: str) -> None:
     with open_memory(kit.path) as memory:
         kit.path.unlink()
         if case == "exchanged":
