@@ -6,36 +6,23 @@ writes batch by batch, each durable, as `extend` does. Only the ids of turns are
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO
 
 from ..db.atomic_files import open_regular
 from ..db.connection import is_database
 from ..errors import ImportFailed, InvalidTurn, StoreError
-from ..extract.fact_bounds import MAX_FACTS, fact_fault
 from ..flow import Flow
-from ..raw import Admission
 from ..types.reports import AddReport
 from ..types.stored import JobKind
-from ..types.values import Fact, Granularity, TimeSpan, Turn
+from ..types.values import Fact, Turn
 from .add import BATCH, Remembering
-from .export import FORMAT, HEADER
-
-MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
-_TURN_STRINGS = ("id", "session", "speaker", "text", "time", "role")
-_FACT_STRINGS = ("id", "turn_id", "subject", "predicate", "object", "kind", "extractor")
-_FACT_FIELDS = frozenset((*_FACT_STRINGS, "span", "event"))
-_TURN_FIELDS = frozenset((*_TURN_STRINGS, "caption", "metadata"))
-_EVENT_FIELDS = frozenset(("start", "end", "granularity", "text"))
-
-Pair = tuple[Turn, tuple[Fact, ...]]
+from .exported_line import MAX_LINE, MalformedError, Pair, check_header, pair_of, parsed, shown
 
 
 def import_batches(
@@ -73,8 +60,8 @@ def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
     for number, line in enumerate(_lines(file), start=1):
         try:
             pair = reading.take(number, line)
-        except (_MalformedError, InvalidTurn) as error:
-            raise ImportFailed(f"{str(path)!r} line {number}: {error}") from error
+        except (MalformedError, InvalidTurn) as error:
+            raise ImportFailed(f"{str(path)!r} line {number}: {str(error)[:400]}") from error
         if pair is not None:
             yield pair
     if reading.end is None:
@@ -82,10 +69,6 @@ def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
             f"{str(path)!r} is cut short after line {number}, with {reading.count} turns; "
             'expected a last line {"end": number of turns}'
         )
-
-
-class _MalformedError(ValueError):
-    """A line is not what `write_export` writes; the message says what was found and what was expected."""
 
 
 @dataclass(slots=True)
@@ -99,35 +82,35 @@ class _Reading:
 
     def take(self, number: int, line: bytes) -> Pair | None:
         """Return the turn of a line with its facts, or None for the first and the last line."""
-        value = _parsed(line)
+        value = parsed(line)
         if number == 1:
-            _check_header(value)
+            check_header(value)
         elif self.end is not None:
-            raise _MalformedError("a line after the end; expected none")
+            raise MalformedError("a line after the end; expected none")
         elif "end" in value:
             self._close(value)
         else:
-            pair = _pair(value)
+            pair = pair_of(value)
             self._check_turn(pair[0])
             return pair
         return None
 
     def _close(self, value: dict[str, Any]) -> None:
         if type(value["end"]) is not int or value["end"] != self.count or len(value) != 1:
-            found = f"an end of {_shown(value['end'])} after {self.count} turns"
-            raise _MalformedError(f'{found}; expected {{"end": {self.count}}}: was the file cut or edited?')
+            found = f"an end of {shown(value['end'])} after {self.count} turns"
+            raise MalformedError(f'{found}; expected {{"end": {self.count}}}: was the file cut or edited?')
         self.end = self.count
 
     def _check_turn(self, turn: Turn) -> None:
         aware = turn.time.tzinfo is not None
         if self.aware not in (None, aware):
             kinds = ("with", "without") if aware else ("without", "with")
-            raise _MalformedError(
+            raise MalformedError(
                 f"turn {turn.id[:40]!r} has a time {kinds[0]} a UTC offset; expected one {kinds[1]}, as before"
             )
         name = blake2b(turn.id.encode(), digest_size=16).digest()
         if name in self.ids:
-            raise _MalformedError(f"turn {turn.id[:40]!r} for the second time; expected each id once")
+            raise MalformedError(f"turn {turn.id[:40]!r} for the second time; expected each id once")
         self.aware = aware
         self.ids.add(name)
         self.count += 1
@@ -163,109 +146,3 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield lines; of a longer one than MAX_LINE, only so much that its length shows."""
     while line := file.readline(MAX_LINE + 1):
         yield line
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    if len(line) > MAX_LINE:
-        raise _MalformedError(f"longer than {MAX_LINE >> 20} MiB; expected one turn with its facts")
-    try:
-        value = json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
-    except RecursionError:
-        raise _MalformedError("JSON that is nested too deeply; expected an object of an export") from None
-    except ValueError as error:
-        raise _MalformedError(f"not JSON ({str(error)[:120]}); expected an object of an export") from error
-    return _object("the line", value, None)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _check_header(value: dict[str, Any]) -> None:
-    found = value.get(HEADER)
-    if type(found) is not int or found != FORMAT or len(value) != 1:
-        wanted = f'{{"{HEADER}": {FORMAT}}}'
-        raise _MalformedError(f"{_shown(value)}; expected the header {wanted} (for other files: `evimem ingest`)")
-
-
-def _pair(value: dict[str, Any]) -> Pair:
-    _object("the line", value, frozenset(("turn", "facts")))
-    turn = _turn(_object("the turn", _required(value, "turn", "the line"), _TURN_FIELDS))
-    listed = _required(value, "facts", "the line")
-    if not isinstance(listed, list) or len(listed) > MAX_FACTS:
-        raise _MalformedError(f"facts is {_shown(listed)}; expected a list of at most {MAX_FACTS}")
-    facts = tuple(_fact(_object(f"fact {at}", one, _FACT_FIELDS), at, turn) for at, one in enumerate(listed, start=1))
-    if len({fact.id for fact in facts}) < len(facts):
-        raise _MalformedError("one fact twice; expected each fact once")
-    return turn, facts
-
-
-def _turn(value: dict[str, Any]) -> Turn:
-    strings: dict[str, Any] = {name: _string(value, name, "the turn") for name in _TURN_STRINGS}
-    caption = _string(value, "caption", "the turn") if "caption" in value else None
-    metadata = _object("metadata", value.get("metadata", {}), None)
-    turn = Turn(**strings, caption=caption, metadata=metadata)  # parses the time; Admission refuses what is none
-    if Admission()(turn) != turn:
-        raise _MalformedError(f"turn {turn.id[:40]!r} has an empty id or session, or metadata that JSON cannot hold")
-    return turn
-
-
-def _fact(value: dict[str, Any], at: int, turn: Turn) -> Fact:
-    what = f"fact {at}"
-    strings = {name: _string(value, name, what) for name in _FACT_STRINGS}
-    event = _event(_object(f"the event of {what}", value["event"], _EVENT_FIELDS), what) if "event" in value else None
-    fact = Fact(**strings, event=event, span=_span(_required(value, "span", what), what))
-    if fault := fact_fault(fact, turn):
-        raise _MalformedError(f"{what}: {fault}")
-    return fact
-
-
-def _span(value: Any, what: str) -> tuple[int, int]:
-    if isinstance(value, list) and len(value) == 2 and all(type(one) is int and abs(one) < 1 << 32 for one in value):
-        return value[0], value[1]
-    raise _MalformedError(f"the span of {what} is {_shown(value)}; expected two positions, [start, end]")
-
-
-def _event(value: dict[str, Any], what: str) -> TimeSpan:
-    bounds = [_moment(value, name, what) for name in ("start", "end")]
-    granularity = cast(Granularity, _string(value, "granularity", f"the event of {what}"))
-    return TimeSpan(bounds[0], bounds[1], granularity, _string(value, "text", f"the event of {what}"))
-
-
-def _moment(value: dict[str, Any], name: str, what: str) -> datetime | None:
-    if name not in value:
-        return None
-    text = _string(value, name, f"the event of {what}")
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        raise _MalformedError(f"{name} of the event of {what} is {_shown(text)}; expected an ISO 8601 time") from None
-
-
-def _object(what: str, value: Any, known: Iterable[str] | None) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _MalformedError(f"{what} is {_shown(value)}; expected an object")
-    if known is not None and (unknown := sorted(set(value).difference(known))):
-        raise _MalformedError(f"{what} has the unknown field {_shown(unknown[0])}; expected {', '.join(sorted(known))}")
-    return value
-
-
-def _required(value: dict[str, Any], name: str, what: str) -> Any:
-    if name not in value:
-        raise _MalformedError(f"{what} has no {name}; expected one")
-    return value[name]
-
-
-def _string(value: dict[str, Any], name: str, what: str) -> str:
-    found = _required(value, name, what)
-    if not isinstance(found, str):
-        raise _MalformedError(f"{name} of {what} is {_shown(found)}; expected a string")
-    return found
-
-
-def _shown(value: Any) -> str:
-    """Return a value for a message: short, and never a whole turn or a deep structure."""
-    if isinstance(value, (dict, list)):
-        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"
-    text = repr(value[:40] if isinstance(value, str) else value)
-    return text if len(text) <= 80 else f"{text[:80]}..."

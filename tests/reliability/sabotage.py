@@ -42,7 +42,7 @@ from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
 from evimem.index.segments import Segments
 from evimem.index.supersede import Replacing
-from evimem.ingest import deferred, export, import_file
+from evimem.ingest import deferred, export, exported_line, import_file
 from evimem.llm import extract_facts, prompt_fields
 from evimem.llm.evidence_prompt import Page
 from evimem.llm.extract_facts import Setback
@@ -206,12 +206,12 @@ IMPORT = "test_import_damage.py"
 
 @noticed_by(f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
 def facts_of_an_export_are_not_validated() -> None:
-    import_file.fact_fault = lambda fact, turn: None
+    exported_line.fact_fault = lambda fact, turn: None
 
 
 @noticed_by(f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error")
 def fields_of_an_export_are_read_as_they_come() -> None:
-    import_file._string = lambda value, name, what: value[name]
+    exported_line._string = lambda value, name, what: value[name]
 
 
 @noticed_by(

@@ -21,7 +21,7 @@ from evimem import ImportFailed, InvalidTurn, Memory, StoreError, Turn
 from evimem.extract import fact_id
 from evimem.extract.fact_bounds import MAX_FACTS, MAX_PART, BoundedExtractor
 from evimem.ingest import import_file
-from evimem.ingest.import_file import MAX_LINE
+from evimem.ingest.exported_line import MAX_LINE
 from evimem.raw.validate import MAX_TEXT
 
 from .support.children import killed_after
@@ -156,6 +156,7 @@ CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
     "a turn with an id that is a list": (lambda x: x[1]["turn"].update(id=["a"]), "line 2: id of the turn is a list"),
     "a turn without a time": (lambda x: x[1]["turn"].pop("time"), "line 2: the turn has no time"),
     "a time that is none": (lambda x: x[1]["turn"].update(time="yesterday"), "line 2: .*'yesterday'; expected"),
+    "a time of a megabyte": (lambda x: x[1]["turn"].update(time="x" * 1_000_000), "line 2: turn 't0' .*has time"),
     "a time that is a number": (lambda x: x[1]["turn"].update(time=7), "line 2: time of the turn is 7"),
     "an aware time among naive ones": (
         lambda x: x[4]["turn"].update(time="2024-03-12T12:00:00+01:00"),
