@@ -25,7 +25,7 @@ from ..errors import (
     StoreReadOnly,
     StoreRolledBack,
 )
-from .atomic_files import changing, create_private, kind_of
+from .atomic_files import changing, create_private
 from .page_slack import MOST_PAGES, left_behind
 
 APPLICATION_ID = 0x65766D6D  # "evmm": what tells a memory from any other SQLite file
@@ -45,8 +45,7 @@ _PRAGMAS = (
 _PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
-HEADER_SIZE = 100  # bytes (sqlite.org/fileformat.html, 1.3)
-_MAGIC = b"SQLite format 3\0"
+_HEADER_SIZE = 100  # bytes
 _AT_ONCE = 2048  # pages read at once
 _LONGEST_NAP = 0.004  # seconds between two attempts at a lock that another process holds
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
@@ -334,22 +333,8 @@ def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[in
         yield from ((first + start, first + end) for start, end in left_behind(pages, size, first))
 
 
-def bindable(text: str) -> str | bytes:
-    """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass")
-    return text
-
-
-def unbound(value: Any) -> str:
-    """Return the text that `bindable` made bindable."""
-    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
-
-
 def read_header(path: Path, vfs: str | None = None) -> bytes:
-    """Return the first bytes of a regular file, at most HEADER_SIZE, and change nothing. Raise StoreError.
+    """Return the first bytes of a regular file, at most 100, and change nothing. Raise StoreError.
 
     They are read through SQLite, which keeps a descriptor open while a handle of this process holds locks on the file:
     closing one of our own would drop those locks (fcntl(2): they belong to the process), and another process could
@@ -358,21 +343,11 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
     try:
         file = apsw.VFSFile(vfs or "", str(path.resolve()), [_AS_MAIN_TO_READ, 0])  # SQLite opens no symbolic link
         try:
-            return bytes(file.xRead(HEADER_SIZE, 0))
+            return bytes(file.xRead(_HEADER_SIZE, 0))
         finally:
             file.xClose()
     except apsw.Error as error:
         raise _typed(error, str(path)) from error
-
-
-def is_database(path: Path) -> bool:
-    """Return whether a path holds a SQLite database of any program. Raise StoreError where it cannot be read."""
-    return kind_of(path) == "file" and read_header(path)[: len(_MAGIC)] == _MAGIC
-
-
-def is_memory(header: bytes) -> bool:
-    """Return whether a file that begins so is a memory: a SQLite database with our application id."""
-    return header[: len(_MAGIC)] == _MAGIC and int.from_bytes(header[68:72], "big") == APPLICATION_ID
 
 
 def _check_runtime() -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
-from ..db.connection import Connection, bindable, unbound
+from ..db.connection import Connection
+from ..db.text_columns import bindable, unbound
 from ..errors import UNREADABLE
 from ..extract import topic_of
 from ..types.values import Fact, Granularity, TimeSpan

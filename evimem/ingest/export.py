@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..db.atomic_files import changing, check_target, replace_with, sweep
-from ..db.connection import is_database
+from ..db.file_header import is_database
 from ..errors import StoreError
 from ..types.values import Fact, TimeSpan, Turn
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..db.atomic_files import open_regular
-from ..db.connection import is_database
+from ..db.file_header import is_database
 from ..errors import ImportFailed, InvalidTurn, StoreError
 from ..flow import Flow
 from ..types.reports import AddReport

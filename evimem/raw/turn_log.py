@@ -9,7 +9,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from ..db.connection import Connection, bindable, unbound
+from ..db.connection import Connection
+from ..db.text_columns import bindable, unbound
 from ..errors import InvalidTurn, StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Roster
 from ..types.values import Turn

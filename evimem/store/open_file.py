@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..db.atomic_files import changing, kind_of, sweep
-from ..db.connection import Connection, is_memory, read_header
+from ..db.connection import Connection, read_header
+from ..db.file_header import is_memory
 from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark

@@ -34,7 +34,8 @@ from evimem import (
 )
 from evimem.cli import arguments, plain_view
 from evimem.db import atomic_files, connection, schema
-from evimem.db.connection import Connection, bindable
+from evimem.db.connection import Connection
+from evimem.db.text_columns import bindable
 from evimem.doors import pool
 from evimem.edges import EdgeGraph
 from evimem.extract import RuleExtractor, updates

@@ -1,0 +1,19 @@
+"""Text as SQLite can hold it, and back: lone surrogates are no UTF-8, and are kept as bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def bindable(text: str) -> str | bytes:
+    """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def unbound(value: Any) -> str:
+    """Return the text that `bindable` made bindable."""
+    return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
