@@ -72,7 +72,7 @@ def temporary_path(path: Path) -> Path:
 def claim(temporary: Path) -> BinaryIO:
     """Open a new private file, which `sweep` leaves alone for as long as it is open."""
     while True:
-        file = os.fdopen(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | _BINARY, PRIVATE), "wb")
+        file = _open_private(temporary)
         _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
         _lock(file)
         if temporary.exists():
@@ -144,11 +144,7 @@ def open_regular(path: Path) -> BinaryIO:
 
     Never use it for a file that SQLite may have open in this process: see `create_private`.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return os.fdopen(handle, "rb")
+    return open(path, "rb", opener=_opened_regular)
 
 
 def sweep(path: Path) -> None:
@@ -183,7 +179,16 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would change line ends
+def _open_private(path: Path) -> BinaryIO:
+    return open(path, "wb", opener=lambda name, flags: os.open(name, flags, PRIVATE))
+
+
+def _opened_regular(path: str, flags: int) -> int:
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return handle
 
 
 def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
