@@ -16,6 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..db.atomic_files import make_folder
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError
 from ..types.reports import EraseReport
@@ -73,7 +74,7 @@ class MemoryPool:
         if not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
             raise InvalidQuery(f"wait_seconds is {wait_seconds!r}; expected seconds from 0 to {threading.TIMEOUT_MAX}")
         self._root = Path(root)
-        self._root.mkdir(parents=True, exist_ok=True)
+        make_folder(self._root)
         self._wait_seconds = wait_seconds
         self._llm = llm
         self._options = options
@@ -248,7 +249,7 @@ class MemoryPool:
 
     def _open_file(self, key: str) -> OpenMemory:
         path = self._path(key)
-        path.parent.mkdir(exist_ok=True)
+        make_folder(path.parent)
         core = make_core(path, llm=self._llm, owner=key, **self._options)
         return OpenMemory(core, Memory(core, self._llm))
 

@@ -39,9 +39,10 @@ from evimem import (
     UnknownTurn,
     loops,
 )
+from evimem.cli import arguments, plain_view
 from evimem.db import atomic_files, connection, schema
 from evimem.db.connection import Connection
-from evimem.db.surrogates import bindable
+from evimem.db.text_columns import bindable
 from evimem.doors import pool
 from evimem.doors.leases import Leases, Slot
 from evimem.edges import EdgeGraph
@@ -50,7 +51,7 @@ from evimem.index import ann_file
 from evimem.index.hnsw import HnswIndex
 from evimem.index.segments import Segments
 from evimem.index.supersede import Supersession
-from evimem.ingest import deferred
+from evimem.ingest import deferred, export, exported_line, import_file
 from evimem.llm import extract_facts, prompt_fields
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.llm.extract_facts import RetryPlan
@@ -183,12 +184,12 @@ ROLLBACK = "test_rollback.py"
     says="what was refused was changed",
 )
 def a_missing_file_is_created_anew() -> None:
-    open_file._check_there = lambda path, mark: None  # type: ignore[assignment]
+    open_file._check_not_lost = lambda path, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed", says="DID NOT RAISE")
 def the_mark_is_not_compared() -> None:
-    open_file._check = lambda db, mark: None  # type: ignore[assignment]
+    open_file._check_mark = lambda db, mark: None  # type: ignore[assignment]
 
 
 @noticed_by(
@@ -211,6 +212,121 @@ def owners_are_not_compared() -> None:
 @noticed_by(f"{ROLLBACK}::test_writing_to_a_deleted_or_replaced_file_is_refused", says="DID NOT RAISE")
 def a_deleted_file_is_not_noticed() -> None:
     Connection._check_same_file = lambda self: None  # type: ignore[method-assign]
+
+
+IMPORT = "test_import_damage.py"
+
+
+@noticed_by(f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
+def facts_of_an_export_are_not_validated() -> None:
+    exported_line.fact_fault = lambda fact, turn: None
+
+
+@noticed_by(f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error")
+def fields_of_an_export_are_read_as_they_come() -> None:
+    exported_line._string = lambda value, name, what: value[name]
+
+
+@noticed_by(
+    f"{IMPORT}::test_a_bad_last_line_leaves_nothing_of_the_batches_before_it", says="a refused import left something"
+)
+def an_import_is_validated_as_it_is_written() -> None:
+    honest = import_file.read_export
+    passes: list[Any] = []
+
+    def read(path: Path, file: Any) -> Any:
+        passes.append(path)
+        return iter(()) if len(passes) == 1 else honest(path, file)
+
+    import_file.read_export = read
+
+
+@noticed_by(f"{IMPORT}::test_an_import_takes_room_for_a_batch_and_not_for_the_file", says="the whole file is held")
+def an_import_holds_the_whole_file() -> None:
+    import_file._lines = lambda file: iter(file.read().splitlines(keepends=True))
+
+
+BESIDE = "test_open_beside.py"
+
+
+@noticed_by(f"{BESIDE}::test_opening_a_second_handle_leaves_the_locks_of_the_first", says="dropped the locks")
+def a_header_is_read_past_sqlite() -> None:
+    open_file.read_header = lambda path, vfs=None: path.read_bytes()[:100]
+
+
+@noticed_by(f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
+def whatever_ends_in_tmp_is_swept() -> None:
+    def sweep(path: Path) -> None:
+        for file in path.parent.glob(f"{path.name}.*.tmp"):
+            file.unlink()
+
+    open_file.sweep = sweep
+
+
+@noticed_by(f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
+def what_is_swept_is_not_looked_into() -> None:
+    atomic_files._is_ours = lambda file: True
+
+
+@noticed_by(
+    f"{BESIDE}::test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged",
+    says="what was refused was changed|StoreError|StoreCorrupt",
+)
+def a_copy_is_opened_as_it_comes() -> None:
+    forgotten_ids.open_copy = Connection
+
+
+@noticed_by(f"{BESIDE}::test_a_memory_with_two_hard_links_is_refused_and_left_unchanged", says="DID NOT RAISE")
+def names_of_a_memory_are_not_looked_at() -> None:
+    sqlite.real_path = lambda path: path
+
+
+@noticed_by(f"{BESIDE}::test_a_link_to_a_memory_is_the_memory", says="StoreReadOnly|assert")
+def a_link_to_a_memory_is_not_followed() -> None:
+    sqlite.real_path = lambda path: path
+
+
+@noticed_by(f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="DID NOT RAISE")
+def an_export_may_replace_a_database() -> None:
+    export.is_database = lambda path: False
+
+
+@noticed_by(
+    f"{BESIDE}::test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged",
+    says="what was refused was changed",
+)
+def a_file_with_a_journal_is_not_looked_at() -> None:
+    honest = open_file._check_is_memory
+
+    def check(path: Path, vfs: str | None) -> None:
+        if not path.with_name(f"{path.name}-journal").exists():
+            honest(path, vfs)
+
+    open_file._check_is_memory = check
+
+
+MODES = "test_file_modes.py"
+
+
+@noticed_by(f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
+def a_memory_is_made_as_the_umask_says() -> None:
+    connection.create_private = lambda path: path.touch()
+
+
+@noticed_by(f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
+def temporary_files_are_made_as_the_umask_says() -> None:
+    atomic_files.claim = lambda temporary: temporary.open("wb")  # type: ignore[assignment]
+    atomic_files._set_mode = lambda file, mode: None
+
+
+@noticed_by(f"{MODES}::test_every_folder_and_file_of_a_pool_is_its_owners_alone", says="assert")
+def folders_are_made_as_the_umask_says() -> None:
+    pool.make_folder = lambda folder: folder.mkdir(parents=True, exist_ok=True)
+
+
+@noticed_by("../cli/test_escapes.py::test_no_command_prints_what_steers_the_terminal", says="assert")
+def the_command_line_prints_what_it_is_given() -> None:
+    plain_view.visible = arguments.visible = lambda text: text
 
 
 PROCESSES = "test_processes.py"
@@ -690,7 +806,7 @@ def a_signal_takes_a_lease_along() -> None:
 PATHS = "test_paths.py"
 
 
-@noticed_by(f"{PATHS}::test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory", says="Error|outside|assert")
+@noticed_by(f"{PATHS}::test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory", says="Error|outside|assert")
 def a_path_is_built_from_the_id() -> None:
     pool.key_of = lambda user_id: user_id  # type: ignore[assignment]
 
@@ -1043,7 +1159,7 @@ def reply_fields_are_not_validated() -> None:
     prompt_fields.items = lambda value: value
 
 
-ODD_INPUT = "test_odd_input.py::test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value"
+ODD_INPUT = "test_odd_input.py::test_queries_ids_and_filters_reach_sqlite_only_as_bound_values"
 
 
 @noticed_by(ODD_INPUT, says="Error")
