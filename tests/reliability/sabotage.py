@@ -150,6 +150,7 @@ def acknowledged_before_commit() -> None:
         return emptied(self, wait=wait)
 
     Connection._transaction = lazily  # type: ignore[method-assign, assignment]
+    Connection._handle = lambda self: self._db  # type: ignore[method-assign]
     Connection.checkpoint = checkpoint  # type: ignore[method-assign]
 
 
@@ -484,14 +485,8 @@ def the_last_word_of_a_statement_is_not_waited_for() -> None:
 
 @noticed_by(FAULTS, says="within a transaction|acknowledged turns are missing")
 def a_handle_is_used_on_after_a_failed_commit() -> None:
-    honest = Connection._handle
-
-    def handle(self: Connection) -> apsw.Connection:
-        self._suspect = False
-        return honest(self)
-
-    Connection._handle = handle  # type: ignore[method-assign]
-    Connection._rollback = lambda self: None  # type: ignore[method-assign]
+    Connection._handle = lambda self: self._db  # type: ignore[method-assign]
+    Connection._rollback = lambda self, error: None  # type: ignore[method-assign]
 
 
 @noticed_by(FAULTS, says="Error")
@@ -680,7 +675,7 @@ def half_an_update_is_searched() -> None:
     Connection.aborted = property(lambda self: 0, lambda self, value: None)  # type: ignore[assignment]
 
 
-@noticed_by(SIGNALS, says="open at place|open another at place|erase at place|assert")
+@noticed_by(SIGNALS, says="at place|assert")
 def a_signal_takes_a_lease_along() -> None:
     MemoryPool._end_at_last = lambda self, lease: self._end(lease)  # type: ignore[method-assign]
 
