@@ -128,7 +128,7 @@ def synchronous_is_off() -> None:
 @noticed_by(POWER, says="acknowledged turns differ")
 def acknowledged_before_commit() -> None:
     @contextmanager
-    def lazily(self: Connection, begin: str) -> Iterator[None]:
+    def lazily(self: Connection, begin: str, *, query_only: bool = False) -> Iterator[None]:
         with self._lock:
             if self._depth or self._handle().in_transaction:  # the commit of the last write comes with the next one
                 if not self._depth and begin != "BEGIN":
@@ -483,7 +483,7 @@ def the_last_word_of_a_statement_is_not_waited_for() -> None:
     Connection._open = opened  # type: ignore[method-assign]
 
 
-@noticed_by(FAULTS, says="within a transaction|acknowledged turns are missing")
+@noticed_by(FAULTS, says="within a transaction|acknowledged turns are missing|StoreReadOnly")
 def a_handle_is_used_on_after_a_failed_commit() -> None:
     Connection._handle = lambda self: self._db  # type: ignore[method-assign]
     Connection._rollback = lambda self, error: None  # type: ignore[method-assign]
@@ -634,7 +634,7 @@ def closing_does_not_wait_for_what_is_under_way() -> None:
 
 
 @noticed_by(
-    f"{POOL}::test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing", says="assert|Error|hangs"
+    f"{POOL}::test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing", says="before a fork|hangs"
 )
 def a_child_of_a_fork_has_its_parents_pool() -> None:
     MemoryPool._guard = lambda self: self._lock  # type: ignore[method-assign]
