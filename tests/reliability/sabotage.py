@@ -677,7 +677,14 @@ def half_an_update_is_searched() -> None:
 
 @noticed_by(SIGNALS, says="at place|assert")
 def a_signal_takes_a_lease_along() -> None:
-    MemoryPool._end_at_last = lambda self, lease: self._end(lease)  # type: ignore[method-assign]
+    honest, tried = MemoryPool._end, []
+
+    def end(self: MemoryPool, lease: Any) -> None:
+        if not any(one is lease for one in tried):  # once only, as a plain `finally` would
+            tried.append(lease)
+            honest(self, lease)
+
+    MemoryPool._end = end  # type: ignore[method-assign]
 
 
 PATHS = "test_paths.py"
