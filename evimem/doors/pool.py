@@ -103,7 +103,11 @@ class MemoryPool:
             self._wait(lease, gate)
             yield self._prepare(lease).memory
         finally:
-            self._end_at_last(lease)
+            try:
+                self._end(lease)
+            except BaseException:
+                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
+                raise
 
     @asynccontextmanager
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
@@ -166,7 +170,11 @@ class MemoryPool:
             report = opened.memory.forget(everything=True)
             removed = opened.core.store.remove()
         finally:
-            self._end_at_last(lease)
+            try:
+                self._end(lease)
+            except BaseException:
+                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
+                raise
         return report if removed else replace(report, reason=report.reason or _FILE_STAYS)
 
     def __contains__(self, user_id: object) -> bool:
@@ -270,13 +278,6 @@ class MemoryPool:
             self._close(lease.slot)
         with self._guard():
             self._leases.end(lease)
-
-    def _end_at_last(self, lease: Lease) -> None:
-        try:
-            self._end(lease)
-        except BaseException:
-            self._end(lease)  # a signal handler raised, or the memory could not be closed
-            raise
 
     def _end_after(self, lease: Lease, worker: ThreadPoolExecutor) -> Future[None] | None:
         """Have a thread end a lease after the calls that it has begun; return None where there is no thread."""
