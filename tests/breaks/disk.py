@@ -27,12 +27,12 @@ from tests.breaks.registry import breaks
     says="what was refused was changed",
 )
 def a_missing_file_is_created_anew() -> None:
-    put(open_file, "_check_there", lambda path, mark: None)
+    put(open_file, "_check_not_lost", lambda path, mark: None)
 
 
 @breaks(gate=f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed", says="DID NOT RAISE")
 def the_mark_is_not_compared() -> None:
-    put(open_file, "_check", lambda db, mark: None)
+    put(open_file, "_check_mark", lambda db, mark: None)
 
 
 @breaks(

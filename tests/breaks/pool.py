@@ -159,18 +159,27 @@ def closing_does_not_wait_for_what_is_under_way() -> None:
 
 @breaks(
     gate=f"{POOL}::test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing",
-    says="assert|Error|hangs",
+    says="before a fork|hangs",
 )
 def a_child_of_a_fork_has_its_parents_pool() -> None:
     put(MemoryPool, "_guard", lambda self: self._lock)
 
 
-@breaks(gate=SIGNALS, says="open at place|open another at place|erase at place|assert")
+@breaks(gate=SIGNALS, says="at place|assert")
 def a_signal_takes_a_lease_along() -> None:
-    put(MemoryPool, "_end_at_last", lambda self, lease: self._end(lease))
+    honest, tried = MemoryPool._end, []
+
+    def end(self: MemoryPool, lease: Any) -> None:
+        if not any(one is lease for one in tried):  # once only, as a plain `finally` would
+            tried.append(lease)
+            honest(self, lease)
+
+    put(MemoryPool, "_end", end)
 
 
-@breaks(gate=f"{PATHS}::test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory", says="Error|outside|assert")
+@breaks(
+    gate=f"{PATHS}::test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory", says="Error|outside|assert"
+)
 def a_path_is_built_from_the_id() -> None:
     put(pool, "key_of", lambda user_id: user_id)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from evimem.db.surrogates import bindable
+from evimem.db.text_columns import bindable
 from evimem.index.supersede import Supersession
 from evimem.raw import RawLog, digest
 from evimem.store import reads, writes

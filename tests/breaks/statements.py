@@ -12,7 +12,7 @@ from evimem import Tier
 from evimem.doors.pool import MemoryPool
 from evimem.errors import ModelError
 from evimem.extract import RuleExtractor
-from evimem.judging import clamps
+from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
 from evimem.llm.llm_judge import LLMJudge
@@ -178,23 +178,23 @@ def the_width_is_not_checked() -> None:
 
 @breaks(gate=f"{IRIS}::test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for", says="TODO")
 def facts_of_a_name_are_not_counted() -> None:
-    honest = clamps.calibrate
-    put(session, "calibrate", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
+    honest = apply_verdict.clamp
+    put(session, "clamp", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
 
 
 @breaks(gate=f"{IRIS}::test_e8_confidence_about_a_time_has_a_floor_and_caps", says="TODO")
 def confidence_ignores_questions_about_time() -> None:
-    put(clamps, "_temporal", lambda tier, confidence: confidence)
+    put(apply_verdict, "_temporal", lambda tier, confidence: confidence)
 
 
 @breaks(gate=f"{IRIS}::test_e9_the_search_ends_where_the_evidence_suffices", says="TODO")
 def less_is_enough() -> None:
-    put(clamps, "STOP_AT", 0.6)
+    put(apply_verdict, "STOP_AT", 0.6)
 
 
 @breaks(gate=f"{IRIS}::test_e11_it_abstains_without_a_tier_after_two_checks", says="TODO")
 def one_check_is_enough_to_abstain() -> None:
-    put(clamps, "PAPER_ABSTAIN_CHECKS", 1)
+    put(apply_verdict, "PAPER_ABSTAIN_CHECKS", 1)
 
 
 @breaks(gate=f"{IRIS}::test_e12_a_chain_is_laid_out_unless_the_evidence_is_exact", says="TODO")
