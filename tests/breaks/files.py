@@ -54,7 +54,7 @@ def a_header_is_read_past_sqlite() -> None:
 
 
 @breaks(gate=f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
-def whatever_ends_in_tmp_is_swept() -> None:
+def every_file_that_ends_in_tmp_is_deleted() -> None:
     def sweep(path: Path) -> None:
         for file in path.parent.glob(f"{path.name}.*.tmp"):
             file.unlink()
@@ -105,7 +105,7 @@ def a_file_with_a_journal_is_not_checked() -> None:
 
 
 @breaks(gate=f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
-def a_memory_is_made_as_the_umask_says() -> None:
+def files_of_a_memory_follow_the_umask() -> None:
     put(connection, "create_private", lambda path: path.touch())
 
 

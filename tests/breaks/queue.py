@@ -24,16 +24,16 @@ def jobs_are_completed_without_their_result() -> None:
 @breaks(gate=POWER, says="derived rows differ|has no vector")
 def jobs_are_queued_in_a_separate_transaction() -> None:
     enqueue, after_commit = Jobs.enqueue, StoreHandle.after_commit
-    deferred: list[Any] = []
+    postponed: list[Any] = []
 
     def later(self: Jobs, kind: str, seqs: Any) -> None:
-        deferred.append((self, kind, list(seqs)))
+        postponed.append((self, kind, list(seqs)))
 
     def then(self: StoreHandle) -> None:
-        time.sleep(0.002 * bool(deferred))  # as a busy disk would take
+        time.sleep(0.002 * bool(postponed))  # as a busy disk would take
         with self.db.writing():
-            while deferred:
-                jobs, kind, seqs = deferred.pop(0)  # some of which may be forgotten by now
+            while postponed:
+                jobs, kind, seqs = postponed.pop(0)  # some of which may be forgotten by now
                 there = [seq for seq in seqs if self.db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))]
                 enqueue(jobs, kind, there)
         after_commit(self)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -72,6 +73,21 @@ def bare_patches(file: Path) -> Iterator[str]:
 def test_breaks_replace_nothing_but_through_put() -> None:
     files = [file for file in Path(__file__).parent.glob("*.py") if file.stem not in ("patch", "test_breaks")]
     assert [found for file in files for found in bare_patches(file)] == []
+
+
+def missing_attributes(file: Path) -> Iterator[str]:
+    """Yield the attributes of imported modules and classes that a break uses, and that do not exist."""
+    module = sys.modules[f"tests.breaks.{file.stem}"]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = vars(module).get(node.value.id)
+            if isinstance(owner, (type, ModuleType)) and not hasattr(owner, node.attr):
+                yield f"{file.name}:{node.lineno}: {ast.unparse(node)}"
+
+
+def test_breaks_use_nothing_that_was_renamed() -> None:
+    files = [file for file in Path(__file__).parent.glob("*.py") if file.stem != "test_breaks"]
+    assert [found for file in files for found in missing_attributes(file)] == []
 
 
 @cache
