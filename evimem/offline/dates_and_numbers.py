@@ -177,7 +177,7 @@ def _overlap(one: TimeSpan, other: TimeSpan) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class StatedQuantity:
     """A phrase of a sentence that states a quantity."""
 
     match: Match
@@ -186,15 +186,17 @@ class Quantity:
     strength: float
 
 
-def stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float = 0.5) -> list[Quantity]:
+def stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float = 0.5) -> list[StatedQuantity]:
     """Return the phrases that match a pattern in the best sentences, most likely first; else those in weaker ones."""
     return _stated(matches, found, pattern, within) or _stated(matches, found, pattern, 0.0)
 
 
-def _stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float) -> list[Quantity]:
+def _stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float) -> list[StatedQuantity]:
     top = max((strength(m) for m in found), default=0.0)
     phrases = [
-        Quantity(m, hit.span(), hit[0], strength(m) / top + _NEAR_WORDS * nearness(matches, m, hit.start(), hit.end()))
+        StatedQuantity(
+            m, hit.span(), hit[0], strength(m) / top + _NEAR_WORDS * nearness(matches, m, hit.start(), hit.end())
+        )
         for m in found
         if top > 0 and strength(m) >= within * top and not m.unit.caption
         for hit in pattern.finditer(m.unit.turn.text, *m.unit.span)

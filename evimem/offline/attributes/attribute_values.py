@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ...lang import ENGLISH
 from .colours import colour_run
-from .entities import Said
+from .entities import StatedValue
 from .phrases import Phrase
 from .statement import Clause, characters, spoken, until, without_determiner
 from .tag_sets import (
@@ -53,13 +53,13 @@ _SMALL = frozenset(
 _LONGEST_LIKING = 9  # tokens of what is liked
 
 
-def values_of(clause: Clause) -> list[Said]:
+def values_of(clause: Clause) -> list[StatedValue]:
     """Return the values that a clause states of its subject."""
     readers = (*_BY_KIND.get(clause.kind, ()), _allergic, _does, _object)
     return [] if clause.first > clause.last else [one for reader in readers for one in reader(clause)]
 
 
-def _copula(clause: Clause) -> Iterator[Said]:
+def _copula(clause: Clause) -> Iterator[StatedValue]:
     """Read what the subject is: its age, colour, trade, origin."""
     tags, said = clause.sentence.tags, clause.sentence.words
     first = clause.first
@@ -79,7 +79,7 @@ def _copula(clause: Clause) -> Iterator[Said]:
     yield from _whereabouts(clause, first)
 
 
-def _whereabouts(clause: Clause, first: int) -> Iterator[Said]:
+def _whereabouts(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Read "is in Derby", "is from Naples", "has been at De Wit & Partners"."""
     lead = clause.sentence.words[first]
     where = next((p for p in clause.rest if p.first == first + 1 and not p.pronoun), None)
@@ -92,7 +92,7 @@ def _whereabouts(clause: Clause, first: int) -> Iterator[Said]:
         yield clause.said("place", where.first, where.last)
 
 
-def _age(clause: Clause, first: int) -> Iterator[Said]:
+def _age(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Read "is 67", "turned nineteen", "is Tilda, 34"; a number with another noun is no age."""
     tags, said = clause.sentence.tags, clause.sentence.words
     place = first
@@ -112,22 +112,22 @@ def _age(clause: Clause, first: int) -> Iterator[Said]:
         yield clause.said("age", place, place + 1)
 
 
-def _complement(clause: Clause, phrase: Phrase) -> Iterator[Said]:
+def _complement(clause: Clause, phrase: Phrase) -> Iterator[StatedValue]:
     """Read "is a solicitor", "is a Bosch", "is a night nurse at St Brannock's"."""
     at = without_determiner(clause.sentence, phrase)
     text = clause.turn.text[slice(*at)]
     trade = bool(phrase.head) and is_trade(phrase.head)
     if phrase.name and not trade:
-        yield Said("brand", phrase.name, clause.turn, phrase.name_at, clause.over)
+        yield StatedValue("brand", phrase.name, clause.turn, phrase.name_at, clause.over)
     if phrase.head and phrase.head not in _NO_KIND:
-        yield Said("kind", text, clause.turn, at, clause.over)
-        yield Said("who", text, clause.turn, at, clause.over)
+        yield StatedValue("kind", text, clause.turn, at, clause.over)
+        yield StatedValue("who", text, clause.turn, at, clause.over)
     if trade:
-        yield Said("job", text, clause.turn, at, clause.over)
+        yield StatedValue("job", text, clause.turn, at, clause.over)
         yield from _workplace(clause, phrase.last)
 
 
-def _workplace(clause: Clause, first: int) -> Iterator[Said]:
+def _workplace(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Yield the place of work that "at" or "for" names after a token, with the name that a comma adds."""
     for phrase in clause.rest:
         lead = clause.lead(phrase)
@@ -143,7 +143,7 @@ def _workplace(clause: Clause, first: int) -> Iterator[Said]:
         return
 
 
-def _home(clause: Clause) -> Iterator[Said]:
+def _home(clause: Clause) -> Iterator[StatedValue]:
     if clause.sense.negative:
         return
     places = [p for p in clause.rest if not p.pronoun and clause.lead(p) in _BEFORE_HOME and p.first >= clause.first]
@@ -153,19 +153,19 @@ def _home(clause: Clause) -> Iterator[Said]:
         yield clause.said("live", goal.first, goal.last)
 
 
-def _job(clause: Clause) -> Iterator[Said]:
+def _job(clause: Clause) -> Iterator[StatedValue]:
     if clause.sense.negative:
         return
     for phrase in clause.rest:
         if clause.lead(phrase) == "as" and phrase.head:
             at = without_determiner(clause.sentence, phrase)
-            yield Said("job", clause.turn.text[slice(*at)], clause.turn, at, _is_ended(clause))
+            yield StatedValue("job", clause.turn.text[slice(*at)], clause.turn, at, _is_ended(clause))
     yield from _workplace(clause, clause.first)
     if _is_ended(clause) and clause.rest and not clause.rest[0].pronoun:
         yield clause.said("left", clause.rest[0].first, clause.rest[0].last)
 
 
-def _start(clause: Clause) -> Iterator[Said]:
+def _start(clause: Clause) -> Iterator[StatedValue]:
     """Read where the subject starts: "I start in the ward at York District"; a school is no place of work."""
     if not clause.sense.negative:
         yield from _workplace(clause, clause.first)
@@ -180,7 +180,7 @@ def bears(clause: Clause) -> bool:
     return _BEARS.search(clause.fact.predicate) is not None
 
 
-def _likes(clause: Clause) -> Iterator[Said]:
+def _likes(clause: Clause) -> Iterator[StatedValue]:
     """Read what is liked or not, up to a "but"."""
     if (clause.kind not in ("like", "dislike") and not bears(clause)) or clause.sense.verb == "be":
         return
@@ -197,7 +197,7 @@ def _likes(clause: Clause) -> Iterator[Said]:
         yield clause.said("dislike" if disliked else "like", clause.first, last)
 
 
-def _allergic(clause: Clause) -> Iterator[Said]:
+def _allergic(clause: Clause) -> Iterator[StatedValue]:
     """Read "is allergic to eggs" and "has an egg allergy"."""
     text = spoken(clause)
     found = _ALLERGIC.search(text)
@@ -210,7 +210,7 @@ def _allergic(clause: Clause) -> Iterator[Said]:
             yield clause.said("allergy", first, phrase.last - 1)
 
 
-def _does(clause: Clause) -> Iterator[Said]:
+def _does(clause: Clause) -> Iterator[StatedValue]:
     """Read a living from a verb that has a trade: "teaches chemistry"."""
     said = clause.sense
     if said.past or said.negative or clause.fact.kind not in ("state", "report") or said.verb in ("be", "have"):
@@ -222,7 +222,7 @@ def _does(clause: Clause) -> Iterator[Said]:
         yield from _workplace(clause, clause.first)
 
 
-def _object(clause: Clause) -> Iterator[Said]:
+def _object(clause: Clause) -> Iterator[StatedValue]:
     """Keep the object of any verb, to answer "what does she eat"; what was given up is kept as another kind."""
     said = clause.sense
     if clause.rest and said.verb not in ("be", "have", "do"):
@@ -238,7 +238,7 @@ def _object(clause: Clause) -> Iterator[Said]:
                 yield clause.said("live", phrase.first, phrase.last)
 
 
-Reader: TypeAlias = Callable[[Clause], Iterator[Said]]
+Reader: TypeAlias = Callable[[Clause], Iterator[StatedValue]]
 _BY_KIND: dict[str, tuple[Reader, ...]] = {
     **dict.fromkeys(("be", "age", "name", "origin", "turn", "feel", "paint"), (_copula,)),
     **dict.fromkeys(("start", "begin", "join"), (_start,)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...extract.tagging import Tagged
 from ...lang import ENGLISH
 from ...types.values import Turn
-from .entities import Said, Thing
+from .entities import StatedValue, Thing
 from .phrases import Phrase
 from .statement import characters
 from .tag_sets import NAME
@@ -17,7 +17,7 @@ def coloured(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None
     found = colour_run(sentence, phrase.first, phrase.last)
     if found is not None and (len(phrase.words) > 1 or phrase.name):
         span = characters(sentence, *found)
-        thing.said.append(Said("colour", turn.text[slice(*span)], turn, span))
+        thing.said.append(StatedValue("colour", turn.text[slice(*span)], turn, span))
 
 
 def is_only_coloured(phrase: Phrase) -> bool:

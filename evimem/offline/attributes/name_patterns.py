@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ...extract.tagging import Tagged
 from ...lang import ENGLISH
 from ...types.values import Turn
-from .entities import People, Said, Thing
+from .entities import People, StatedValue, Thing
 from .phrases import Phrase
 from .statement import Clause, characters, without_determiner
 from .tag_sets import BE, DETERMINERS, GERUND, LIST_BREAKS, LISTED, PREPOSITIONS
@@ -25,7 +25,7 @@ def named(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None:
     if not phrase.name or not phrase.words or sentence.ranges[phrase.last - 1][1] > phrase.name_at[1]:
         return  # "the Fiat engine" names no engine
     first = before_name(sentence, phrase)
-    thing.said.append(Said("name", phrase.name, turn, phrase.name_at))
+    thing.said.append(StatedValue("name", phrase.name, turn, phrase.name_at))
     if phrase.first < first < phrase.last:
         thing.said.append(_said("who", turn, characters(sentence, phrase.first, first)))
 
@@ -83,11 +83,11 @@ def _name(turn: Turn, sentence: Tagged, thing: Thing, phrase: Phrase, other: Phr
             return
         one.goes_by("" if one.heads else phrase.head.removesuffix("s"))
         one.owner = one.owner or thing.owner
-        thing.said.append(Said("name", other.name, turn, other.name_at))
+        thing.said.append(StatedValue("name", other.name, turn, other.name_at))
     else:
         thing.take_name(other.name)
     one = one or thing
-    one.said.append(Said("name", other.name, turn, other.name_at))
+    one.said.append(StatedValue("name", other.name, turn, other.name_at))
     one.said.append(_said("who", turn, characters(sentence, phrase.first, phrase.last)))
 
 
@@ -95,7 +95,7 @@ def _is_a(turn: Turn, sentence: Tagged, thing: Thing, other: Phrase) -> None:
     """Record what "a phone, a Fairphone" and "the Lantern Parade, my favourite band" say that something is."""
     thing.said.append(_said("who", turn, characters(sentence, other.first, other.last)))
     if other.name:
-        thing.said.append(Said("brand", other.name, turn, other.name_at))
+        thing.said.append(StatedValue("brand", other.name, turn, other.name_at))
     elif other.head and other.head not in _PRO_NOUNS:
         thing.said.append(_said("kind", turn, without_determiner(sentence, other)))
 
@@ -127,8 +127,8 @@ def _is_bare(clause: Clause, phrase: Phrase) -> bool:
 def _give_name(people: People, clause: Clause, thing: Thing | None, phrase: Phrase) -> None:
     if thing is not None:
         people.give_name(thing, phrase.name)
-        thing.said.append(Said("name", phrase.name, clause.turn, phrase.name_at))
+        thing.said.append(StatedValue("name", phrase.name, clause.turn, phrase.name_at))
 
 
-def _said(kind: str, turn: Turn, span: tuple[int, int]) -> Said:
-    return Said(kind, turn.text[slice(*span)], turn, span)
+def _said(kind: str, turn: Turn, span: tuple[int, int]) -> StatedValue:
+    return StatedValue(kind, turn.text[slice(*span)], turn, span)

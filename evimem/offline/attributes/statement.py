@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...extract.predicates import Sense
 from ...extract.tagging import Tagged
 from ...types.values import Fact, Turn
-from .entities import Said, Thing
+from .entities import StatedValue, Thing
 from .phrases import Phrase
 from .tag_sets import COMPLEMENT_ENDS, DETERMINER, LEADING, QUALIFIERS
 
@@ -45,10 +45,10 @@ class Clause:
         """Return the word before a phrase."""
         return self.sentence.words[phrase.first - 1] if phrase.first else ""
 
-    def said(self, kind: str, first: int, last: int, *, over: bool | None = None) -> Said:
+    def said(self, kind: str, first: int, last: int, *, over: bool | None = None) -> StatedValue:
         """Return a statement by tokens [first, last)."""
         span = characters(self.sentence, first, last)
-        return Said(kind, self.turn.text[slice(*span)], self.turn, span, self.over if over is None else over)
+        return StatedValue(kind, self.turn.text[slice(*span)], self.turn, span, self.over if over is None else over)
 
 
 def characters(sentence: Tagged, first: int, last: int) -> tuple[int, int]:
