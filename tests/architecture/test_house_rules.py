@@ -32,7 +32,15 @@ LARGER = {  # a class over 150 lines, and why it may be
 }
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
-}  # fmt: skip
+    ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
+    ("erase.py", "edge"): "tables",
+    ("evidence.py", "time"): "the forms of an answer",
+    ("foreign.py", "fr"): "codes of languages",
+    ("page.py", "answer"): "styles of printed text",
+    ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
+    ("values.py", "minute"): "granularities of a time span",
+    ("verbs.py", "at"): "endings of stems that lost a mute e",
+}
 
 
 def words_in_literal(node: ast.AST) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from ...lang import ENGLISH
+from ...times.lexicon import SIMPLE_NUMBERS
 from .colours import colour_run
 from .entities import StatedValue
 from .phrases import Phrase
@@ -27,29 +28,25 @@ from .word_classes import is_trade, is_trade_of
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(ENGLISH.words(f"attributes.{name}"))
+    return frozenset(ENGLISH.words(name))
 
 
-_BEFORE_WHEREABOUTS = _words("before_whereabouts")
-_AFTER_AGE = _words("after_age")
-_BREAKS_LIKING = _words("breaks_liking")
-_ALLERGIES = _words("allergies")
-_AT_WORK = _words("before_workplace")
-_NO_WORKPLACE = _words("no_workplace")
-_BEFORE_HOME = _words("before_home")
-_NO_HOME = _words("no_home")
-_COMES = _words("coming_verbs")
-_ENDS = _words("ending_verbs")
-_GIVES_UP = _words("giving_up_verbs")
-_NO_KIND = _words("no_kind")
+_BEFORE_WHEREABOUTS = _words("attributes.before_whereabouts")
+_AFTER_AGE = _words("attributes.after_age")
+_BREAKS_LIKING = _words("attributes.breaks_liking")
+_ALLERGIES = _words("attributes.allergies")
+_AT_WORK = _words("attributes.before_workplace")
+_NO_WORKPLACE = _words("attributes.no_workplace")
+_BEFORE_HOME = _words("attributes.before_home")
+_NO_HOME = _words("attributes.no_home")
+_COMES = _words("attributes.coming_verbs")
+_ENDS = _words("attributes.ending_verbs")
+_GIVES_UP = _words("attributes.giving_up_verbs")
+_NO_KIND = _words("attributes.no_kind")
 _BEARS = re.compile(r"\bcan(?:not| not|n['\u2019]?t|['\u2019]t)?\s+(?:bear|stand)\b", re.IGNORECASE)
 _ALLERGIC = re.compile(r"\ballergic\s+to\s+", re.IGNORECASE)
 _YEARS = re.compile(r"years?\b|yrs?\b|year-old|-year")
 _NUMBER = re.compile(r"\d{1,3}$")
-_SMALL = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split()
-)
 _LONGEST_LIKING = 9  # tokens of what is liked
 
 
@@ -101,7 +98,7 @@ def _age(clause: Clause, first: int) -> Iterator[StatedValue]:
             place += 1
         if tags[place - 1] != COMMA:
             return
-    if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in _SMALL):
+    if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in SIMPLE_NUMBERS):
         return
     after = said[place + 1] if place + 1 < clause.last else "."
     ends = place + 1 >= clause.last or tags[place + 1] in AGE_ENDS or after in _AFTER_AGE

@@ -24,19 +24,19 @@ from .word_classes import is_person, is_trade
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(ENGLISH.words(f"attributes.{name}"))
+    return frozenset(ENGLISH.words(name))
 
 
 _PREPOSITIONS = tuple(PREPOSITIONS)
-_HOMES = _words("homes")
-_BEFORE_PLACE = _words("before_place")
-_JOBS = _words("jobs")
-_TAKES = _words("job_verbs")
-_HAS = _words("owning_verbs")
-_NOT_THEIRS = _words("not_owned_after")
-_NOT_HOME = _words("not_home_verbs")
-_PRO_NOUNS = _words("pro_nouns")
-_CALLED = _words("called")
+_HOMES = _words("attributes.homes")
+_BEFORE_PLACE = _words("attributes.before_place")
+_JOBS = _words("attributes.jobs")
+_TAKES = _words("attributes.job_verbs")
+_HAS = _words("attributes.owning_verbs")
+_NOT_THEIRS = _words("attributes.not_owned_after")
+_NOT_HOME = _words("attributes.not_home_verbs")
+_PRO_NOUNS = _words("attributes.pro_nouns")
+_CALLED = _words("attributes.called")
 
 
 def read_turn(people: People, turn: TaggedTurn, facts: Sequence[Fact], to: str | None) -> None:

@@ -13,6 +13,7 @@ from ...extract.verbs import lemma
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...text.terms import words
+from ...times.lexicon import SIMPLE_NUMBERS
 from ...types.values import Turn
 from ..dates_and_numbers import MONEY, SIZE
 from ..match_sentences import mentions
@@ -26,22 +27,19 @@ from .word_classes import akin, is_colour, is_trade, same_noun, singular
 
 
 def _any(name: str) -> str:
-    return "|".join(ENGLISH.words(f"attributes.{name}"))
+    return "|".join(ENGLISH.words(name))
 
 
 _PLACE_BEFORE = frozenset(ENGLISH.words("attributes.before_indirect_place"))
-_LIKED = rf"\b(?:{_any('liking')}|(?:bear|stand)\b)\w*"
+_LIKED = rf"\b(?:{_any('attributes.liking')}|(?:bear|stand)\b)\w*"
 _LIKING = re.compile(rf"{_LIKED}|\bbest\b|\btop\s+pick", re.IGNORECASE)
 _AROUND = frozenset(ENGLISH.words("attributes.around"))
 _IN_SESSION = frozenset(ENGLISH.words("attributes.in_session"))
-_STATUSES = frozenset(ENGLISH.words("attributes.statuses"))
+_STATUSES = frozenset(ENGLISH.words("predicates.cues.relationship.words"))
 _IS_A = frozenset(ENGLISH.words("attributes.copulas"))
 _NO_USE = frozenset(ENGLISH.words("attributes.no_use_verbs"))
 _NUMBER = re.compile(r"\d{1,3}$")
-_SMALL = frozenset(
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty thirty forty fifty sixty seventy eighty ninety".split()
-)
+_AGES = frozenset(SIMPLE_NUMBERS) - {"one"}  # "one" is mostly a pronoun
 
 
 Finder: TypeAlias = Callable[[TaggedTurn, Attribute], Iterator[str]]
@@ -130,7 +128,7 @@ def _words(fits: Callable[[str], bool]) -> Finder:
 
 
 def _ages(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
-    return (word for word in words(turn.turn.text) if _NUMBER.match(word) or word in _SMALL)
+    return (word for word in words(turn.turn.text) if _NUMBER.match(word) or word in _AGES)
 
 
 def _pattern(form: str) -> Finder:
@@ -190,15 +188,15 @@ _FINDERS: dict[str, Finder] = {
     "job": _trades,
     "title": _trades,
     "live": _led(_PLACE_BEFORE),
-    "work": _pattern(rf"\b(?:{_any('work_words')})\b"),
+    "work": _pattern(rf"\b(?:{_any('attributes.work_words')})\b"),
     "from": _led(_PLACE_BEFORE),
-    "allergy": _pattern(rf"\b(?:{_any('allergy_words')})\b"),
+    "allergy": _pattern(rf"\b(?:{_any('attributes.allergy_words')})\b"),
     "like": _pattern(_LIKED),
     "dislike": _pattern(_LIKED),
     "price": _pattern(MONEY.pattern),
-    "weight": _pattern(rf"\d|\b(?:{_any('weight_words')})\b"),
+    "weight": _pattern(rf"\d|\b(?:{_any('attributes.weight_words')})\b"),
     "size": _pattern(SIZE.pattern),
-    "birth": _pattern(rf"\b(?:{_any('birth_words')}|turn(?:ed|s)?\s+\w+)\b"),
+    "birth": _pattern(rf"\b(?:{_any('attributes.birth_words')}|turn(?:ed|s)?\s+\w+)\b"),
     "favourite": _favourites,
     "attribute": _attributes,
     "have": _akin,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ...extract.tagging import Tagged
 from ...lang import ENGLISH
 from ...text.terms import stem
+from ...times.lexicon import FULL_MONTHS, FULL_WEEKDAYS
 from ..match_sentences import rarity
 from .tag_sets import (
     ADVERB,
@@ -38,12 +39,8 @@ LOOSE = frozenset(ENGLISH.words("attributes.no_difference"))
 _LINKS = frozenset(ENGLISH.words("attributes.name_links"))
 _INTRODUCING = frozenset(ENGLISH.words("attributes.introducing"))
 _PRO_NOUNS = frozenset(ENGLISH.words("attributes.pro_nouns"))
-_NO_NAMES = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december
-    """.split()
-).union(ENGLISH.words("attributes.not_names"))
+_MONTHS = FULL_MONTHS.keys() - {"may"}  # May is a first name
+_NO_NAMES = FULL_WEEKDAYS.keys() | _MONTHS | set(ENGLISH.words("attributes.not_names"))
 _FINITE = frozenset(FINITE_VERBS)
 _RARE = 0.75  # a word that opens a sentence without an article, and is as rare as this, is a name
 _TITLES = frozenset(f"{title}{dot}" for title in ENGLISH.words("people.honorifics") for dot in ("", "."))
