@@ -6,24 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from ...extract.tag_letters import Tag, TagSet
 from ...lang import ENGLISH
 from ...times.lexicon import SIMPLE_NUMBERS
 from .colours import colour_run
 from .entities import StatedValue
 from .phrases import Phrase
 from .statement import Clause, characters, spoken, until, without_determiner
-from .tag_sets import (
-    AGE_ENDS,
-    COMMA,
-    DETERMINER,
-    DETERMINERS,
-    LIKING_ENDS,
-    LIKING_TRAILS,
-    NAME,
-    NAME_LIST,
-    NOUNS,
-    QUALIFIERS,
-)
+from .tag_sets import AGE_ENDS, BEFORE_COMPLEMENT, LIKING_ENDS, LIKING_TRAILS, NAME_LIST, OBJECT_ENDS
 from .word_classes import is_trade, is_trade_of
 
 
@@ -60,16 +50,16 @@ def _copula(clause: Clause) -> Iterator[StatedValue]:
     """Read what the subject is: its age, colour, trade, origin."""
     tags, said = clause.sentence.tags, clause.sentence.words
     first = clause.first
-    while first < clause.last and tags[first] in QUALIFIERS and not _NUMBER.match(said[first]):
+    while first < clause.last and tags[first] in BEFORE_COMPLEMENT and not _NUMBER.match(said[first]):
         first += 1
     if first >= clause.last or clause.sense.negative:
         return
     yield from _age(clause, first)
     opening = next((p for p in clause.rest if p.first == first), None)
-    if opening is not None and tags[first] in DETERMINERS:
+    if opening is not None and tags[first] in TagSet.DETERMINERS:
         yield from _complement(clause, opening)
-    end = until(tags, first, clause.last) if tags[first] != DETERMINER or opening is None else opening.last
-    if (tags[first] != DETERMINER or (opening is not None and opening.words)) and (
+    end = until(tags, first, clause.last) if tags[first] != Tag.DETERMINER or opening is None else opening.last
+    if (tags[first] != Tag.DETERMINER or (opening is not None and opening.words)) and (
         run := colour_run(clause.sentence, first, end)
     ):
         yield clause.said("colour", *run)
@@ -93,10 +83,10 @@ def _age(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Read "is 67", "turned nineteen", "is Tilda, 34"; a number with another noun is no age."""
     tags, said = clause.sentence.tags, clause.sentence.words
     place = first
-    if tags[place] == NAME:
+    if tags[place] == Tag.NAME:
         while place < clause.last and tags[place] in NAME_LIST:
             place += 1
-        if tags[place - 1] != COMMA:
+        if tags[place - 1] != Tag.COMMA:
             return
     if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in SIMPLE_NUMBERS):
         return
@@ -134,7 +124,7 @@ def _workplace(clause: Clause, first: int) -> Iterator[StatedValue]:
             continue
         end = phrase.last
         name = next((p for p in clause.rest if p.first == end + 1 and p.name and not p.words), None)
-        if name is not None and clause.sentence.tags[end] == COMMA and not phrase.name:
+        if name is not None and clause.sentence.tags[end] == Tag.COMMA and not phrase.name:
             end = name.last
         yield clause.said("work", phrase.first, end, over=_is_ended(clause))
         return
@@ -203,7 +193,7 @@ def _allergic(clause: Clause) -> Iterator[StatedValue]:
         if clause.sentence.ranges[phrase.first][0] == at and not phrase.pronoun and not clause.sense.negative:
             yield clause.said("allergy", phrase.first, phrase.last)
         if phrase.head in _ALLERGIES and len(phrase.words) > 1 and not clause.sense.negative:
-            first = phrase.first + (clause.sentence.tags[phrase.first] in DETERMINERS)
+            first = phrase.first + (clause.sentence.tags[phrase.first] in TagSet.DETERMINERS)
             yield clause.said("allergy", first, phrase.last - 1)
 
 
@@ -224,7 +214,7 @@ def _object(clause: Clause) -> Iterator[StatedValue]:
     said = clause.sense
     if clause.rest and said.verb not in ("be", "have", "do"):
         phrase = clause.rest[0]
-        if not phrase.pronoun and clause.sentence.tags[phrase.last - 1] in NOUNS:
+        if not phrase.pronoun and clause.sentence.tags[phrase.last - 1] in OBJECT_ENDS:
             ended = said.negative or said.verb in _GIVES_UP
             yield clause.said(f"{'not' if ended else 'do'} {said.verb}", phrase.first, phrase.last)
         if said.verb == "weigh" and not said.negative:

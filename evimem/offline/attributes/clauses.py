@@ -7,6 +7,7 @@ from functools import partial
 
 from ...extract.grammar import ClauseSpan, find_clauses
 from ...extract.predicates import predicate_class, sense
+from ...extract.tag_letters import Tag
 from ...extract.tagging import Tagged
 from ...extract.verbs import lemma
 from ...lang import ENGLISH
@@ -18,7 +19,7 @@ from .entities import People, StatedValue, Thing
 from .name_patterns import Mean, appositions, before_name, named, named_by_clause
 from .phrases import Phrase, names_of, phrases
 from .statement import Clause, spoken
-from .tag_sets import DETERMINER, PREPOSITIONS
+from .tag_sets import PREPOSITIONS
 from .tagged_turn import TaggedTurn, extent
 from .word_classes import is_person, is_trade
 
@@ -87,7 +88,9 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
 def _is_trade_next(sentence: Tagged, first: int) -> bool:
     """Return whether a trade follows a verb: "a plumber"."""
     found = next(phrases(sentence, first, len(sentence.tags)), None)
-    return found is not None and found.first == first and sentence.tags[first] == DETERMINER and is_trade(found.head)
+    return (
+        found is not None and found.first == first and sentence.tags[first] == Tag.DETERMINER and is_trade(found.head)
+    )
 
 
 def _clause(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...extract.predicates import Sense
+from ...extract.tag_letters import Tag
 from ...extract.tagging import Tagged
 from ...types.values import Fact, Turn
 from .entities import StatedValue, Thing
 from .phrases import Phrase
-from .tag_sets import COMPLEMENT_ENDS, DETERMINER, LEADING, QUALIFIERS
+from .tag_sets import BEFORE_COMPLEMENT, COMPLEMENT_ENDS, LEADING
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ class Clause:
         if self.sense.verb != "be" or self.sense.negative or not self.rest:
             return None
         phrase, tags = self.rest[0], self.sentence.tags
-        opens = all(tag in QUALIFIERS for tag in tags[self.first : phrase.first])
-        return phrase if opens and tags[phrase.first] == DETERMINER and phrase.owner is None else None
+        opens = all(tag in BEFORE_COMPLEMENT for tag in tags[self.first : phrase.first])
+        return phrase if opens and tags[phrase.first] == Tag.DETERMINER and phrase.owner is None else None
 
     def lead(self, phrase: Phrase) -> str:
         """Return the word before a phrase."""
