@@ -64,7 +64,7 @@ def claim(temporary: Path) -> BinaryIO:
 def sweep(path: Path) -> None:
     """Delete what processes that were killed have left of this file, and of those named after it.
 
-    They may hold what is forgotten by now. Whoever still writes such a file holds a lock on it.
+    They may hold text that was erased since. A process that still writes such a file holds a lock on it.
     """
     with os.scandir(path.parent) as entries:
         left = [Path(entry) for entry in entries if entry.name.startswith(f"{path.name}.") and _is_temporary(entry)]
@@ -77,7 +77,7 @@ def sweep(path: Path) -> None:
                 if _lock(handle):
                     file.unlink()
         except OSError:
-            continue  # somebody else was first, or may delete it and we may not
+            continue  # another process deleted it first, or we lack the permission
 
 
 def sync_folder(folder: Path) -> None:
@@ -98,7 +98,7 @@ def _is_temporary(entry: os.DirEntry[str]) -> bool:
 def _lock(file: BinaryIO) -> bool:
     """Lock a file, unless another has; return whether it is ours, which it never is where there are no locks."""
     if os.name == "nt":
-        return True  # there, nobody can delete a file that another has open
+        return True  # there, no process can delete a file that another has open
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -1,4 +1,4 @@
-"""The high-water mark: a small file beside a memory that tells a rolled-back, emptied or exchanged one."""
+"""The high-water mark: a small file next to a memory that shows whether it was rolled back, emptied or replaced."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import orjson
 
 from ..db.atomic_files import has_no_room, replace_with
 
-EVERY = 64  # commits between two marks; what is lost inside that window cannot be noticed
+EVERY = 64  # commits between two marks; what is lost inside that window goes undetected
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Which memory the file beside is, and how many commits it had at least."""
+    """The memory that a mark belongs to, and how many commits it had at least."""
 
     store: str
     commits: int
@@ -54,7 +54,7 @@ def write_mark(path: Path, mark: Mark) -> None:
 
 
 def _overwrite(path: Path, line: bytes) -> None:
-    """Put a line into the room that a file has: torn by a power cut, it proves nothing, and is written anew."""
+    """Put a line into the room that a file has: torn by a power cut, it proves nothing and is rewritten."""
     with path.open("rb+") as file:
         file.write(line)
         file.truncate()

@@ -72,8 +72,8 @@ class Layers:
         """Count this transaction.
 
         Other handles compare the counters: "commits" with the high-water mark, "epoch" (`rewrote`: rows were changed
-        or deleted) to read their corpus anew, "links" (`relinked`: facts older than the newest linked one got vectors)
-        to read the vectors of facts anew.
+        or deleted) to read their corpus again, "links" (`relinked`: facts older than the newest linked one got vectors)
+        to read the vectors of facts again.
         """
         for name in ("commits", *(["epoch"] if rewrote else []), *(["links"] if relinked else [])):
             self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))

@@ -44,19 +44,17 @@ def drop_mark(path: Path) -> None:
 
 
 def notes(path: Path) -> list[str]:
-    """Return what is odd about the files beside a memory that is not open yet; opening puts it right."""
+    """Return problems of the files next to a memory that is not open yet; opening it repairs them."""
     if not path.is_file() or not path.stat().st_size or read_mark(path) is not None:
         return []
     mark = mark_path(path)
     state = "cannot be read" if mark.exists() else "is missing"
-    return [
-        f"the mark {mark.name!r} {state}, so that a rollback of the memory could not be noticed; it is written anew"
-    ]
+    return [f"the mark {mark.name!r} {state}, so that a rollback of the memory could not be detected; it is rewritten"]
 
 
 def save_mark(db: Connection) -> None:
     """Write down how many commits are durable, and in which memory."""
-    what = f"{mark_path(db.path).name!r} beside {str(db.path)!r}"
+    what = f"{mark_path(db.path).name!r} next to {str(db.path)!r}"
     with db.writing(), changing(what, "what was committed is kept"):  # one at a time, so that the mark never goes back
         write_mark(db.path, _now(db))
 

@@ -77,13 +77,13 @@ def unread(tmp_path):
     return path
 
 
-def test_a_dry_run_says_what_would_be_asked_and_what_it_costs_and_asks_nobody(cli, unread):
+def test_a_dry_run_estimates_requests_and_cost_and_sends_none(cli, unread):
     with ModelServer() as server:
         options = ("--llm", "--model", "m", "--base-url", server.url, "--price", "0.15", "0.60")
         ran = cli("enrich", unread, "--dry-run", *options)
         told = cli("enrich", unread, "--dry-run", *options, "--json").data
         assert server.received == []
-    assert "4 turns that no model has read" in ran.out
+    assert "4 turns not yet read by a model" in ran.out
     assert told["requests"] <= told["turns"] == 4
     assert told["cost"] == pytest.approx((0.15 * told["input_tokens"] + 0.60 * told["output_tokens"]) / 1e6)
     assert "and --price" in cli("enrich", unread, "--dry-run").out

@@ -88,7 +88,7 @@ def test_what_was_forgotten_is_known_to_have_been(golden: Path) -> None:
         assert [status.outcome for status in memory.extend(back).statuses] == ["readded", "readded", "exists"]
 
 
-def test_its_trace_its_dead_letters_and_what_it_owes_are_carried_over(golden: Path) -> None:
+def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden: Path) -> None:
     model = ScriptedModel(then=reply)
     with opened(golden, model) as memory:
         assert memory.trace().question == "Where does Mira live?"

@@ -137,7 +137,7 @@ def test_a_fault_while_embedding_loses_neither_the_turn_nor_the_work(tmp_path, f
 
 
 @pytest.mark.parametrize("seconds", [3_600, 59])
-def test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits(tmp_path, seconds):
+def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_path, seconds):
     clock = FakeClock(1.7e9)
     with (
         ModelServer(Fault("429", retry_after=str(seconds)), then=reply) as server,
@@ -156,7 +156,7 @@ def test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits(tmp_p
         assert memory.health().pending == {}
 
 
-def test_what_a_model_found_is_there_beside_what_the_rules_found(tmp_path):
+def test_facts_by_a_model_are_stored_with_those_by_rule(tmp_path):
     with ModelServer(then=reply) as server, evimem.open(tmp_path / "m.evimem", llm=client(server)) as memory:
         told(memory)
         memory.enrich()

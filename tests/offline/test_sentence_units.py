@@ -44,7 +44,7 @@ def test_units_keep_their_place_in_the_turn() -> None:
     assert [u.text for u in found if u.caption] == ["a lurcher in a basket"]
 
 
-def test_whoever_spoke_last_is_spoken_to_however_many_there_are() -> None:
+def test_the_addressee_is_the_last_other_speaker() -> None:
     dialogue = [said("Ana", "Hi.", 1), said("Ben", "Hello.", 2), said("Cleo", "You two!", 3), said("Ana", "Us?", 4)]
     assert addressee(dialogue[2], dialogue) == "Ben"
     assert addressee(dialogue[3], dialogue) == "Cleo"

@@ -182,7 +182,7 @@ ROLLBACK = "test_rollback.py"
     f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed",
     says="what was refused was changed",
 )
-def a_missing_file_is_created_anew() -> None:
+def a_missing_file_is_created_again() -> None:
     open_file._check_there = lambda path, mark: None  # type: ignore[assignment]
 
 
@@ -577,7 +577,7 @@ def a_file_that_cannot_be_opened_keeps_its_place() -> None:
     Leases._undo = lambda self, slot, *, keep: None  # type: ignore[method-assign]
 
 
-@noticed_by(f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
+@noticed_by(f"{POOL}::test_a_free_slot_goes_to_the_longest_waiting_request", says="assert")
 @noticed_by(f"{POOL}::test_a_full_pool_waits_and_then_says_what_to_do", says="assert")
 def a_full_pool_refuses_at_once() -> None:
     honest = MemoryPool.__init__
@@ -589,7 +589,7 @@ def a_full_pool_refuses_at_once() -> None:
     MemoryPool.__init__ = init  # type: ignore[method-assign]
 
 
-@noticed_by(f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
+@noticed_by(f"{POOL}::test_a_free_slot_goes_to_the_longest_waiting_request", says="assert")
 def a_place_goes_to_whoever_came_last() -> None:
     honest = Leases.grant
 
@@ -677,7 +677,7 @@ def the_state_of_a_connection_is_not_looked_at() -> None:
     Connection._handle = lambda self: self._db  # type: ignore[method-assign]
 
 
-@noticed_by(f"{INTERRUPTS}::test_half_an_update_of_what_is_held_in_memory_is_read_anew", says="assert|Error")
+@noticed_by(f"{INTERRUPTS}::test_half_an_update_of_what_is_held_in_memory_is_read_again", says="assert|Error")
 def half_an_update_is_searched() -> None:
     Connection.aborted = property(lambda self: 0, lambda self, value: None)  # type: ignore[assignment]
 
@@ -804,7 +804,9 @@ def failed_jobs_come_first() -> None:
     )
 
 
-@noticed_by(f"{QUEUE}::test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done", says="the same bytes")
+@noticed_by(
+    f"{QUEUE}::test_a_bad_reply_from_a_cache_is_requested_again_and_never_taken_for_done", says="the same bytes"
+)
 def a_retry_sends_the_same_bytes() -> None:
     honest = deferred.extract_facts
     deferred.extract_facts = lambda turn, previous, attempt: honest(turn, previous, 1)  # type: ignore[assignment]
@@ -998,7 +1000,7 @@ def only_openai_errors_are_caught() -> None:
 
 
 @noticed_by(
-    "../llm/test_end_to_end.py::test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits", says="assert"
+    "../llm/test_end_to_end.py::test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait", says="assert"
 )
 def the_queue_ignores_retry_after() -> None:
     deferred._hold_queue = lambda kind, error: iter(())  # type: ignore[assignment]

@@ -91,7 +91,7 @@ def test_a_name_matches_itself_alone(disk: Path, one: str, other: str) -> None:
         assert text_of(pool, one) == ["I have a secret."]
 
 
-def test_an_unknown_user_is_told_from_one_without_results(disk: Path) -> None:
+def test_an_unknown_user_is_distinguished_from_one_without_results(disk: Path) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         assert "no memory" in str(pool.erase("nobody").reason)
         put(pool, "ana", "I have a secret.")

@@ -183,8 +183,8 @@ def a_name_is_any_part_of_a_word() -> None:
     put(names, "naming", lambda name: re.compile(re.escape(name), re.IGNORECASE))
 
 
-@breaks("test_f14_what_is_true_of_somebody_else_is_not_answered")
-def nobody_asks_whose_it_is() -> None:
+@breaks("test_f14_what_is_true_of_another_person_is_not_answered")
+def the_owner_is_never_checked() -> None:
     put(answering, "abstention", lambda verdict, **how: None)
 
 
@@ -202,7 +202,7 @@ def the_width_is_not_checked() -> None:
 
 
 @breaks("test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for")
-def nobody_counts_facts() -> None:
+def facts_are_never_counted() -> None:
     honest = clamps.calibrate
     put(session, "calibrate", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
 

@@ -60,7 +60,7 @@ class Stated:
         kind, noun = self.attribute.kind, self.attribute.noun
         whose = "you" if self.attribute.of.pronoun == "i" else repr(self.attribute.spoken)
         if self.given_up:
-            return f"only what {whose} gave up is told: {self.given_up}"
+            return f"only what {whose} gave up is stated: {self.given_up}"
         what = noun if kind in ("have", "attribute") else f"favourite {noun}" if kind == "favourite" else kind
         what = _NAMES.get(what, what)
         return f"nothing says your {what}" if whose == "you" else f"nothing says the {what} of {whose}"
