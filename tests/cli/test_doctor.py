@@ -52,7 +52,7 @@ DERIVED = {
     "links": Damage("UPDATE edge SET weight = weight / 2", "have other edges than their vectors give"),
     "what was replaced": Damage("UPDATE fact SET replaced_by = id WHERE topic IS NOT NULL", "marked as replaced"),
     "places in time": Damage("UPDATE turn SET instant = instant + 1 WHERE seq < 4", "sorted by another time"),
-    "work that is owed": Damage(
+    "queued jobs": Damage(
         "UPDATE document SET vector = NULL, scale = NULL; DELETE FROM job", "no job for it is queued"
     ),
     "unreadable vectors": Damage("UPDATE segment SET vectors = x'00'", "cannot be read"),

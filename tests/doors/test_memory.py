@@ -175,7 +175,7 @@ def test_reembedding_switches_and_the_file_remembers(tmp_path: Path) -> None:
 
 
 class Moody:
-    """An embedder that fails when it is told to."""
+    """An embedder that fails on request."""
 
     name, dimension, remote = "moody", 3, False
 

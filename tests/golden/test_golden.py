@@ -1,4 +1,4 @@
-"""Memories that earlier versions wrote are opened by this one with every turn, their past, and the work still owed."""
+"""Memories that earlier versions wrote are opened by this one with every turn, their past, and their queued jobs."""
 
 from __future__ import annotations
 

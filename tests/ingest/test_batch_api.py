@@ -1,4 +1,4 @@
-"""Facts by the provider's Batch API: handed in, remembered in the memory, collected by whoever comes, paid for once."""
+"""Facts by the provider's Batch API: handed in, remembered in the memory, collected by a later call, paid for once."""
 
 from __future__ import annotations
 

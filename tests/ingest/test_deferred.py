@@ -79,7 +79,7 @@ def test_facts_by_a_model_can_be_dropped_and_their_jobs_queued_again(tmp_path: P
 
 
 def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path: Path) -> None:
-    """Found by letting two workers overtake one another: the slower one owed the turn again, or gave it up."""
+    """A slower worker that was overtaken must not queue the turn again or record it as failed."""
     path = tmp_path / "m.evimem"
     with evimem.open(path, llm=ScriptedModel(then=facts_of)) as other:
 

@@ -590,7 +590,7 @@ def a_full_pool_refuses_at_once() -> None:
 
 
 @noticed_by(f"{POOL}::test_a_free_slot_goes_to_the_longest_waiting_request", says="assert")
-def a_place_goes_to_whoever_came_last() -> None:
+def a_place_goes_to_the_latest_caller() -> None:
     honest = Leases.grant
 
     def grant(self: Leases) -> None:
@@ -744,13 +744,13 @@ def digests_are_not_compared() -> None:
 
 @noticed_by(f"{DAMAGE}::test_a_damaged_mark_or_index_file_does_not_matter", says="CRASH|RAW|SILENT|GROWN|assert")
 def a_damaged_index_is_loaded() -> None:
-    def believed(file: Any) -> Any:
+    def unchecked(file: Any) -> Any:
         _, length = ann_file._START.unpack(file.read(ann_file._START.size))
         header = file.read(length)
         file.read(ann_file._SEAL.size)
         return orjson.loads(header)
 
-    ann_file._read_header = believed
+    ann_file._read_header = unchecked
 
 
 @noticed_by(KILLS, says="has no vector|have no vector")

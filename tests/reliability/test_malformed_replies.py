@@ -1,4 +1,4 @@
-"""A malformed reply loses no turn: it is told from one without facts, adds nothing ungrounded, and the next is read."""
+"""A malformed reply loses no turn, is distinguished from one without facts, and adds nothing ungrounded."""
 
 from __future__ import annotations
 
