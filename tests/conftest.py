@@ -24,11 +24,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure() -> None:
-    """Apply the defect that EVIMEM_SABOTAGE names, before any test module is imported."""
-    if "EVIMEM_SABOTAGE" in os.environ:
-        from tests.reliability import sabotage  # noqa: PLC0415 - patches modules of the package
+    """Apply the break that EVIMEM_BREAK names (see tests/breaks), before any test module is imported."""
+    if "EVIMEM_BREAK" in os.environ:
+        from tests.breaks import registry  # noqa: PLC0415 - its breaks import all of the package
 
-        sabotage.start()
+        registry.apply_named()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

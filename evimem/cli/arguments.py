@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from types import ModuleType
+from typing import Any
 
 from .. import __version__
 from .commands import (
@@ -23,6 +24,7 @@ from .commands import (
     trace_command,
 )
 from .exit_codes import MEANINGS
+from .page import visible
 
 COMMANDS: dict[str, ModuleType] = {
     "demo": demo_command,
@@ -43,9 +45,16 @@ COMMANDS: dict[str, ModuleType] = {
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages, which repeat arguments, never steer the terminal."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(visible(message), file)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser. It sets `command` to the module to run and `parser` to the parser of that command."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="evimem",
         description="A conversation memory that finds evidence, and abstains without it. A memory is one file: PATH.",
         epilog=_EPILOG,
@@ -68,8 +77,8 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _output() -> argparse.ArgumentParser:
-    shared = argparse.ArgumentParser(add_help=False)
+def _output() -> _Parser:
+    shared = _Parser(add_help=False)
     group = shared.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print one JSON value instead of text")
     group.add_argument("--plain", action="store_true", help="print plain text without colours, also on a terminal")

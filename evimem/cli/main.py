@@ -12,6 +12,7 @@ from ..errors import EvimemError
 from .arguments import parser
 from .exit_codes import Exit, code_of
 from .open_memory import misused
+from .page import visible
 from .screen import Screen
 
 
@@ -44,7 +45,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _fail(message: str, code: Exit) -> Exit:
-    sys.stderr.write(f"evimem: {' '.join(message.split())}\n")
+    sys.stderr.write(f"evimem: {visible(' '.join(message.split()))}\n")
     return code
 
 

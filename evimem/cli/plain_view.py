@@ -19,7 +19,7 @@ def _rows(block: Block, width: int) -> list[str]:
     if isinstance(block, Heading):
         return [visible(block.text), "-" * min(len(block.text), width)]
     if isinstance(block, Field):
-        label = " " * block.indent + block.label.ljust(block.width)
+        label = " " * block.indent + visible(block.label).ljust(block.width)
         return _wrapped(block.text, width, label, " " * (block.indent + block.width))
     return _wrapped(block.text, width, " " * block.indent, " " * block.indent)
 
@@ -40,7 +40,7 @@ def _table(block: Table) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     rows = ["  ".join(_cell(cell, block, at, widths) for at, cell in enumerate(row)) for row in cells]
     rule = "  ".join("-" * width for width in widths)
-    return [*([block.title] if block.title else []), rows[0], rule, *rows[1:]]
+    return [*([visible(block.title)] if block.title else []), rows[0], rule, *rows[1:]]
 
 
 def _cell(cell: str, block: Table, at: int, widths: Sequence[int]) -> str:

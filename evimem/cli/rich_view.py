@@ -42,7 +42,7 @@ def _renderable(block: Block) -> RenderableType:
         grid = RichTable.grid()
         grid.add_column(width=block.width, no_wrap=True)
         grid.add_column()
-        grid.add_row(Text(block.label, style=_STYLES[block.style]), _text(block.pieces))
+        grid.add_row(Text(visible(block.label), style=_STYLES[block.style]), _text(block.pieces))
         return Padding(grid, (0, 0, 0, block.indent), expand=False)
     text = _text(block.pieces)
     return Padding(text, (0, 0, 0, block.indent), expand=False) if block.indent else text
@@ -56,7 +56,7 @@ def _text(pieces: Sequence[Piece]) -> Text:
 
 
 def _table(block: Table) -> RichTable:
-    table = RichTable(title=block.title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table = RichTable(title=visible(block.title) or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     for column in block.columns:
         table.add_column(column, justify="right" if column in block.right else "left", overflow="fold")
     for row in block.rows:

@@ -44,11 +44,11 @@ class Screen:
 
     def note(self, text: str) -> None:
         """Print a note to stderr."""
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{visible(text)}\n")
 
     def progress(self, label: str, unit: str, total: int | None = None) -> Progress:
         """Return a progress line; `total` is the number of units, None if unknown."""
-        return Progress(sys.stderr, label, unit, total)
+        return Progress(sys.stderr, visible(label), unit, total)
 
 
 def _rich() -> Any:

@@ -1,32 +1,41 @@
-"""Files that are there whole or not at all; and what the system refuses to do with them, as errors of ours."""
+"""Files that are written whole or not at all, private to their owner, with the system's refusals as typed errors."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
+import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import DiskFull, StoreReadOnly
+from ..errors import DiskFull, StoreError, StoreReadOnly
 
 if os.name != "nt":
     import fcntl
 
-_TEMPORARY = (".tmp", ".tmp-wal", ".tmp-shm", ".tmp-journal")
+PRIVATE = 0o600  # a memory and whatever is copied from it are for their owner alone, whatever the umask
+_PRIVATE_FOLDER = 0o700
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# What `temporary_path` or a backup names (process, thread), for a file or its mark or index, and SQLite's companions.
+_TEMPORARY = re.compile(
+    r"(?P<base>(?P<companion>\.(?:ann|mark))?\.[1-9][0-9]*(?:\.[1-9][0-9]*)?\.tmp)(?P<sqlite>-wal|-shm|-journal)?"
+)
+_COMPANIONS = (".ann", ".mark")
+_BEGINNINGS = (b"SQLite format 3\0", b'{"evimem"')  # of a backup and of an export
 
 
 def has_no_room(error: OSError) -> bool:
-    """Return whether it is for want of room that the system refused."""
+    """Return whether the system refused for want of room."""
     return error.errno in _NO_ROOM
 
 
 @contextmanager
 def changing(what: str, kept: str) -> Iterator[None]:
-    """Let what the system refuses be DiskFull or StoreReadOnly; `kept` says what the caller's call has come to."""
+    """Raise DiskFull or StoreReadOnly for what the system refuses in a block; `kept` says what the call has come to."""
     try:
         yield
     except OSError as error:
@@ -36,13 +45,17 @@ def changing(what: str, kept: str) -> Iterator[None]:
 
 
 @contextmanager
-def replace_with(path: Path) -> Iterator[BinaryIO]:
-    """Write a file so that after a crash either the old or the new one is there, whole."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
+    """Write a file so that after a crash either the old or the new one is there, whole.
+
+    Its permissions are those of the file that it replaces, else those of `like`, else the owner's alone.
+    """
+    temporary = temporary_path(path)
     try:
         with claim(temporary) as file:
             yield file
             file.flush()
+            _set_mode(file, _mode_of(path) or (like and _mode_of(like)) or PRIVATE)
             os.fsync(file.fileno())
         temporary.replace(path)
     except BaseException:
@@ -51,33 +64,108 @@ def replace_with(path: Path) -> Iterator[BinaryIO]:
     sync_folder(path.parent)
 
 
+def temporary_path(path: Path) -> Path:
+    """Return where this thread writes a file before it takes its place; `sweep` knows the form of the name."""
+    return path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
+
+
 def claim(temporary: Path) -> BinaryIO:
-    """Open a new file, which `sweep` leaves alone for as long as it is open."""
+    """Open a new private file, which `sweep` leaves alone for as long as it is open."""
     while True:
-        file = temporary.open("wb")
+        file = _open_private(temporary)
+        _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
         _lock(file)
         if temporary.exists():
             return file
-        file.close()  # swept away between the two: once more
+        file.close()  # swept between opening and locking: try again
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file for its owner alone, where there is none; do nothing where there is one.
+
+    No descriptor is opened where the system can do without: closing one that another thread's SQLite has open by then
+    would drop SQLite's locks (POSIX advisory locks belong to the process, not to the descriptor).
+    """
+    with suppress(FileExistsError):
+        try:
+            os.mknod(path, stat.S_IFREG | PRIVATE)
+        except (AttributeError, PermissionError):  # Windows has no mknod, and macOS leaves it to root
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE))
+        path.chmod(PRIVATE)  # a umask may forbid what the owner needs
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its missing parents, each for its owner alone; leave one that is there as it is.
+
+    Raise StoreReadOnly where that cannot be, StoreError for what is no folder's name.
+    """
+    check_name(folder)
+    with changing(f"the folder {str(folder)!r}", "it was not made"):
+        for one in reversed([folder, *folder.parents]):
+            if not one.is_dir():
+                with suppress(FileExistsError):  # another process was first; a file is refused by what follows
+                    one.mkdir(_PRIVATE_FOLDER)
+    if not folder.is_dir():
+        raise StoreError(f"{str(folder)!r} is not a folder; give another path, or move what is there")
+
+
+def check_name(path: Path) -> None:
+    """Raise StoreError for a path that no file can have."""
+    if "\0" in str(path):
+        raise StoreError(f"the path {str(path)!r} has a NUL character, which no file name can have; give another path")
+
+
+def check_target(path: Path) -> None:
+    """Raise StoreError for a path that a file cannot be written to: a folder, a pipe, a device, a name with NUL."""
+    with changing(repr(str(path)), "nothing was written"):
+        kind = kind_of(path)
+        if kind_of(path.parent) != "folder":
+            raise StoreReadOnly(f"the folder {str(path.parent)!r} of {path.name!r} does not exist; create it first")
+    if kind not in (None, "file"):
+        raise StoreError(f"{str(path)!r} is a {kind}; give the path of a new file")
+
+
+def kind_of(path: Path) -> str | None:
+    """Return what lies at a path, links followed: "file", "folder", another kind by name, or None for nothing.
+
+    Raise StoreError for a name that no file can have.
+    """
+    check_name(path)
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFIFO: "named pipe", stat.S_IFSOCK: "socket"}
+    return kinds.get(stat.S_IFMT(mode), "device")
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading. Raise OSError at once for anything else: opening a pipe would wait for a writer.
+
+    Never use it for a file that SQLite may have open in this process: see `create_private`.
+    """
+    return open(path, "rb", opener=_opened_regular)
 
 
 def sweep(path: Path) -> None:
-    """Delete what processes that were killed have left of this file, and of those named after it.
+    """Delete the temporary files that killed processes left of this file and of its companions.
 
-    They may hold text that was erased since. A process that still writes such a file holds a lock on it.
+    They may hold turns that were forgotten since. A process that still writes such a file holds a lock on it. Only
+    names that are made here are looked at, and only files of this user that begin as such a file does.
     """
     with os.scandir(path.parent) as entries:
-        left = [Path(entry) for entry in entries if entry.name.startswith(f"{path.name}.") and _is_temporary(entry)]
-    for file in sorted(left):  # companions of SQLite's after the file that they belong to
-        base = file.with_name(f"{file.name.rpartition('.tmp')[0]}.tmp")
-        if base != file and base.exists():
-            continue
+        left = [(entry.name, found) for entry in entries if (found := _temporary(path, entry))]
+    for name, found in sorted(left, key=lambda one: one[0]):
+        file = path.with_name(name)
+        if found["sqlite"] and file.with_name(path.name + found["base"]).exists():
+            continue  # SQLite's companions of a file go after it
         try:
-            with file.open("rb") as handle:
-                if _lock(handle):
+            with open_regular(file) as handle:
+                named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by no one else
+                if _lock(handle) and (named or _is_ours(handle)):
                     file.unlink()
         except OSError:
-            continue  # another process deleted it first, or we lack the permission
+            continue  # another process was first, or this one may not delete it
 
 
 def sync_folder(folder: Path) -> None:
@@ -91,12 +179,49 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _is_temporary(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(_TEMPORARY) and entry.is_file(follow_symlinks=False)
+def _open_private(path: Path) -> BinaryIO:
+    return open(path, "wb", opener=lambda name, flags: os.open(name, flags, PRIVATE))
+
+
+def _opened_regular(path: str, flags: int) -> int:
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", path)
+    return handle
+
+
+def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
+    """Return the parts of a name that may have been made here for a path, for a file of this user."""
+    if not entry.name.startswith(path.name):
+        return None
+    found = _TEMPORARY.fullmatch(entry.name, len(path.name))
+    if found is None or not entry.is_file(follow_symlinks=False):
+        return None
+    owned = os.name == "nt" or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    return found if owned else None
+
+
+def _is_ours(file: BinaryIO) -> bool:
+    """Return whether a file begins as a backup or an export does, or was killed before its beginning was written."""
+    head = file.read(len(_BEGINNINGS[0]))
+    unwritten = not head.strip(b"\0") and stat.S_IMODE(os.fstat(file.fileno()).st_mode) == PRIVATE
+    return head.startswith(_BEGINNINGS) or unwritten
+
+
+def _mode_of(path: Path) -> int | None:
+    with suppress(OSError):
+        return stat.S_IMODE(path.stat().st_mode)
+    return None
+
+
+def _set_mode(file: BinaryIO, mode: int) -> None:
+    if os.name != "nt":  # where permissions are lists, not bits
+        os.fchmod(file.fileno(), mode)
 
 
 def _lock(file: BinaryIO) -> bool:
-    """Lock a file, unless another has; return whether it is ours, which it never is where there are no locks."""
+    """Lock a file unless another process has; return whether this one holds it, which is never so without locks."""
     if os.name == "nt":
         return True  # there, no process can delete a file that another has open
     try:

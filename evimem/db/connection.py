@@ -26,14 +26,16 @@ from ..errors import (
     StoreReadOnly,
     StoreRolledBack,
 )
+from .atomic_files import changing, create_private
 from .page_slack import MOST_PAGES, left_behind
 from .safe_context import safe_context
 
 APPLICATION_ID = 0x65766D6D  # "evmm", in the file's header: tells a memory from any other SQLite file
 
-# SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes.
+# SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
+# and 3.44 got that fix too, but not the detection (3.51.0) of locks that were dropped because some code of the process
+# opened and closed the file, such as an application that copies or hashes it: there, acknowledged turns are lost.
 _SAFE_SQLITE = (3, 51, 3)
-_FIXED_BRANCHES: dict[tuple[int, ...], int] = {(3, 50): 7, (3, 44): 6}  # older branches, fixed from this release on
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -42,9 +44,12 @@ _PRAGMAS = (
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
 )
+_PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
+_AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
+_HEADER_SIZE = 100  # bytes
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
 
 
@@ -54,15 +59,19 @@ class Connection:
     After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: what SQLite
     holds in memory may then differ from what is on disk. `path` is the file, `vfs` names an apsw VFS, `busy_seconds`
     is how long a statement waits for a lock of another process. Until `trust` is called, closing the handle leaves
-    the file and its WAL as they were found.
+    the file and its WAL as they were found. A missing file is created with mode 0600; with `readonly` it must exist,
+    and SQLite cannot change it.
 
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
     caller derived in memory during such a block may be half done.
     """
 
-    def __init__(self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0) -> None:
+    def __init__(
+        self, path: Path, *, vfs: str | None = None, busy_seconds: float = 5.0, readonly: bool = False
+    ) -> None:
         self.path = path
         self._vfs = vfs
+        self._readonly = readonly
         self._busy_seconds = busy_seconds
         self._give_up_at = 0.0
         # Entered by `with` in the function that uses it: a C lock is then released whatever a signal handler raises.
@@ -76,6 +85,9 @@ class Connection:
         self._file_id: tuple[int, int] | None = None
         self.aborted = 0
         _check_runtime()
+        if not readonly:
+            with changing(repr(str(path)), "nothing was opened"):
+                create_private(path)
         with self._errors, self._lock:
             self._db = self._open()
 
@@ -177,7 +189,7 @@ class Connection:
         with self._errors, self._lock:
             db = self._handle()
             size, count = db.pragma("page_size"), db.pragma("page_count")
-            # Through SQLite's own VFS: closing another descriptor of the file would drop the locks of this process.
+            # Through SQLite's VFS, as in `read_header`: a descriptor of our own would drop the locks of this process.
             file = apsw.VFSFile(self._vfs or "", str(self.path), [_AS_MAIN, 0])
             try:
                 found = list(_left_behind(file, size, min(count, MOST_PAGES)))
@@ -232,11 +244,17 @@ class Connection:
 
     def _open(self) -> apsw.Connection:
         if self._file_id is not None:
-            self._check_same_file()  # else SQLite would create a new file in its place
+            self._check_same_file()  # opened again: the file that was open must still be there
         before = self._file_id or self._current_file_id()
-        db = apsw.Connection(str(self.path), vfs=self._vfs)
+        flags = apsw.SQLITE_OPEN_READONLY if self._readonly else apsw.SQLITE_OPEN_READWRITE
+        db = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
+        if self._readonly:
+            for pragma in _PRAGMAS_TO_READ:
+                db.execute(pragma).fetchall()
+            self._file_id = before
+            return db
         if db.readonly("main"):
             db.close()
             raise StoreReadOnly(f"{str(self.path)!r} can be read but not written; check its permissions")
@@ -346,10 +364,26 @@ def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[in
         yield from ((first + start, first + end) for start, end in left_behind(pages, size, first))
 
 
+def read_header(path: Path, vfs: str | None = None) -> bytes:
+    """Return the first bytes of a regular file, at most 100, and change nothing. Raise StoreError.
+
+    They are read through SQLite, which keeps a descriptor open while a handle of this process holds locks on the file:
+    closing one of our own would drop those locks (fcntl(2): they belong to the process), and another process could
+    then reset the log under that handle.
+    """
+    try:
+        file = apsw.VFSFile(vfs or "", str(path.resolve()), [_AS_MAIN_TO_READ, 0])  # SQLite opens no symbolic link
+        try:
+            return bytes(file.xRead(_HEADER_SIZE, 0))
+        finally:
+            file.xClose()
+    except apsw.Error as error:
+        raise _typed(error, str(path)) from error
+
+
 def _check_runtime() -> None:
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
-    fixed_from = _FIXED_BRANCHES.get(version[:2])
-    if version < _SAFE_SQLITE and (fixed_from is None or version[2] < fixed_from):
+    if version < _SAFE_SQLITE:
         raise StoreError(
             f"SQLite {apsw.sqlite_lib_version()} can lose committed turns; evimem needs "
             f"{'.'.join(map(str, _SAFE_SQLITE))} or later: pip install --upgrade apsw"

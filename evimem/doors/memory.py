@@ -439,23 +439,30 @@ class Memory:
         self._core.store.backup(Path(path))
 
     def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
-        """Write every turn with its facts as lines of JSON, which `import_` reads.
+        """Write every turn with its facts as lines of JSON, which `import_` reads; only the file's owner can read it.
 
         Args:
-            path: The file; replaced if it exists, and only once the export is complete.
+            path: The file. One that exists is replaced once the export is complete, and keeps its permissions.
             progress: Called with the number of turns written since the last call.
+
+        Raises:
+            StoreError: The path is that of a database, a folder or a pipe.
+            DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
         self._core.export(Path(path), progress or _no_progress)
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
-        """Add the turns and facts of an export. Turns that are stored already stay unchanged.
+        """Add the turns and facts of an export, once every line of it was validated.
+
+        Turns that are stored already stay unchanged; one whose id names other content here is reported as refused.
+        After a crash, repeating the call completes the import.
 
         Args:
             path: A file that `export` wrote.
             progress: Called with the number of turns of each batch once it is durable.
 
         Raises:
-            ImportFailed: The file is no export, or a line of it is damaged; batches before that line are stored.
+            ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         return AddReport.of_all(self._run_each(self._core.import_(Path(path)), progress, turn_count))

@@ -32,7 +32,8 @@ def open(
     Without `llm` and with a local embedder, nothing ever leaves the machine.
 
     Args:
-        path: The file; its folder must exist. The other files are named after it.
+        path: The file; its folder must exist. The other files are named after it. A symbolic link is followed; a file
+            with several hard links is refused. Files are created readable by their owner only.
         llm: The chat model that judges, answers and extracts facts: an `OpenAI`, or any object with
             `complete(request)`. Without one, rules do all of it.
         embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default

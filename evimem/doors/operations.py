@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
-from ..calibration.calibrate import (
+from ..calibration.apply_calibration import (
     CalibrationTarget,
-    LabelledQuestion,
     active_calibration,
-    calibrate,
     calibrated_judge,
     calibration_problems,
     gated_judge,
 )
+from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery
 from ..extract import RuleExtractor
+from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, run
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
 from ..ingest.deferred import embed_turns, link_facts
-from ..ingest.export import read_export, write_export
+from ..ingest.export import write_export
+from ..ingest.import_file import import_batches
 from ..judging.judge import Judge
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
@@ -44,7 +45,7 @@ from ..types.budget import Budget
 from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Health
 from ..types.stored import Job, JobKind
 from ..types.trace import Event
-from ..types.values import Fact, Hit, Turn
+from ..types.values import Hit, Turn
 
 T = TypeVar("T")
 TimeInput = datetime | str
@@ -70,7 +71,7 @@ class Core:
         self.embedder: Any = embedder
         self.judge = judge
         self.model = model
-        self.extractor = extractor or self.default_extractor()
+        self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
     def default_extractor() -> Extractor:
@@ -82,15 +83,12 @@ class Core:
         return self._ingest(self.extractor, strict=strict).batches(turns)
 
     def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
-        """Yield a flow for each batch of an export; the facts are those of the file, not extracted again."""
-        exported = ExportedFacts(self.extractor.name)
-        return self._ingest(exported).batches(exported.collect(read_export(path)))
+        """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
+        return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs())
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
-        remote = bool(getattr(self.embedder, "remote", False))
-        jobs: tuple[JobKind, ...] = () if self.judge is None else ("extract",)
-        return Ingestion(extractor, strict=strict, deferred=remote, jobs=jobs)
+        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs())
 
     def search(self, query: str, k: int, filters: Filters, asked_at: TimeInput | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
@@ -208,23 +206,11 @@ class Core:
         """Write every turn with its facts as lines of JSON."""
         write_export(path, self.store.pairs(), progress)
 
+    def _remote(self) -> bool:
+        return bool(getattr(self.embedder, "remote", False))
 
-class ExportedFacts:
-    """An extractor that returns the facts that an export holds for each turn."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._facts: dict[str, tuple[Fact, ...]] = {}
-
-    def collect(self, pairs: Iterable[tuple[Turn, tuple[Fact, ...]]]) -> Iterator[Turn]:
-        """Yield the turns; keep the facts of each until `extract` returns them."""
-        for turn, facts in pairs:
-            self._facts[turn.id] = facts
-            yield turn
-
-    def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        """Return the exported facts of a turn."""
-        return self._facts.pop(turn.id)
+    def _jobs(self) -> tuple[JobKind, ...]:
+        return () if self.judge is None else ("extract",)
 
 
 def parse_time(name: str, value: TimeInput | None) -> datetime | None:

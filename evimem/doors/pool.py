@@ -16,6 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..db.atomic_files import make_folder
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError
 from ..types.reports import EraseReport
@@ -73,7 +74,7 @@ class MemoryPool:
         if not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
             raise InvalidQuery(f"wait_seconds is {wait_seconds!r}; expected seconds from 0 to {threading.TIMEOUT_MAX}")
         self._root = Path(root)
-        self._root.mkdir(parents=True, exist_ok=True)
+        make_folder(self._root)
         self._wait_seconds = wait_seconds
         self._llm = llm
         self._options = options
@@ -102,7 +103,11 @@ class MemoryPool:
             self._wait(lease, gate)
             yield self._prepare(lease).memory
         finally:
-            self._end_at_last(lease)
+            try:
+                self._end(lease)
+            except BaseException:
+                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
+                raise
 
     @asynccontextmanager
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
@@ -165,7 +170,11 @@ class MemoryPool:
             report = opened.memory.forget(everything=True)
             removed = opened.core.store.remove()
         finally:
-            self._end_at_last(lease)
+            try:
+                self._end(lease)
+            except BaseException:
+                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
+                raise
         return report if removed else replace(report, reason=report.reason or _FILE_STAYS)
 
     def __contains__(self, user_id: object) -> bool:
@@ -248,7 +257,7 @@ class MemoryPool:
 
     def _open_file(self, key: str) -> OpenMemory:
         path = self._path(key)
-        path.parent.mkdir(exist_ok=True)
+        make_folder(path.parent)
         core = make_core(path, llm=self._llm, owner=key, **self._options)
         return OpenMemory(core, Memory(core, self._llm))
 
@@ -269,13 +278,6 @@ class MemoryPool:
             self._close(lease.slot)
         with self._guard():
             self._leases.end(lease)
-
-    def _end_at_last(self, lease: Lease) -> None:
-        try:
-            self._end(lease)
-        except BaseException:
-            self._end(lease)  # a signal handler raised, or the memory could not be closed
-            raise
 
     def _end_after(self, lease: Lease, worker: ThreadPoolExecutor) -> Future[None] | None:
         """Have a thread end a lease after the calls that it has begun; return None where there is no thread."""

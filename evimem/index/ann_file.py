@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
-from ..db.atomic_files import replace_with
+from ..db.atomic_files import open_regular, replace_with
 from ..errors import StoreError
 from .effort import Rows, SearchWidth
 from .hnsw import HnswIndex
@@ -49,7 +49,7 @@ def save(path: Path, index: HnswIndex, origin: Origin) -> None:
 
     Raise StoreError, and keep the old one, where a graph takes more room than its vectors and links can.
     """
-    with replace_with(path) as file:
+    with replace_with(path, like=path.with_suffix("")) as file:  # the permissions of the memory
         header = orjson.dumps(
             {
                 "version": _VERSION,
@@ -78,7 +78,7 @@ def load(path: Path, origin: Origin, positions: int, exact: Rows | None = None) 
     Anything wrong with the file is a reason to build the index again, never an error.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return Loaded(_read(file, origin, positions, exact))
     except FileNotFoundError:
         return Loaded(None, f"there is no {path.name!r}")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from ..db.connection import Connection
-from ..db.surrogates import bindable, unbound
+from ..db.text_columns import bindable, unbound
 from ..errors import UNREADABLE
 from ..extract import topic_of
 from ..types.values import Fact, Granularity, TimeSpan

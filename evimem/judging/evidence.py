@@ -59,11 +59,6 @@ class EntityCount:
     needed: int
     total: int
 
-    @property
-    def short(self) -> bool:
-        """Whether an answer may not rest on so little (E7)."""
-        return self.total == 0 or self.found < self.needed
-
 
 @dataclass(frozen=True, slots=True)
 class View:

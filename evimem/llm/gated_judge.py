@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..flow import Flow
-from ..judging.clamps import calibrate, sufficient
+from ..judging.apply_verdict import clamp, sufficient
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..offline.offline_judge import OfflineJudge
 from ..types.values import Tier
@@ -56,5 +56,5 @@ class GatedJudge:
         if found.tier is not Tier.EXACT or (found.probability or 0.0) < self.least:
             return False
         temporal = view.analysis.temporal
-        final = calibrate(found, temporal=temporal, entities=view.entities)
+        final = clamp(found, temporal=temporal, entities=view.entities)
         return sufficient(final.tier, final.confidence, temporal=temporal)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from ..flow import Flow
-from ..judging.clamps import calibrate, single_level, sufficient
+from ..judging.apply_verdict import clamp, single_level, sufficient
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..types.budget import Budget
 from ..types.model import Complete
@@ -85,7 +85,7 @@ class LLMJudge:
         """Return whether the loop will stop after this check: then it needs no next query."""
         leveled = verdict if self.chains else single_level(verdict)
         temporal = view.analysis.temporal
-        final = calibrate(leveled, temporal=temporal, entities=view.entities)
+        final = clamp(leveled, temporal=temporal, entities=view.entities)
         return view.iteration >= view.iterations or sufficient(final.tier, final.confidence, temporal=temporal)
 
 

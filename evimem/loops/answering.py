@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ModelError
 from ..flow import Flow
-from ..judging.clamps import abstention, approximate, manner
+from ..judging.apply_verdict import abstention, approximate, manner
 from ..judging.evidence import Draft, Manner
 from ..types.answer import Answer, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace

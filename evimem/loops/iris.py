@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ModelError
 from ..flow import Flow, roster
-from ..judging.clamps import sufficient
+from ..judging.apply_verdict import sufficient
 from ..judging.evidence import Verdict
 from ..types.answer import Answer
 from ..types.values import Gap

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
-from ..judging.clamps import most_needed, needed
+from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import Analysis, EntityCount, Evidence
 from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns

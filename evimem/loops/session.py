@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import ModelError
 from ..flow import Flow
-from ..judging.apply_verdict import follow
-from ..judging.clamps import calibrate, single_level
+from ..judging.apply_verdict import clamp, follow, single_level
 from ..judging.evidence import Analysis, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, start
 from ..query.analysis import analyse
@@ -181,7 +180,7 @@ class Session:
 
     def _calibrated(self, view: View, verdict: Verdict) -> Verdict:
         leveled = verdict if self.has("tiers") else single_level(verdict)
-        clamped = calibrate(leveled, temporal=self.analysis.temporal, entities=view.entities)
+        clamped = clamp(leveled, temporal=self.analysis.temporal, entities=view.entities)
         gaps = _distinct((*verdict.gaps, *clamped.gaps))
         found = {name: count.found for name, count in view.entities.items()}
         probability = clamped.confidence if verdict.probability is None else verdict.probability

@@ -9,52 +9,65 @@ from pathlib import Path
 
 import orjson
 
-from ..db.atomic_files import has_no_room, replace_with
+from ..db.atomic_files import has_no_room, open_regular, replace_with
 
-EVERY = 64  # commits between two marks; what is lost inside that window goes undetected
+EVERY = 64  # commits between two marks; losing fewer than that goes undetected
+_MAX_SIZE = 4096  # bytes; a mark has some hundred
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The memory that a mark belongs to, and how many commits it had at least."""
+    """The memory that a mark belongs to (`store`, a random id), and how many commits it had at least."""
 
     store: str
     commits: int
 
 
 def mark_path(path: Path) -> Path:
-    """Return where the mark of a memory lies."""
+    """Return the path of a memory's mark."""
     return path.with_name(path.name + ".mark")
 
 
 def read_mark(path: Path) -> Mark | None:
-    """Return the mark of a memory, or None where there is none or it is not readable as one."""
+    """Return the mark of a memory, or None where there is none or it is torn. Raise OSError for what is no file."""
     try:
-        raw = mark_path(path).read_bytes()
+        with open_regular(mark_path(path)) as file:
+            raw = file.read(_MAX_SIZE)
     except FileNotFoundError:
         return None
-    body, _, check = raw.rstrip(b"\n").rpartition(b" ")
-    if blake2b(body, digest_size=8).hexdigest().encode() != check:
+    body, _, checksum = raw.rstrip(b"\n").rpartition(b" ")
+    if _checksum(body) != checksum:
         return None  # a torn mark proves nothing; the next commit writes a whole one
-    fields = orjson.loads(body)
-    return Mark(fields["store"], fields["commits"])
+    try:
+        fields = orjson.loads(body)
+        mark = Mark(fields["store"], fields["commits"])
+    except (ValueError, LookupError, TypeError):
+        return None
+    return mark if type(mark.store) is str and type(mark.commits) is int else None
 
 
 def write_mark(path: Path, mark: Mark) -> None:
-    """Replace the mark in one step that survives a power cut; where there is no room for that, overwrite it."""
+    """Replace the mark of a memory in one step that survives a power cut; overwrite it where there is no room for that.
+
+    A new mark has the permissions of the memory.
+    """
     body = orjson.dumps({"store": mark.store, "commits": mark.commits})
-    line = body + b" " + blake2b(body, digest_size=8).hexdigest().encode() + b"\n"
+    line = body + b" " + _checksum(body) + b"\n"
     try:
-        with replace_with(mark_path(path)) as file:
+        with replace_with(mark_path(path), like=path) as file:
             file.write(line)
     except OSError as error:
-        if not has_no_room(error) or not mark_path(path).exists():
+        if not has_no_room(error) or not mark_path(path).is_file():
             raise
         _overwrite(mark_path(path), line)
 
 
+def _checksum(body: bytes) -> bytes:
+    return blake2b(body, digest_size=8).hexdigest().encode()
+
+
 def _overwrite(path: Path, line: bytes) -> None:
-    """Put a line into the room that a file has: torn by a power cut, it proves nothing and is rewritten."""
+    """Write a line where the old one stands. A power cut may tear it, which the checksum shows."""
     with path.open("rb+") as file:
         file.write(line)
         file.truncate()

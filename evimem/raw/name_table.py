@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..db.connection import Connection
-from ..db.surrogates import bindable
+from ..db.text_columns import bindable
 
 
 class NameTable:

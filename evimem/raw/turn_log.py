@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ..db.connection import Connection
-from ..db.surrogates import bindable, unbound
+from ..db.text_columns import bindable, unbound
 from ..errors import StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Roster
 from ..types.values import Turn

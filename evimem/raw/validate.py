@@ -12,7 +12,7 @@ import orjson
 from ..errors import InvalidTurn
 from ..types.values import Turn
 
-MAX_TEXT = 1 << 20  # bytes of UTF-8
+MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
 ROLES = ("user", "assistant", "system", "tool")
 
@@ -41,6 +41,7 @@ class TurnValidator:
             role=_role(turn.role, speaker),
             metadata=_metadata(turn),
         )
+        _whole_size(whole)
         return replace(whole, id=_name("id", turn.id) if turn.id else self._digest_id(whole))
 
     def _digest_id(self, turn: Turn) -> str:
@@ -93,13 +94,29 @@ def _text(turn: Turn) -> None:
             continue
         if not isinstance(value, str):
             raise InvalidTurn(f"{what} of turn {turn.id!r} is {type(value).__name__}; expected a string")
-        size = len(value.encode("utf-8", "surrogatepass"))
+        size = _bytes(value)
         if size > MAX_TEXT:
             raise InvalidTurn(
                 f"{what} of turn {turn.id!r} has {size} bytes of UTF-8; at most {MAX_TEXT} are kept a turn: split it"
             )
     if not turn.text.strip() and not (turn.caption or "").strip():
         raise InvalidTurn(f"turn {turn.id!r} has neither text nor caption; give one of them, or leave the turn out")
+
+
+def _whole_size(turn: Turn) -> None:
+    if turn.caption is None and not turn.metadata:
+        return  # the size of the text alone was checked
+    parts = {"text": _bytes(turn.text), "caption": _bytes(turn.caption or "")}
+    parts["metadata"] = len(orjson.dumps(turn.metadata)) if turn.metadata else 0
+    if sum(parts.values()) > MAX_TEXT:
+        found = ", ".join(f"{size} of {what}" for what, size in parts.items() if size)
+        raise InvalidTurn(
+            f"turn {turn.id!r} has {sum(parts.values())} bytes ({found}); at most {MAX_TEXT} are kept a turn: split it"
+        )
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _role(role: str | None, speaker: str) -> str:

@@ -60,7 +60,10 @@ class Erasure:
         return self._turns > 0
 
     def where(self, session: str | None, before: datetime | None, as_in: Path | None) -> bool:
-        """Erase a session, what was said before a time, or what another copy forgot; everything without a condition."""
+        """Erase a session, the turns said before a time, those that the copy `as_in` has forgotten, or all of them.
+
+        Raise InvalidQuery, NotAMemory or another StoreError where `as_in` is no readable copy of this memory.
+        """
         if as_in is not None:
             return self.turns(self._layers.raw.seqs(list(forgotten_in_copy(self._layers, as_in))))
         if session is None and before is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from ..db.connection import Connection
 from ..errors import InvalidQuery
 from .layers import Layers
+from .open_file import open_copy
 
 
 def remember_forgotten(layers: Layers, turn_ids: Iterable[str]) -> None:
@@ -25,7 +25,8 @@ def was_forgotten(layers: Layers, turn_id: str) -> bool:
 def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
     """Yield the ids of turns that another copy of this memory has forgotten and does not hold again.
 
-    Raise InvalidQuery where there is no file at the path, or it is no copy of this memory.
+    Raise InvalidQuery where there is no copy of this memory at the path, NotAMemory or another StoreError where it
+    cannot be read.
     """
     digests, held = read_copy(layers, path)
     for page in layers.raw.id_pages():
@@ -34,9 +35,7 @@ def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
 
 def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
     """Return the digests of the ids that another copy has forgotten, and the ids that it holds."""
-    if not path.is_file():
-        raise InvalidQuery(f"there is no memory at {str(path)!r} whose forgetting could be repeated")
-    other = Connection(path)
+    other = open_copy(path)
     try:
         with other.decoding(), other.reading():
             if other.value("SELECT value FROM meta WHERE key = 'store'") != layers.meta("store"):

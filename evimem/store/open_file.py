@@ -1,33 +1,56 @@
-"""Opening a memory: is it one, is it whole, is it the one that was closed?"""
+"""Opening a memory: is the path a memory, is the file whole, and is it the one that was closed last?"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ..db.atomic_files import changing, sweep
-from ..db.connection import APPLICATION_ID, Connection
-from ..db.schema import migrate, version
-from ..errors import NotAMemory, StoreReadOnly, StoreRolledBack
+from ..db.atomic_files import changing, kind_of, sweep
+from ..db.connection import Connection, read_header
+from ..db.file_header import is_memory
+from ..db.schema import MIGRATIONS, migrate, version
+from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark
 
 
-def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
-    """Open or create a memory. Raise StoreRolledBack for one that its mark says held more than it does.
+def real_path(path: Path) -> Path:
+    """Return where a memory lies: a symbolic link is followed, so that all its names share one log and one mark.
 
-    What is refused is left byte for byte as it was: the file and its log may be all there is to put things right.
+    Raise NotAMemory for a path that is no regular file, such as a folder or a pipe, and StoreError for a name that no
+    file can have or a file with several names (hard links): SQLite keeps a log per name, so that a second name would
+    open the file without the commits in the first one's log, and damage it.
+    """
+    with changing(repr(str(path)), "nothing was opened"):
+        kind = kind_of(path)
+        names = path.stat().st_nlink if kind == "file" else 1
+        found = path.resolve() if path.is_symlink() else path
+    if kind not in (None, "file"):
+        raise NotAMemory(f"{str(path)!r} is a {kind}; give the path of a memory or of a new file")
+    if names > 1:
+        raise StoreError(
+            f"{str(path)!r} has {names} names (hard links), each with a log of its own, which would damage it; "
+            "copy it to a new file with no process using it, and put the copy in its place"
+        )
+    return found
+
+
+def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection:
+    """Open or create a memory at a path that `real_path` returned.
+
+    Raise StoreRolledBack where its mark says that it held more, NotAMemory for a file of another program. A file that
+    is refused stays byte for byte as it was, its log too: they may be all there is to restore from.
     """
     if not path.parent.is_dir():
         raise StoreReadOnly(
             f"the folder {str(path.parent)!r} of the memory {path.name!r} does not exist; create it first"
         )
-    mark = read_mark(path)
-    _check_there(path, mark)
-    _check_ours(path)
+    mark = _mark(path)
+    _check_not_lost(path, mark)
+    _check_is_memory(path, vfs)
     db = Connection(path, vfs=vfs, busy_seconds=busy_seconds)
     try:
         with db.decoding():
             if mark is not None:
-                _check(db, mark)
+                _check_mark(db, mark)
             migrate(db)
     except BaseException:
         db.close()
@@ -37,30 +60,72 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float) -> Connection
     return db
 
 
+def open_copy(path: Path) -> Connection:
+    """Open another memory to read it; SQLite cannot change it.
+
+    Raise InvalidQuery where there is no file, and what `open_checked` raises for a file that is no memory, an empty
+    one among them, or that is not what its mark says.
+    """
+    with changing(repr(str(path)), "nothing was read"):
+        if kind_of(path) != "file":
+            raise InvalidQuery(f"there is no memory at {str(path)!r}: {kind_of(path) or 'nothing'} is there")
+    path = real_path(path)
+    mark = _mark(path)
+    _check_not_lost(path, mark)
+    if not path.stat().st_size:
+        raise NotAMemory(f"{str(path)!r} is an empty file; give the path of a memory")
+    _check_is_memory(path, None)
+    db = Connection(path, readonly=True)
+    try:
+        with db.decoding():
+            _check_schema(db)
+            if mark is not None:
+                _check_mark(db, mark)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 def drop_mark(path: Path) -> None:
-    """Delete the mark of a memory that is to be deleted, and what a crash may have left of one."""
+    """Delete the mark of a memory that is being deleted, and temporary files of both."""
     mark_path(path).unlink(missing_ok=True)
     sweep(path)
 
 
 def notes(path: Path) -> list[str]:
-    """Return problems of the files next to a memory that is not open yet; opening it repairs them."""
-    if not path.is_file() or not path.stat().st_size or read_mark(path) is not None:
+    """Return what is odd about the files next to a memory that is not open yet; opening it corrects that."""
+    if kind_of(path) != "file" or not path.stat().st_size:
         return []
-    mark = mark_path(path)
-    state = "cannot be read" if mark.exists() else "is missing"
-    return [f"the mark {mark.name!r} {state}, so that a rollback of the memory could not be detected; it is rewritten"]
+    mark = mark_path(real_path(path))
+    try:
+        if read_mark(real_path(path)) is not None:
+            return []
+        state = "cannot be read" if mark.exists() else "is missing"
+    except OSError:
+        state = "cannot be read"
+    return [f"the mark {mark.name!r} {state}, so that a rollback of the memory would go unnoticed; it is rewritten"]
 
 
 def save_mark(db: Connection) -> None:
-    """Write down how many commits are durable, and in which memory."""
+    """Write into the mark which memory this is, and how many of its commits are durable."""
     what = f"{mark_path(db.path).name!r} next to {str(db.path)!r}"
-    with db.writing(), changing(what, "what was committed is kept"):  # one at a time, so that the mark never goes back
+    with db.writing(), changing(what, "what was committed is kept"):  # one at a time: the count never goes back
         write_mark(db.path, _now(db))
 
 
-def _check_there(path: Path, mark: Mark | None) -> None:
-    """Raise StoreRolledBack for a file that is missing or empty where its companions say that it held something."""
+def _mark(path: Path) -> Mark | None:
+    try:
+        return read_mark(path)
+    except OSError as error:
+        raise StoreReadOnly(
+            f"the mark {mark_path(path).name!r} next to {str(path)!r} cannot be read ({error}); make it readable, or "
+            "move it away"
+        ) from error
+
+
+def _check_not_lost(path: Path, mark: Mark | None) -> None:
+    """Raise StoreRolledBack for a missing or empty file whose mark or log says that it held something."""
     if path.exists() and path.stat().st_size:
         return
     state = "is empty" if path.exists() else "is missing"
@@ -71,13 +136,15 @@ def _check_there(path: Path, mark: Mark | None) -> None:
         raise StoreRolledBack(f"{str(path)!r} {state} but its log {log.name!r} is not; {_cure(path)}")
 
 
-def _check_ours(path: Path) -> None:
-    """Raise NotAMemory for what does not begin as a memory does, before SQLite could change a byte of it."""
-    if not path.is_file() or path.with_name(f"{path.name}-journal").exists():
-        return  # with a journal, SQLite first undoes what a crash interrupted
-    with path.open("rb") as file:
-        head = file.read(100)
-    if head and (head[:16] != b"SQLite format 3\x00" or int.from_bytes(head[68:72], "big") != APPLICATION_ID):
+def _check_is_memory(path: Path, vfs: str | None) -> None:
+    """Raise NotAMemory for a file that does not begin as a memory does, before SQLite could change a byte of it."""
+    if not path.exists():
+        return
+    header = read_header(path, vfs)
+    # Beside a rollback journal, a memory whose creation was interrupted may have no header yet; SQLite undoes it. The
+    # application id is in the first header that is ever written, so that any other id is another program's.
+    interrupted = path.with_name(f"{path.name}-journal").exists() and not header.strip(b"\0")
+    if header and not interrupted and not is_memory(header):
         raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
 
 
@@ -86,7 +153,8 @@ def _now(db: Connection) -> Mark:
     return Mark(values["store"], int(values["commits"]))
 
 
-def _check(db: Connection, mark: Mark) -> None:
+def _check_mark(db: Connection, mark: Mark) -> None:
+    """Raise StoreRolledBack for another memory than the mark's, or for one with fewer commits."""
     if not version(db):
         raise StoreRolledBack(f"{str(db.path)!r} holds nothing but held {mark.commits} commits; {_cure(db.path)}")
     now = _now(db)
@@ -98,6 +166,15 @@ def _check(db: Connection, mark: Mark) -> None:
         raise StoreRolledBack(
             f"{str(db.path)!r} is older than it was: {now.commits} commits of at least {mark.commits}; {_cure(db.path)}"
         )
+
+
+def _check_schema(db: Connection) -> None:
+    """Raise NewerSchema for a later schema than is known here, NotAMemory for none."""
+    found = version(db)
+    if not found:
+        raise NotAMemory(f"{str(db.path)!r} is a memory without tables yet; give the path of one that was used")
+    if found > len(MIGRATIONS):
+        raise NewerSchema(str(db.path), found, len(MIGRATIONS))
 
 
 def _cure(path: Path) -> str:

@@ -19,7 +19,7 @@ from .backup import write_backup
 from .file_identity import check_identity
 from .handle import StoreHandle
 from .layers import Layers
-from .open_file import open_checked
+from .open_file import open_checked, real_path
 
 
 class SqliteStore:
@@ -58,7 +58,7 @@ class SqliteStore:
             EmbedderMismatch, DimensionMismatch: The file was made with another embedder.
             StoreError: The file cannot be opened; see its subclasses.
         """
-        self.path = path
+        self.path = path = real_path(path)
         db = open_checked(path, vfs, busy_seconds)
         try:
             with db.decoding():

@@ -46,7 +46,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch, user: str, what: str = "make_core")
     def slow(path: Path, **options: Any) -> Any:
         if key_of(user) in path.name:
             begun.set()
-            over.wait(PATIENCE)
+            over.wait(6 * PATIENCE)
         return honest(path, **options)
 
     monkeypatch.setattr(evimem.doors.pool, "make_core", slow)
@@ -243,7 +243,7 @@ def test_closing_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: py
     def slow(memory: evimem.Memory) -> None:
         if key_of("ana") in str(memory):
             begun.set()
-            over.wait(PATIENCE)
+            over.wait(6 * PATIENCE)
         honest(memory)
 
     with pool_at(tmp_path, capacity=2) as pool, ThreadPoolExecutor(2) as threads:
@@ -253,9 +253,10 @@ def test_closing_one_file_holds_up_no_other_user(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(evimem.Memory, "close", slow)
         evicting = threads.submit(visit, pool, "cy")
         assert begun.wait(PATIENCE)
-        with pool.open("bo") as memory:
-            memory.extend([said(0)])
-        over.set()
+        try:
+            assert threads.submit(visit, pool, "bo").result(PATIENCE) == 0
+        finally:
+            over.set()
         assert evicting.result(PATIENCE) == 0
 
 

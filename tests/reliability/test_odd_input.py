@@ -42,7 +42,7 @@ def odd(random: Random, most: int = 5) -> str:
     return random.choice(("", " ")).join(parts)
 
 
-def kept(memory: Memory, count: int) -> None:
+def fill(memory: Memory, count: int) -> None:
     times = [NOON + timedelta(minutes=number) for number in range(count)]
     memory.extend([Turn(f"t{number}", "s", "Mira", f"I like tea {number}.", time) for number, time in enumerate(times)])
 
@@ -72,20 +72,20 @@ def test_an_odd_text_is_kept_verbatim_and_found(disk: Path, seed: int, count: in
 def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
     for text in ("é\ud800\x00" * (MAX_TEXT // 6) + " zq", "zq " + "x" * (MAX_TEXT - 3)):
         with open_memory(disk / f"{len(text)}.evimem") as memory:
-            kept(memory, 5)
+            fill(memory, 5)
             memory.add("Mira", text, time=NOON, id="long")
             assert memory.turn("long").text == text
             assert memory.search("zq", k=1)[0].turn.id == "long"
 
 
 @pytest.mark.parametrize("count", sizes(10_000, nightly=100_000, reduced=300))
-def test_no_query_id_or_filter_reaches_sqlite_as_anything_but_a_value(
+def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
     """The SQL statements of odd texts are, letter by letter, those of plain words."""
     random = Random(seed)
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
-        kept(memory, 40)
+        fill(memory, 40)
         before, there = dump(memory), list(memory.turns())
         statements: dict[str, None] = {}
 
@@ -189,7 +189,7 @@ def deep(levels: int) -> list[object]:
 @pytest.mark.parametrize("case", REFUSED)
 def test_invalid_input_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
     with open_memory(disk / "m.evimem") as memory:
-        kept(memory, 5)
+        fill(memory, 5)
         before = dump(memory)
         with pytest.raises((InvalidTurn, InvalidQuery, UnknownTurn)) as caught:
             REFUSED[case](memory)

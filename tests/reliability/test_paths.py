@@ -48,7 +48,7 @@ def text_of(pool: MemoryPool, user: str) -> list[str]:
 
 @pytest.mark.parametrize("linked", [False, True], ids=["a folder", "a link to one"])
 @pytest.mark.parametrize("count", sizes(300, nightly=2_000, reduced=60))
-def test_no_name_leads_out_of_the_folder_and_no_two_share_a_memory(
+def test_no_user_id_leads_out_of_the_folder_or_to_another_users_memory(
     disk: Path, seed: int, count: int, linked: bool, tell: Callable[[str], None]
 ) -> None:
     root = disk / "deep" / "pool"
@@ -82,7 +82,7 @@ def test_an_invalid_user_id_is_refused(disk: Path, user: object) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), TWINS)
-def test_a_name_matches_itself_alone(disk: Path, one: str, other: str) -> None:
+def test_similar_user_ids_have_separate_memories(disk: Path, one: str, other: str) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         put(pool, one, "I have a secret.")
         assert text_of(pool, other) == []

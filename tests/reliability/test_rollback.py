@@ -138,7 +138,7 @@ REFUSED_AFTER_A_CRASH: dict[str, tuple[Callable[[Kit], object], type[EvimemError
     "the log stands beside an empty file": (lambda k: (cut(k.path, 0), k.mark.unlink()), StoreRolledBack),
 }
 
-TAKEN: dict[str, Callable[[Kit], object]] = {
+ACCEPTED: dict[str, Callable[[Kit], object]] = {
     "the mark is missing": lambda k: k.mark.unlink(),
     "the mark is torn": lambda k: cut(k.mark, 20),
     "the mark is empty": lambda k: cut(k.mark, 0),
@@ -183,9 +183,9 @@ def test_a_memory_that_lost_its_log_is_refused_and_not_changed(crashed: Kit, cas
     check_refused(crashed, *REFUSED_AFTER_A_CRASH[case])
 
 
-@pytest.mark.parametrize("case", TAKEN)
+@pytest.mark.parametrize("case", ACCEPTED)
 def test_a_harmless_difference_opens_with_every_turn(kit: Kit, case: str) -> None:
-    TAKEN[case](kit)
+    ACCEPTED[case](kit)
     with open_memory(kit.path) as memory:
         assert [turn.id for turn in memory.turns()] == [f"t{number}" for number in range(40)]
         assert memory.check().problems == ()

@@ -1,14 +1,15 @@
-"""The table in README.md is complete: the tests and sabotages it names exist, none is left out, no row is missing."""
+"""The table in README.md is complete: the tests and breaks it names exist, none is left out, no row is missing."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 from pathlib import Path
 
 import pytest
 
-from .sabotage import SABOTAGES
+from tests.breaks.registry import ROOT, Gate, all_breaks
 
 HERE = Path(__file__).parent
 ROWS = dict(re.findall(r"^\| (R\d\d) \| (.*) \|$", (HERE / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
@@ -21,10 +22,11 @@ def functions_of(file: Path) -> set[str]:
 
 
 def named(row: str) -> tuple[list[tuple[str, str]], set[str]]:
-    """Return the tests and the sabotages that a row names."""
-    tests, _, sabotages = row.partition(" ~ ")
+    """Return the tests, as paths from the root and functions, and the breaks that a row names."""
+    tests, _, breaks = row.partition(" ~ ")
     found = re.findall(r"`([\w./]+\.py)::(\w+)`", tests)
-    return found, set(re.findall(r"`(\w+)`", sabotages))
+    paths = [(os.path.relpath(HERE / file, ROOT).replace(os.sep, "/"), name) for file, name in found]
+    return paths, set(re.findall(r"`(\w+)`", breaks))
 
 
 def test_every_row_is_there() -> None:
@@ -32,18 +34,25 @@ def test_every_row_is_there() -> None:
 
 
 @pytest.mark.parametrize("row", sorted(ROWS.keys() - NOT_YET))
-def test_tests_and_sabotages_named_in_a_row_exist(row: str) -> None:
-    tests, sabotages = named(ROWS[row])
-    missing = [f"{file}::{name}" for file, name in tests if name not in functions_of(HERE / file)]
+def test_tests_and_breaks_named_in_a_row_exist(row: str) -> None:
+    tests, breaks = named(ROWS[row])
+    missing = [f"{file}::{name}" for file, name in tests if name not in functions_of(ROOT / file)]
     assert tests
     assert missing == []
-    assert sabotages
-    assert sabotages <= {name.partition(":")[0] for name in SABOTAGES}
+    assert breaks
+    assert breaks <= all_breaks().keys()
 
 
-def test_every_sabotage_stands_in_the_row_of_its_gate() -> None:
-    for name, sabotage in SABOTAGES.items():
-        file, _, test = sabotage.gate.partition("::")
-        rows = [row for row in ROWS if name.partition(":")[0] in named(ROWS[row])[1]]
-        gates = [one for row in rows for one in named(ROWS[row])[0]]
-        assert any(file == at and test in ("", what) for at, what in gates), f"{name} stands in no row of its gate"
+def stands_in_a_row(name: str, gate: Gate) -> bool:
+    """Return whether a row names both the break and its gate, or any test of its gate's file where it is a file."""
+    rows = [named(row) for row in ROWS.values()]
+    return any(
+        name in breaks and any(gate.file == file and gate.function in ("", test) for file, test in tests)
+        for tests, breaks in rows
+    )
+
+
+def test_every_break_stands_in_the_row_of_its_gate() -> None:
+    gates = [(name, gate) for name, one in all_breaks().items() for gate in one.gates]
+    elsewhere = [(name, gate) for name, gate in gates if not gate.file.startswith("tests/statements/")]
+    assert [f"{name}: {gate.test}" for name, gate in elsewhere if not stands_in_a_row(name, gate)] == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,7 @@ from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Trace
 
-from . import broken
-
 PUPPY = "We adopted a puppy last Friday, his name is Biscuit."
-
-if "EVIMEM_BREAK" in os.environ:
-    broken.BREAKS[os.environ["EVIMEM_BREAK"]]()
 
 
 def verdict(tier: str = "exact", confidence: float = 0.9, **fields: Any) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 import evimem
 
+from ...db.atomic_files import make_folder
 from ...errors import InvalidQuery
 from ...loaders import FORMATS, Conversation, RefusedItem, detect, load, raise_refused
 from ...loaders.locomo_format import known_file
@@ -111,7 +112,7 @@ def _memory_of(conversation: Conversation, options: argparse.Namespace) -> Path:
             f"{str(options.file)!r} holds several conversations but {str(path)!r} is one file; give a folder, or "
             f"--only {conversation.name} to add one of them"
         )
-    path.mkdir(parents=True, exist_ok=True)
+    make_folder(path)
     return path / f"{_file_name(conversation.name)}.evimem"
 
 

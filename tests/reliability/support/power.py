@@ -100,7 +100,11 @@ def logged(log: Log) -> Iterator[str]:
 
 @contextmanager
 def _logged_files(log: Log) -> Iterator[None]:
-    fsync, rename, unlink = os.fsync, Path.replace, Path.unlink
+    fsync, rename, unlink, mknod = os.fsync, Path.replace, Path.unlink, os.mknod
+
+    def logged_mknod(path: Any, mode: int) -> None:
+        mknod(path, mode)
+        log.ops.append(("create", str(path)))
 
     def logged_fsync(handle: int) -> None:
         fsync(handle)
@@ -121,6 +125,7 @@ def _logged_files(log: Log) -> Iterator[None]:
 
     with (
         patch("os.fsync", logged_fsync),
+        patch("os.mknod", logged_mknod),
         patch.object(Path, "replace", logged_rename),
         patch.object(Path, "unlink", logged_unlink),
     ):

@@ -1,4 +1,4 @@
-"""The sizes of a gate: usual, nightly, and reduced, for runs under a sabotage."""
+"""The sizes of a gate: usual, nightly, and reduced, for runs under a deliberate break."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 SEED = int(os.environ.get("EVIMEM_SEED", "20240312"))
-REDUCED = "EVIMEM_SABOTAGE" in os.environ and os.environ.get("EVIMEM_SIZE") != "usual"
+REDUCED = "EVIMEM_BREAK" in os.environ and os.environ.get("EVIMEM_SIZE") != "usual"
 
 
 def sizes(usual: int, *, nightly: int | None = None, reduced: int | None = None) -> list[Any]:

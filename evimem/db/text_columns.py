@@ -1,4 +1,4 @@
-"""Text with lone surrogates, which SQLite cannot store as text."""
+"""Text as SQLite can hold it, and back: lone surrogates are no UTF-8, and are kept as bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def bindable(text: str) -> str | bytes:
-    """Return text as SQLite can store it: as bytes if it has lone surrogates, which are not valid UTF-8."""
+    """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -15,5 +15,5 @@ def bindable(text: str) -> str | bytes:
 
 
 def unbound(value: Any) -> str:
-    """Return the text that was given to `bindable`."""
+    """Return the text that `bindable` made bindable."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evimem.judging.clamps import abstention, approximate, calibrate, manner, needed, sufficient
+from evimem.judging.apply_verdict import abstention, approximate, clamp, is_short, manner, needed, sufficient
 from evimem.judging.evidence import EntityCount, Verdict
 from evimem.types.budget import Budget
 from evimem.types.values import Gap, Tier
@@ -26,23 +26,23 @@ SHORT = {"Mira": EntityCount(found=1, needed=2, total=9)}
 def test_a_temporal_question_has_a_floor_for_exact_and_caps_below(
     tier: Tier, confidence: float, expected: float
 ) -> None:
-    assert calibrate(Verdict(tier, confidence), temporal=True, entities=ENOUGH).confidence == expected
+    assert clamp(Verdict(tier, confidence), temporal=True, entities=ENOUGH).confidence == expected
 
 
 def test_a_general_question_keeps_the_judges_confidence() -> None:
-    assert calibrate(Verdict(Tier.EXACT, 0.6), temporal=False, entities=ENOUGH).confidence == 0.6
+    assert clamp(Verdict(Tier.EXACT, 0.6), temporal=False, entities=ENOUGH).confidence == 0.6
 
 
 @pytest.mark.parametrize(("temporal", "expected"), [(False, 0.60), (True, 0.50)])
 def test_too_few_facts_about_an_entity_downgrade_after_the_floor(temporal: bool, expected: float) -> None:
-    clamped = calibrate(Verdict(Tier.EXACT, 0.99), temporal=temporal, entities=SHORT)
+    clamped = clamp(Verdict(Tier.EXACT, 0.99), temporal=temporal, entities=SHORT)
     assert (clamped.tier, clamped.confidence) == (Tier.PARTIAL, expected)
     assert [gap.kind for gap in clamped.gaps] == ["entity"]
     assert "Mira" in clamped.gaps[0].text
 
 
 def test_nothing_relevant_stays_nothing_relevant() -> None:
-    assert calibrate(Verdict(Tier.NONE, 0.9), temporal=False, entities=SHORT).tier is Tier.NONE
+    assert clamp(Verdict(Tier.NONE, 0.9), temporal=False, entities=SHORT).tier is Tier.NONE
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_entity_needs_what_the_memory_can_give(total: int, delta: int | str, 
 
 
 def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed() -> None:
-    assert EntityCount(found=0, needed=1, total=0).short
+    assert is_short(EntityCount(found=0, needed=1, total=0))
 
 
 @pytest.mark.parametrize(

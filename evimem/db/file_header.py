@@ -1,0 +1,20 @@
+"""What the first bytes of a file say: whether it is a SQLite database, and whether it is a memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .atomic_files import kind_of
+from .connection import APPLICATION_ID, read_header
+
+_MAGIC = b"SQLite format 3\0"  # the header's fields: sqlite.org/fileformat.html, section 1.3
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a path holds a SQLite database of any program. Raise StoreError where it cannot be read."""
+    return kind_of(path) == "file" and read_header(path)[: len(_MAGIC)] == _MAGIC
+
+
+def is_memory(header: bytes) -> bool:
+    """Return whether a file that begins so is a memory: a SQLite database with our application id."""
+    return header[: len(_MAGIC)] == _MAGIC and int.from_bytes(header[68:72], "big") == APPLICATION_ID

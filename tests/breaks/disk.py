@@ -1,0 +1,167 @@
+"""Breaks of lost, exchanged and damaged files, failing and full disks."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import apsw
+import orjson
+
+from evimem import AddReport, StoreError, TurnStatus
+from evimem.db import atomic_files, connection
+from evimem.db.connection import Connection
+from evimem.index import ann_file
+from evimem.index.hnsw import HnswIndex
+from evimem.raw import turn_log
+from evimem.store import ann, open_file, sqlite
+from evimem.store.layers import Layers
+from evimem.store.sqlite import SqliteStore
+from tests.breaks.gates import DAMAGE, FAULTS, ROLLBACK, SYNCS
+from tests.breaks.patch import opened_with, put
+from tests.breaks.registry import breaks
+
+
+@breaks(
+    gate=f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed",
+    says="what was refused was changed",
+)
+def a_missing_file_is_created_again() -> None:
+    put(open_file, "_check_not_lost", lambda path, mark: None)
+
+
+@breaks(gate=f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed", says="DID NOT RAISE")
+def the_mark_is_not_compared() -> None:
+    put(open_file, "_check_mark", lambda db, mark: None)
+
+
+@breaks(
+    gate=f"{ROLLBACK}::test_a_memory_that_lost_its_log_is_refused_and_not_changed", says="what was refused was changed"
+)
+def a_refused_file_is_checkpointed() -> None:
+    opened_with(lambda db: db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0))
+
+
+@breaks(gate=f"{ROLLBACK}::test_a_users_file_is_not_opened_for_another", says="DID NOT RAISE")
+def owners_are_not_compared() -> None:
+    honest = sqlite.check_identity
+
+    def check(layers: Layers, name: str, dimension: int, owner: str | None) -> None:
+        honest(layers, name, dimension, None if layers.meta("owner") else owner)
+
+    put(sqlite, "check_identity", check)
+
+
+@breaks(gate=f"{ROLLBACK}::test_writing_to_a_deleted_or_replaced_file_is_refused", says="DID NOT RAISE")
+def a_deleted_file_is_not_noticed() -> None:
+    put(Connection, "_check_same_file", lambda self: None)
+
+
+@breaks(gate=FAULTS, says="apsw|IOError|FullError")
+def sqlite_errors_escape() -> None:
+    put(connection, "_typed", lambda error, path: error)
+
+
+@breaks(gate=SYNCS, says="acknowledged turns are missing")
+def pragmas_are_not_run_to_their_end() -> None:
+    def opened(self: Connection) -> apsw.Connection:
+        db = apsw.Connection(str(self.path), vfs=self._vfs)
+        if not db.pragma("page_count"):
+            db.execute(f"PRAGMA application_id={connection.APPLICATION_ID}")
+        for pragma in connection._PRAGMAS:
+            db.execute(pragma)
+        self._file_id = self._file_id or self._current_file_id()
+        return db
+
+    put(Connection, "_open", opened)
+
+
+@breaks(gate=FAULTS, says="within a transaction|acknowledged turns are missing|StoreReadOnly")
+def a_handle_is_reused_after_a_failed_commit() -> None:
+    put(Connection, "_handle", lambda self: self._db)
+    put(Connection, "_rollback", lambda self, error: None)
+
+
+@breaks(gate=FAULTS, says="Error")
+def a_handle_is_never_reopened() -> None:
+    honest = Connection._open
+
+    def once(self: Connection) -> apsw.Connection:
+        if hasattr(self, "_db"):
+            raise apsw.IOError("the handle is gone")
+        return honest(self)
+
+    put(Connection, "_open", once)
+
+
+@breaks(gate=FAULTS, says="acknowledged turns are missing|half of a batch|UnknownTurn")
+def a_failed_commit_is_reported_as_done() -> None:
+    honest = SqliteStore.write
+
+    def write(self: SqliteStore, entries: Any, *, strict: bool = False) -> Any:
+        try:
+            return honest(self, entries, strict=strict)
+        except StoreError:
+            return AddReport.of([TurnStatus(entry.turn.id, "added") for entry in entries], 0)
+
+    put(SqliteStore, "write", write)
+
+
+@breaks(
+    gate="tests/reliability/test_disk_full.py::test_a_limit_on_the_size_of_files_is_reported_as_disk_full",
+    says="StoreError",
+)
+def size_limits_are_not_reported_as_disk_full() -> None:
+    put(connection, "_NO_ROOM", set())
+
+
+@breaks(
+    gate="tests/index/test_ann_file.py::test_a_graph_that_writes_far_too_much_is_cut_off_and_the_old_one_stays",
+    says="DID NOT RAISE",
+)
+def an_index_may_fill_the_disk() -> None:
+    put(ann_file, "most_bytes", lambda vectors, dimension: 1 << 60)
+
+
+@breaks(
+    gate="tests/reliability/test_disk_full.py::test_a_memory_works_without_an_index_that_does_not_fit", says="OSError"
+)
+def os_errors_of_the_index_file_escape() -> None:
+    put(atomic_files, "has_no_room", lambda error: False)
+    put(ann, "changing", lambda what, kept: nullcontext())
+
+
+@breaks(gate=f"{DAMAGE}::test_flipped_bits_never_alter_a_turn", says="SILENT: an altered turn was served")
+def digests_are_not_compared() -> None:
+    honest = turn_log.digest
+
+    class Agreeable(bytes):
+        __hash__ = bytes.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    put(turn_log, "digest", lambda turn: Agreeable(honest(turn)))
+
+
+@breaks(gate=f"{DAMAGE}::test_a_damaged_mark_or_index_file_does_not_matter", says="CRASH|RAW|SILENT|GROWN|assert")
+def a_damaged_index_is_loaded() -> None:
+    def unchecked(file: Any) -> Any:
+        _, length = ann_file._START.unpack(file.read(ann_file._START.size))
+        header = file.read(length)
+        file.read(ann_file._SEAL.size)
+        return orjson.loads(header)
+
+    put(ann_file, "_read_header", unchecked)
+
+
+@breaks(gate="tests/reliability/test_lost_index.py", says="assert 0.* >= 0.95")
+def unindexed_vectors_are_not_searched() -> None:
+    add, init = HnswIndex.add, ann.CompleteIndex.__init__
+
+    def without(self: ann.CompleteIndex, *args: Any) -> None:
+        init(self, *args)
+        self._unindexed = self._unindexed[:0]
+
+    put(HnswIndex, "add", lambda self, positions, vectors: add(self, positions[::2], vectors[::2]))
+    put(ann.CompleteIndex, "__init__", without)

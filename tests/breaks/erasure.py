@@ -1,0 +1,112 @@
+"""Breaks of forgetting, and rows derived from forgotten turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evimem.db import schema
+from evimem.db.connection import Connection
+from evimem.edges import EdgeGraph
+from evimem.index.segments import Segments
+from evimem.index.supersede import Supersession
+from evimem.store import check, erase, forgotten_ids
+from evimem.store.ann import AnnIndexCache
+from evimem.store.handle import StoreHandle
+from tests.breaks.gates import DERIVED, ERASURE, MACHINE
+from tests.breaks.patch import opened_with, put
+from tests.breaks.registry import breaks
+
+
+@breaks(gate=ERASURE, says="m.evimem")
+def deletion_is_not_secure() -> None:
+    opened_with(lambda db: db.execute("PRAGMA secure_delete=OFF"))
+
+
+@breaks(gate=ERASURE, says="evimem")
+def traces_outlive_cited_turns() -> None:
+    put(erase, "drop_traces_of", lambda layers, seqs: None)
+
+
+@breaks(gate=ERASURE, says="ann")
+def the_vector_index_survives_forgetting() -> None:
+    put(AnnIndexCache, "drop", lambda self: None)
+
+
+@breaks(gate=ERASURE, says="wal")
+def the_log_is_not_emptied() -> None:
+    put(Connection, "checkpoint", lambda self, *, wait=True: True)
+    put(Connection, "blank", lambda self: True)
+
+
+@breaks(gate=ERASURE, says="vector")
+@breaks(gate=MACHINE, says="the index holds what is no turn|has a vector that is not what was stored")
+def sealed_vectors_of_forgotten_turns_stay() -> None:
+    honest = Connection.patch
+
+    def patch(self: Connection, table: str, column: str, rowid: int, pieces: Any) -> None:
+        if column != "vectors":
+            honest(self, table, column, rowid, pieces)
+
+    put(Connection, "patch", patch)
+
+
+@breaks(gate="tests/reliability/test_erasure.py::test_a_backup_can_repeat_later_erasures", says="the backup remembers")
+def erasures_of_a_copy_are_not_repeated() -> None:
+    put(forgotten_ids, "read_copy", lambda layers, path: (set(), set()))
+
+
+@breaks(
+    gate="tests/reliability/test_erasure.py::test_forgetting_all_empties_every_table",
+    says="a table outlives forgetting",
+)
+def a_table_is_left_out_of_forgetting() -> None:
+    more = (
+        "CREATE TABLE saga (seq INTEGER, text)",
+        "CREATE TRIGGER saga_of_turn AFTER INSERT ON turn BEGIN INSERT INTO saga VALUES (new.seq, new.text); END",
+    )
+    put(schema, "_THREE_LAYERS", schema._THREE_LAYERS + more)
+
+
+@breaks(
+    gate="tests/reliability/test_erasure.py::test_copies_of_rows_in_page_slack_are_overwritten", says="lower case in m"
+)
+def page_slack_is_not_overwritten() -> None:
+    put(Connection, "blank", lambda self: True)
+
+
+@breaks(
+    gate="tests/reliability/test_erasure.py::test_forgetting_is_pending_while_a_reader_holds_an_older_state",
+    says="assert",
+)
+def a_pending_erasure_is_never_finished() -> None:
+    put(StoreHandle, "after_commit", lambda self: None)
+
+
+@breaks(gate=DERIVED, says="replaced_by")
+def facts_replaced_by_forgotten_ones_stay_replaced() -> None:
+    put(Supersession, "leave", lambda self, left: None)
+
+
+@breaks(gate=DERIVED, says="index")
+def sealed_dates_of_forgotten_turns_stay() -> None:
+    put(Segments, "_change_events", lambda self, number, changes: None)
+
+
+@breaks(
+    gate="tests/reliability/test_derived.py::test_lost_derived_rows_are_noticed_and_derived_again",
+    says="saw nothing wrong",
+)
+def the_check_reports_nothing() -> None:
+    put(check, "problems", lambda layers, extractor, progress: ())
+
+
+@breaks(gate=MACHINE, says="the postings")
+def postings_of_forgotten_turns_stay() -> None:
+    put(Segments, "_shorten", lambda self, term, number, leaving: None)
+
+
+@breaks(gate=DERIVED, says="edge")
+@breaks(gate=MACHINE, says="have other edges")
+def neighbours_of_forgotten_facts_are_not_relinked() -> None:
+    honest = EdgeGraph.erase
+    put(EdgeGraph, "erase", lambda self, rows: honest(self, rows) and set())

@@ -1,0 +1,108 @@
+"""Breaks of replies of a model, and what is read from turns."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from evimem import Memory, ReplyError, Turn, UnknownTurn, loops
+from evimem.extract import RuleExtractor, updates
+from evimem.llm import extract_facts, prompt_fields
+from evimem.llm.evidence_prompt import ShownEvidence
+from evimem.store.sqlite import SqliteStore
+from tests.breaks.gates import ASKING, FUZZ, MALFORMED, MODEL, POISONING, QUEUE, SCHEDULES
+from tests.breaks.patch import put
+from tests.breaks.registry import breaks
+
+
+@breaks(gate=SCHEDULES, says="skipped")
+@breaks(gate=MALFORMED, says="bad output is told from none nowhere|was not read")
+@breaks(gate=QUEUE, says="assert")
+def a_bad_reply_counts_as_no_facts() -> None:
+    honest = extract_facts.read_extraction
+
+    def read(text: str, turn: Turn, previous: Any = ()) -> Any:
+        try:
+            return honest(text, turn, previous)
+        except ReplyError:
+            return extract_facts.Extraction(())
+
+    put(extract_facts, "read_extraction", read)
+
+
+@breaks(gate=f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="a turn was changed, or is gone")
+def a_reply_can_delete_turns() -> None:
+    honest, settle = extract_facts.read_extraction, SqliteStore.settle
+    doomed: list[str] = []
+
+    def read(text: str, turn: Turn, previous: Any = ()) -> Any:
+        doomed.extend(["t1"] * ('"delete"' in text))
+        return honest(text, turn, previous)
+
+    def settled(self: SqliteStore, kind: Any, entries: Any) -> None:
+        with suppress(UnknownTurn):  # it is gone already
+            self.forget(["t1"] if doomed else [])
+        settle(self, kind, entries)
+
+    put(extract_facts, "read_extraction", read)
+    put(SqliteStore, "settle", settled)
+
+
+@breaks(gate=f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="took back what the same turn")
+def a_model_can_retract_facts_of_the_same_turn() -> None:
+    put(updates, "_read_twice", lambda one, other: False)
+
+
+@breaks(gate=f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="asking wrote something")
+def asking_stores_a_trace() -> None:
+    honest = Memory.ask
+
+    def ask(self: Memory, *args: Any, **options: Any) -> Any:
+        answer = honest(self, *args, **options)
+        self.keep_trace(answer.trace)
+        return answer
+
+    put(Memory, "ask", ask)
+
+
+@breaks(gate=MALFORMED, says="an ungrounded fact was stored|a fact that stands nowhere")
+@breaks(gate=f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="ungrounded|stands nowhere")
+def facts_of_a_model_are_not_grounded() -> None:
+    put(extract_facts, "find_quote", lambda quote, text, *rest: (0, len(text)))
+    put(extract_facts, "is_anchored", lambda *args, **options: True)
+
+
+@breaks(gate=f"{ASKING}::test_a_model_that_is_never_satisfied_is_stopped", says="as long as the model likes")
+def a_loop_has_no_limit() -> None:
+    def endless(task: Any) -> Any:
+        return honest(replace(task, budget=replace(task.budget, iterations=30)))
+
+    honest = loops.LOOPS["iris"]
+    put(loops, "LOOPS", {**loops.LOOPS, "iris": endless})
+
+
+@breaks(gate=f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="spoke for Mira")
+def the_role_of_a_turn_is_ignored() -> None:
+    honest = extract_facts.read_extraction
+    put(
+        extract_facts,
+        "read_extraction",
+        lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous),
+    )
+
+
+@breaks(gate=FUZZ, says="KeyError")
+def unknown_labels_are_looked_up() -> None:
+    put(ShownEvidence, "turn", lambda self, label: {turn.id: turn for turn in self.turns}[label])
+
+
+@breaks(gate=FUZZ, says="TypeError|AttributeError")
+def reply_fields_are_not_validated() -> None:
+    put(prompt_fields, "items", lambda value: value)
+
+
+@breaks(gate=f"{POISONING}::test_what_an_assistant_repeats_is_not_learnt_again", says="was learnt again")
+def assistant_turns_count_as_the_users() -> None:
+    honest = RuleExtractor.extract
+    put(RuleExtractor, "extract", lambda self, turn: honest(self, replace(turn, speaker="Mira", role="user")))

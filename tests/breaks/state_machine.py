@@ -1,0 +1,85 @@
+"""Breaks of what a memory holds after any sequence of calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from evimem.db.text_columns import bindable
+from evimem.index.supersede import Supersession
+from evimem.raw import RawLog, digest
+from evimem.store import reads, writes
+from evimem.store.layers import Layers
+from evimem.store.sqlite import SqliteStore
+from tests.breaks.gates import MACHINE
+from tests.breaks.patch import put
+from tests.breaks.registry import breaks
+
+
+@breaks(gate=MACHINE, says="not those that were kept|taken otherwise|DID NOT RAISE")
+def a_conflict_overwrites_the_stored_turn() -> None:
+    honest = writes._write_one
+
+    def write(layers: Layers, entry: Any) -> Any:
+        values = (bindable(entry.turn.text), digest(entry.turn), entry.turn.id)
+        layers.db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
+        return honest(layers, entry)
+
+    put(writes, "_write_one", write)
+
+
+@breaks(gate=MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
+def rewrites_are_not_announced_to_other_handles() -> None:
+    honest = Layers.count_commit
+    put(Layers, "count_commit", lambda self, **_: honest(self))
+
+
+@breaks(gate=MACHINE, says="as many turns as there are")
+def filters_apply_after_the_top_k() -> None:
+    honest = reads.rank
+
+    def rank(question: Any, corpus: Any, k: int, *rest: Any, **options: Any) -> Any:
+        found = honest(replace(question, session=None, speaker=None), corpus, k, *rest, **options)
+        session, speaker = question.session, question.speaker
+        return [
+            one for one in found
+            if session in (None, corpus.session[one.position]) and speaker in (None, corpus.speaker[one.position])
+        ]  # fmt: skip
+
+    put(reads, "rank", rank)
+
+
+@breaks(gate=MACHINE, says="a number was given twice")
+def sequence_numbers_are_reused() -> None:
+    honest = RawLog.erase
+
+    def erase(self: RawLog, seqs: Any) -> None:
+        honest(self, seqs)
+        self._db.execute("UPDATE sqlite_sequence SET seq = (SELECT max(seq) FROM turn) WHERE name = 'turn'")
+
+    put(RawLog, "erase", erase)
+
+
+@breaks(gate=MACHINE, says="has a fact that is not what was stored")
+def replaced_facts_are_overwritten() -> None:
+    def overwrite(self: Supersession, row: int, winner: str | None) -> None:
+        sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
+        self._db.execute(sql, (winner, row))
+
+    put(Supersession, "_set", overwrite)
+
+
+@breaks(gate=MACHINE, says="not those that were kept|taken otherwise")
+def reopening_deletes_the_memory() -> None:
+    honest = SqliteStore.__init__
+    opened: dict[Any, int] = {}
+
+    def init(self: SqliteStore, path: Any, *rest: Any, **options: Any) -> None:
+        opened[path] = opened.get(path, 0) + 1
+        if opened[path] % 4 == 0:
+            for file in path.parent.glob(f"{path.name}*"):
+                file.unlink()
+        honest(self, path, *rest, **options)
+
+    init.__kwdefaults__ = honest.__kwdefaults__
+    put(SqliteStore, "__init__", init)
