@@ -66,7 +66,7 @@ def locks_are_taken_by_python_code() -> None:
     gate=f"{INTERRUPTS}::test_a_connection_left_in_a_state_of_its_own_is_brought_back_before_use",
     says="within a transaction|readonly|StoreReadOnly",
 )
-def the_state_of_a_connection_is_not_looked_at() -> None:
+def the_state_of_a_connection_is_not_checked() -> None:
     put(Connection, "_handle", lambda self: self._db)
 
 

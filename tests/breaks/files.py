@@ -24,7 +24,7 @@ def facts_of_an_export_are_not_validated() -> None:
 @breaks(
     gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error"
 )
-def fields_of_an_export_are_read_as_they_come() -> None:
+def fields_of_an_export_are_not_validated() -> None:
     put(exported_line, "_string", lambda value, name, what: value[name])
 
 
@@ -63,7 +63,7 @@ def whatever_ends_in_tmp_is_swept() -> None:
 
 
 @breaks(gate=f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
-def what_is_swept_is_not_looked_into() -> None:
+def content_of_temporary_files_is_not_checked() -> None:
     put(atomic_files, "_is_ours", lambda file: True)
 
 
@@ -71,7 +71,7 @@ def what_is_swept_is_not_looked_into() -> None:
     gate=f"{BESIDE}::test_forget_as_in_another_kind_of_file_is_refused_and_leaves_it_unchanged",
     says="what was refused was changed|StoreError|StoreCorrupt",
 )
-def a_copy_is_opened_as_it_comes() -> None:
+def the_kind_of_a_copy_is_not_checked() -> None:
     put(forgotten_ids, "open_copy", Connection)
 
 
@@ -94,7 +94,7 @@ def an_export_may_replace_a_database() -> None:
     gate=f"{BESIDE}::test_opening_another_kind_of_file_is_refused_at_once_and_leaves_it_unchanged",
     says="what was refused was changed",
 )
-def a_file_with_a_journal_is_not_looked_at() -> None:
+def a_file_with_a_journal_is_not_checked() -> None:
     honest = open_file._check_is_memory
 
     def check(path: Path, vfs: str | None) -> None:
@@ -110,13 +110,13 @@ def a_memory_is_made_as_the_umask_says() -> None:
 
 
 @breaks(gate=f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
-def temporary_files_are_made_as_the_umask_says() -> None:
+def temporary_files_follow_the_umask() -> None:
     put(atomic_files, "claim", lambda temporary: temporary.open("wb"))
     put(atomic_files, "_set_mode", lambda file, mode: None)
 
 
 @breaks(gate=f"{MODES}::test_every_folder_and_file_of_a_pool_is_its_owners_alone", says="assert")
-def folders_are_made_as_the_umask_says() -> None:
+def folders_follow_the_umask() -> None:
     put(pool, "make_folder", lambda folder: folder.mkdir(parents=True, exist_ok=True))
 
 

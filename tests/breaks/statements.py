@@ -32,7 +32,7 @@ FIXTURES = "tests/statements/test_fixtures.py"
 
 @breaks(
     gate=f"{IRIS}::test_e1_a_turn_is_stored_verbatim_and_once",
-    says="At index 0 diff: .*Porto|DuplicateTurn|sent again|I'm off",
+    says="At index 0 diff: .I'm off to Porto",
 )
 def text_is_tidied_up() -> None:
     changed(TurnValidator, "__call__", lambda turn: replace(turn, text=turn.text.strip()))
@@ -94,8 +94,13 @@ def edges_have_no_share() -> None:
     put(select_evidence, "EDGE_SHARE", 0.0)
 
 
-@breaks(gate=f"{FIXTURES}::test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result", says="DID NOT RAISE")
-@breaks(gate=f"{IRIS}::test_e11_it_abstains_on_thin_evidence_and_never_for_a_failure", says="DID NOT RAISE")
+@breaks(
+    gate=f"{FIXTURES}::test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result",
+    says="DID NOT RAISE ModelTimeout",
+)
+@breaks(
+    gate=f"{IRIS}::test_e11_it_abstains_on_thin_evidence_and_never_for_a_failure", says="DID NOT RAISE ModelTimeout"
+)
 def a_failure_reads_as_nothing_found() -> None:
     honest = LLMJudge.judge
 
@@ -184,14 +189,18 @@ def a_name_is_any_part_of_a_word() -> None:
     put(names, "name_pattern", lambda name: re.compile(re.escape(name), re.IGNORECASE))
 
 
+<<<<<<< HEAD
 @breaks(gate=f"{FIXTURES}::test_f14_what_is_true_of_another_person_is_not_answered", says=r"False, '.* == \(None, True")
+=======
+@breaks(gate=f"{FIXTURES}::test_f14_what_is_true_of_somebody_else_is_not_answered", says="'8 March 2024', False")
+>>>>>>> h-breaks
 def the_owner_is_not_compared() -> None:
     put(answering, "abstention", lambda verdict, **how: None)
 
 
 @breaks(
     gate=f"{FIXTURES}::test_f15_two_memories_with_the_same_ids_never_meet",
-    says="DuplicateTurn|TurnConflict|Conflict|Ben",
+    says="TurnConflict",
 )
 def users_share_a_file() -> None:
     put(MemoryPool, "_path", lambda self, key: self._root / "shared.evimem")
@@ -201,7 +210,7 @@ def users_share_a_file() -> None:
 
 @breaks(
     gate=f"{FIXTURES}::test_f16_vectors_of_another_width_are_an_error_that_names_both",
-    says="DID NOT RAISE|64 dimensions|not match",
+    says="DID NOT RAISE DimensionMismatch",
 )
 def the_width_is_not_checked() -> None:
     honest = SqliteStore.__init__
