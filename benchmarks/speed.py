@@ -31,7 +31,7 @@ from evimem.bench.svg_plot import COLOURS, Chart, Curve, svg
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.ranking import rank
-from evimem.store.resolve_query import question_of
+from evimem.store.reads import resolve_query
 from evimem.store.sqlite import SqliteStore
 
 SEED = 7
@@ -96,7 +96,7 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
         corpus = store._handle.corpus()
         for text in asked():
             query = evimem.Query(text, 10, vector=embedder.embed([text])[0])
-            question = question_of(query, store._handle.layers.raw, embedder.dimension)
+            question = resolve_query(query, store._handle.layers.raw, embedder.dimension)
             if question is None:
                 raise ValueError(f"{text!r} names a speaker or session that the memory does not hold")
             found = rank(question, corpus, 10, effort=effort)

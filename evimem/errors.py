@@ -212,7 +212,7 @@ class StoreCorrupt(StoreError):
 
 
 class StoreRolledBack(StoreError):
-    """The file is older than its commit mark (the small file beside it), emptied or missing: restore the right one."""
+    """The file is older than its commit mark (the small file next to it), emptied or missing: restore the right one."""
 
 
 class StoreReadOnly(StoreError):

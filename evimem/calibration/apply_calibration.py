@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from ..flow import Flow, roster, setting
 from ..judging.judge import Judge
+from ..llm.gated_judge import LEAST_TURNS, GatedJudge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge
+from ..protocols import Extractor
 from .calibration_report import Calibration
+
+_UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
 
 
 def setting_name(judge: Judge) -> str:
@@ -54,3 +59,63 @@ def _digest(constants: Constants) -> str:
     weights: Mapping[str, float] = constants.answerable.weights
     text = repr((sorted(weights.items()), constants.answerable.bias, constants.altered))
     return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationTarget:
+    """What a calibration is fitted to: a judge, the name of its model (empty for rules) and of the embedder."""
+
+    judge: Judge
+    model: str
+    embedder: str
+
+    @property
+    def judge_name(self) -> str:
+        """The identity of the judge that a calibration stores."""
+        return judge_name(self.judge, self.model)
+
+
+def stored_calibration(judge: Judge) -> Flow[Calibration | None]:
+    """Return the calibration that is stored for a kind of judge, whether or not it matches this judge."""
+    text = yield from setting(setting_name(judge))
+    return None if text is None else _read(text)
+
+
+def active_calibration(target: CalibrationTarget) -> Flow[Calibration | None]:
+    """Return the calibration that is used with a judge and embedder, if any."""
+    found = yield from stored_calibration(target.judge)
+    return found if found and matches(found, target.judge_name, target.embedder) else None
+
+
+def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
+    """Return the judge with the active calibration applied, or as it is if there is none."""
+    found = yield from active_calibration(target)
+    return target.judge if found is None else with_calibration(target.judge, found)
+
+
+def gated_judge(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Judge]:
+    """Return a judge that skips the model where the calibrated offline judge is sure of the verdict.
+
+    Below `LEAST_TURNS` turns the judge is returned as it is: the offline judge was not measured on small memories.
+    """
+    if (yield from roster()).counted < LEAST_TURNS:
+        return judge
+    offline = yield from calibrated_judge(CalibrationTarget(OfflineJudge(extractor=extractor), "", embedder))
+    return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
+
+
+def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:
+    """Return why the stored calibration is not used; empty if it is used or there is none."""
+    text = yield from setting(setting_name(target.judge))
+    if text is None:
+        return ()
+    found = _read(text)
+    why = mismatch(found, target.judge_name, target.embedder) if found else _UNREADABLE
+    return () if why is None else (why,)
+
+
+def _read(text: str) -> Calibration | None:
+    try:
+        return Calibration.from_json(text)
+    except ValueError:
+        return None  # written by another version; calibration_problems() reports it

@@ -150,7 +150,7 @@ def open_regular(path: Path) -> BinaryIO:
 def sweep(path: Path) -> None:
     """Delete the temporary files that killed processes left of this file and of its companions.
 
-    They may hold turns that are forgotten by now. A process that still writes such a file holds a lock on it. Only
+    They may hold turns that were forgotten since. A process that still writes such a file holds a lock on it. Only
     names that are made here are looked at, and only files of this user that begin as such a file does.
     """
     with os.scandir(path.parent) as entries:
@@ -161,7 +161,7 @@ def sweep(path: Path) -> None:
             continue  # SQLite's companions of a file go after it
         try:
             with open_regular(file) as handle:
-                named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by nobody else
+                named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by no one else
                 if _lock(handle) and (named or _is_ours(handle)):
                     file.unlink()
         except OSError:
@@ -223,7 +223,7 @@ def _set_mode(file: BinaryIO, mode: int) -> None:
 def _lock(file: BinaryIO) -> bool:
     """Lock a file unless another process has; return whether this one holds it, which is never so without locks."""
     if os.name == "nt":
-        return True  # there, nobody can delete a file that another has open
+        return True  # there, no process can delete a file that another has open
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

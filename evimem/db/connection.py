@@ -180,7 +180,7 @@ class Connection:
     def blank(self) -> bool:
         """Overwrite the bytes that moved rows left in unused parts of pages; return False if the WAL is not empty.
 
-        Call it inside `writing`, after `checkpoint`: every committed page is then in the file, and nobody else writes.
+        Call it inside `writing`, after `checkpoint`: all committed pages are then in the file; no other process writes.
         A commit must follow, after which other handles read their pages again.
         """
         log = self.path.with_name(f"{self.path.name}-wal")
@@ -284,7 +284,7 @@ class Connection:
         if found is None:
             raise StoreRolledBack(f"{str(self.path)!r} was taken away while it was open; put it back")
         if found != self._file_id:
-            raise StoreRolledBack(f"{str(self.path)!r} was exchanged while it was open; close it and open it anew")
+            raise StoreRolledBack(f"{str(self.path)!r} was replaced while it was open; close it and open it again")
 
     def _current_file_id(self) -> tuple[int, int] | None:
         """Return device and inode of the file at the path, None if there is none."""

@@ -38,7 +38,7 @@ class Slot:
 class Lease:
     """One request for a memory: waiting, then holding a slot, then ended.
 
-    `wake` is called when it holds one, and may be called again. An `exclusive` lease shares its slot with nobody.
+    `wake` is called when it holds one, and may be called again. An `exclusive` lease does not share its slot.
     """
 
     key: str
@@ -80,8 +80,8 @@ class Leases:
     def grant(self) -> None:
         """Give slots to waiting leases, the longest waiting first.
 
-        A lease that shares an open memory, or waits until another lease has opened or closed that memory, holds up
-        nobody. A lease that needs a place while none is free holds up all later ones that need a place too.
+        A lease that shares an open memory, or waits until another lease has opened or closed that memory, blocks no
+        other. A lease that needs a place while none is free blocks all later ones that need a place too.
         """
         full = False
         for number, lease in tuple(self.waiting.items()):

@@ -27,7 +27,7 @@ def open(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
 ) -> Memory:
-    """Open a memory, or create it if there is none: one SQLite file, with at most two small files beside it.
+    """Open a memory, or create it if there is none: one SQLite file, with at most two small files next to it.
 
     Without `llm` and with a local embedder, nothing ever leaves the machine.
 

@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
-from ..calibration.calibrate import (
+from ..calibration.apply_calibration import (
     CalibrationTarget,
-    LabelledQuestion,
     active_calibration,
-    calibrate,
     calibrated_judge,
     calibration_problems,
     gated_judge,
 )
+from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery
 from ..extract import RuleExtractor

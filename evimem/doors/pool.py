@@ -45,7 +45,7 @@ class MemoryPool:
     `erase` wait for a place, in order of arrival. Opening and closing the file of one user holds up no other user.
 
     Safe to share between threads and event loops. A pool is usable in the child of a fork, where it opens files of its
-    own; memories that were lent before the fork are refused there with StoreClosed.
+    own; memories that were opened before the fork are refused there with StoreClosed.
 
     Args:
         root: the folder of the files; it is created where it does not exist.
@@ -85,7 +85,7 @@ class MemoryPool:
 
     @safe_context
     def open(self, user_id: str) -> Iterator[Memory]:
-        """Lend a user's memory for a `with` block; it is created at its first use.
+        """Open a user's memory for a `with` block; it is created at its first use.
 
         Args:
             user_id: any non-empty string; two ids are the same only if they are equal character by character.
@@ -111,7 +111,7 @@ class MemoryPool:
 
     @asynccontextmanager
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
-        """Lend a user's memory for an `async with` block on an event loop.
+        """Open a user's memory for an `async with` block on an event loop.
 
         The loop is never blocked: files are opened and used in a thread of the block's own. A caller may be cancelled
         at any time. A call that its thread has begun is finished first, and the memory is given back after it.

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from .. import errors
-from ..calibration.calibrate import CalibrationTarget, calibrated_judge, gated_judge
+from ..calibration.apply_calibration import CalibrationTarget, calibrated_judge, gated_judge
 from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
 from ..judging.evidence import Draft, Manner, Verdict, View

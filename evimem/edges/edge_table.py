@@ -65,7 +65,7 @@ class EdgeGraph:
             min_cosine: The threshold of the embedder, in [-1, 1].
 
         Returns:
-            Whether other handles must read all vectors anew: they follow the file by row, and some of these rows are
+            Whether other handles must read all vectors again: they follow the file by row, and some of these rows are
             smaller than rows that had a vector already.
         """
         if not rows:

@@ -36,7 +36,11 @@ class StaticEmbedder:
             self.dimension = self._table.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return a unit row a text; a row of zeros for a text without a known token."""
+        """Return unit vectors, shape (len(texts), dimension), float32; a row of zeros for a text without a known token.
+
+        Args:
+            texts: Any number of texts of any length.
+        """
         table = self._table or _shipped_table()
         return table.embed(texts)
 

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from ..lang import ENGLISH
-from .grammar import Clause
+from .grammar import ClauseSpan
 from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import GERUND
@@ -73,7 +73,7 @@ def with_time(tags: str, start: int, end: int) -> int:
     return last
 
 
-def predicate_end(sentence: Tagged, tags: str, clause: Clause, verb: str, end: int) -> int:
+def predicate_end(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, end: int) -> int:
     """Return where the predicate ends: after a gerund, particles, and the prepositions before the object."""
     at = clause.end
     following = tags[at : at + 1]

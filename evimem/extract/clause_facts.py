@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..lang import ENGLISH
 from .bounds import Range, object_range, predicate_end, whole_range, with_time
 from .fact_text import Voice
-from .grammar import Clause, find_clauses
+from .grammar import ClauseSpan, find_clauses
 from .links import EMBEDDED, Link, links, opening
 from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
@@ -72,13 +72,13 @@ def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[State
 
 
 def statements_from(
-    sentence: Tagged, tags: str, clauses: Sequence[Clause], connections: Sequence[Link], voice: Voice
+    sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan], connections: Sequence[Link], voice: Voice
 ) -> list[Statement]:
     """Return what clauses state, given how each is connected to what precedes it."""
     return _SentenceReader(sentence, tags, clauses, connections, voice).statements()
 
 
-def _is_about_speaker(sentence: Tagged, clause: Clause) -> bool:
+def _is_about_speaker(sentence: Tagged, clause: ClauseSpan) -> bool:
     """Return whether a verb without a subject is the speaker's ("Went home", "Hope it works") and not a request."""
     tags = sentence.tags
     if Tag.TO in tags[clause.verb : clause.end] or tags[clause.verb] in _FINITE:
@@ -92,7 +92,7 @@ def _proposed(sentence: Tagged, tags: str, voice: Voice) -> list[Statement]:
     found = _PROPOSAL.match(tags)
     if found is None:
         return []
-    made = statements_from(sentence, tags, [Clause("dropped", 0, 2, found.end())], ["main"], voice)
+    made = statements_from(sentence, tags, [ClauseSpan("dropped", 0, 2, found.end())], ["main"], voice)
     return [
         statement._replace(predicate=_suggested(statement.predicate), kind="plan")
         for statement in made
@@ -109,7 +109,7 @@ class _SentenceReader:
     """Reads the clauses of one sentence from left to right."""
 
     def __init__(
-        self, sentence: Tagged, tags: str, clauses: Sequence[Clause], connections: Sequence[Link], voice: Voice
+        self, sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan], connections: Sequence[Link], voice: Voice
     ) -> None:
         self._sentence = sentence
         self._tags = tags
@@ -147,7 +147,7 @@ class _SentenceReader:
             after += 1
         return opening(self._tags, self._clauses, after) if after < len(self._links) else len(self._tags)
 
-    def _subject_of(self, clause: Clause) -> _Subject | None:
+    def _subject_of(self, clause: ClauseSpan) -> _Subject | None:
         if clause.role == "shared":
             return self._subject
         if clause.role == "dropped":
@@ -182,7 +182,7 @@ class _SentenceReader:
         made = Statement(subject.text, predicate, text, (0, 0), (0, 0), kind)
         return self._placed(made, clause, extent, max(place.end, stop))
 
-    def _placed(self, made: Statement, clause: Clause, extent: Range, finish: int) -> Statement:
+    def _placed(self, made: Statement, clause: ClauseSpan, extent: Range, finish: int) -> Statement:
         """Add a leading phrase and condition to the object of a statement, and find its characters."""
         sentence, tags = self._sentence, self._tags
         text, first = made.object, clause.subject
@@ -208,7 +208,7 @@ class _SentenceReader:
         phrase = self._phrase(place)
         return phrase if self._tags[place.start] == Tag.NAME else phrase[:1].lower() + phrase[1:]
 
-    def _with_auxiliary(self, predicate: str, kind: Kind, clause: Clause, *, first: bool) -> tuple[str, Kind]:
+    def _with_auxiliary(self, predicate: str, kind: Kind, clause: ClauseSpan, *, first: bool) -> tuple[str, Kind]:
         """Complete "join" in "wants to learn guitar and join a band" by what it shares: "wants to join"."""
         if self._auxiliary is None or self._tags[clause.verb] not in _SHARING:
             return predicate, kind
@@ -216,7 +216,7 @@ class _SentenceReader:
         shared = self._voice.predicate(self._sentence, start, end, first=first)
         verb, *rest = predicate.split(" ")
         base = "be" if verb == "is" else lemma(verb)
-        return " ".join([shared, base, *rest]), kind_of(self._sentence, Clause("main", start, start, end), verb)
+        return " ".join([shared, base, *rest]), kind_of(self._sentence, ClauseSpan("main", start, start, end), verb)
 
     def _with_clause(self, nested: int, predicate: str, end: int, verb: str) -> tuple[str, str]:
         """Return predicate and object for an object that is a clause: (said he lost, his job), (thinks, it works)."""
@@ -246,7 +246,7 @@ class _SentenceReader:
         statement = self._stated(index + 1, subject, Range(inner.subject, end))
         return [] if statement is None else [statement]
 
-    def _is_empty(self, subject: _Subject, verb: str, clause: Clause) -> bool:
+    def _is_empty(self, subject: _Subject, verb: str, clause: ClauseSpan) -> bool:
         """Return whether a clause without an object states nothing: "I know", "you see", "that is", "I will"."""
         if verb in _WITHOUT_OBJECT or self._tags[clause.end - 1] in TagSet.AUXILIARIES:
             return True
@@ -259,7 +259,7 @@ def _has_leading_phrase(sentence: Tagged, tags: str, start: int, end: int) -> bo
     return found is not None and _PHRASE_WORDS.isdisjoint(sentence.words[start:end])
 
 
-def _auxiliary(tags: str, clause: Clause) -> Range | None:
+def _auxiliary(tags: str, clause: ClauseSpan) -> Range | None:
     """Return the tokens before the last verb of a group, which a conjoined verb shares."""
     infinitive = tags.find(Tag.TO, clause.verb, clause.end)
     last = min(infinitive + 1 if infinitive >= 0 else clause.end, clause.end - 1)

@@ -137,7 +137,7 @@ _CLAUSE = re.compile(
 )
 
 
-class Clause(NamedTuple):
+class ClauseSpan(NamedTuple):
     """One subject with one finite verb group: token ranges, half-open."""
 
     role: Role
@@ -146,11 +146,11 @@ class Clause(NamedTuple):
     end: int
 
 
-def find_clauses(tags: str) -> list[Clause]:
+def find_clauses(tags: str) -> list[ClauseSpan]:
     """Return every subject with its verb group, in order, and the verbs that share or drop a subject."""
     found = []
     for match in _CLAUSE.finditer(tags):
         group = match.lastgroup or ""
         role: Role = "shared" if group == "shared" else "dropped" if group in ("dropped", "going") else "main"
-        found.append(Clause(role, match.start(), match.start(group), match.end()))
+        found.append(ClauseSpan(role, match.start(), match.start(group), match.end()))
     return found

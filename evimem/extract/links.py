@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
-from .grammar import Clause
+from .grammar import ClauseSpan
 from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import COMPLEMENT, SAY, head
@@ -55,7 +55,7 @@ _NOT_AFTER_VERB = frozenset(("", *letters("NOUN ADJECTIVE PLURAL END COMMA")))
 _BEFORE_VERB = letters("QUALIFIERS")
 
 
-def links(sentence: Tagged, tags: str, clauses: Sequence[Clause]) -> list[Link]:
+def links(sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan]) -> list[Link]:
     """Return how each clause is connected to what precedes it."""
     found: list[Link] = []
     for index, clause in enumerate(clauses):
@@ -66,7 +66,7 @@ def links(sentence: Tagged, tags: str, clauses: Sequence[Clause]) -> list[Link]:
     return found
 
 
-def opening(tags: str, clauses: Sequence[Clause], index: int) -> int:
+def opening(tags: str, clauses: Sequence[ClauseSpan], index: int) -> int:
     """Return the first token that belongs to clause `index`: its connector, or else its subject."""
     if not index:
         return 0
@@ -93,7 +93,7 @@ def _gap(sentence: Tagged, tags: str, start: int, end: int) -> _Gap:
     return _Gap(tags[start:end], core[-1:], sentence.words[start + len(core) - 1] if core else "")
 
 
-def _link(sentence: Tagged, tags: str, clause: Clause, before: Clause | None, last: Link | None) -> Link:
+def _link(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | None, last: Link | None) -> Link:
     gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
     if clause.role != "main":
         shares = before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags))
@@ -126,7 +126,7 @@ def _after(verb: str, gap: _Gap, *, reduced: bool) -> Link:
     return "main" if gap.continues else "part"
 
 
-def _is_aside(sentence: Tagged, tags: str, clause: Clause) -> bool:
+def _is_aside(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether a clause is the "you know" of "You know I love olives"."""
     return (
         tags[clause.subject] == Tag.SECOND_PERSON
@@ -135,14 +135,14 @@ def _is_aside(sentence: Tagged, tags: str, clause: Clause) -> bool:
     )
 
 
-def _subordinate(sentence: Tagged, tags: str, clause: Clause, gap: _Gap, *, leads: bool) -> Link:
+def _subordinate(sentence: Tagged, tags: str, clause: ClauseSpan, gap: _Gap, *, leads: bool) -> Link:
     present = tags[clause.end - 1] in _PRESENT_FORMS or sentence.words[clause.verb] in _PRESENT_AUXILIARIES
     if gap.word in _CONDITIONS or (gap.word in _CONDITIONS_IN_PRESENT and present):
         return "condition" if leads or Tag.COMMA in gap.tags or Tag.AND in gap.tags else "part"
     return "part" if gap.word == "whether" else "main"
 
 
-def _shares(sentence: Tagged, tags: str, clause: Clause, before: Clause, gap: str) -> bool:
+def _shares(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan, gap: str) -> bool:
     """Return whether a verb without a subject has the form to share that of the clause before: "sold it and bought"."""
     if Tag.QUESTION_WORD in gap or Tag.THAT in gap:
         return False

@@ -11,7 +11,7 @@ from ..lang import ENGLISH
 from ..types.values import Fact, Turn
 from .clause_facts import Statement, read, statements_from
 from .fact_text import Voice
-from .grammar import Clause
+from .grammar import ClauseSpan
 from .links import Link
 from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
@@ -103,9 +103,9 @@ class _Parse:
                     tags[at] = Tag.NAME
         return "".join(tags)
 
-    def clauses(self) -> list[tuple[Clause, Link]]:
+    def clauses(self) -> list[tuple[ClauseSpan, Link]]:
         """Return the clauses in the order of the text, and how each is connected to the one before it."""
-        found: list[tuple[Clause, Link]] = []
+        found: list[tuple[ClauseSpan, Link]] = []
         heads: list[Token] = []
         for token in self._doc:
             clause = self._clause(token, heads)
@@ -115,19 +115,19 @@ class _Parse:
         found.sort(key=lambda item: item[0].verb)
         return [(clause, link) for clause, link in found if not any(_within(clause, other) for other, _ in found)]
 
-    def _clause(self, token: Token, heads: Sequence[Token]) -> Clause | None:
+    def _clause(self, token: Token, heads: Sequence[Token]) -> ClauseSpan | None:
         """Return the clause whose head is this token: with a subject, sharing one, or (at the start) without one."""
         subject = next((child for child in token.lefts if child.dep_ in _SUBJECTS), None)
         if subject is not None:
             verb = self._at(self._doc[subject.right_edge.i + 1]) if subject.right_edge.i < token.i else self._at(token)
-            return Clause("main", self._at(subject.left_edge), verb, self._end(token))
+            return ClauseSpan("main", self._at(subject.left_edge), verb, self._end(token))
         if token.dep_ == "conj" and token.head in heads and _is_verb(token):
             first = self._first(token)
-            return Clause("shared", first, first, self._end(token))
+            return ClauseSpan("shared", first, first, self._end(token))
         opens = all(child.dep_ in _BEFORE_VERB for child in token.lefts)
         if token.dep_ == "ROOT" and token.tag_ in ("VBD", "VBN", "VBG") and opens:
             first = self._first(token)
-            return Clause("dropped", first, first, self._end(token))
+            return ClauseSpan("dropped", first, first, self._end(token))
         return None
 
     def _first(self, token: Token) -> int:
@@ -180,11 +180,11 @@ def _infinitives(token: Token) -> Iterator[Token]:
         token = following
 
 
-def _is_whole(clause: Clause) -> bool:
+def _is_whole(clause: ClauseSpan) -> bool:
     """Return whether a clause has a verb, and its subject, after alignment to our own tokens."""
     return (clause.subject < clause.verb if clause.role == "main" else True) and clause.verb < clause.end
 
 
-def _within(clause: Clause, other: Clause) -> bool:
+def _within(clause: ClauseSpan, other: ClauseSpan) -> bool:
     """Return whether a clause is part of another's subject: "The man who lives upstairs plays"."""
     return clause is not other and other.subject <= clause.subject and clause.end <= other.verb

@@ -54,7 +54,7 @@ class Tag:
     SUBORDINATOR = "B"  # because, if, when
     QUESTION_WORD = "W"  # who, which: interrogative or relative
     INTERJECTION = "!"  # oh, yeah
-    # what is no word
+    # not words
     TIME = "~"  # part of a time expression
     COMMA = ","  # or a dash, a bracket, an ellipsis
     BREAK = ";"  # or a colon

@@ -40,7 +40,7 @@ _HABITS = frozenset(("state", "opinion", "event"))
 _MAX_HABIT = 3  # words of an object; a longer one describes one occasion, not a habit
 
 
-class Slot(NamedTuple):
+class AttributeSlot(NamedTuple):
     """An attribute with one value at a time: the words of its owner, its name, and the value."""
 
     owner: frozenset[str]
@@ -73,20 +73,20 @@ def topic_of(fact: Fact) -> Topic | None:
     return Topic(" ".join(sorted(slot.owner)), slot.name)
 
 
-def slot_of(fact: Fact, parsed: Sense) -> Slot | None:
+def slot_of(fact: Fact, parsed: Sense) -> AttributeSlot | None:
     """Return the attribute that a fact gives a value, or None."""
     owner = words_of(fact.subject)
     if parsed.verb in _APPOINTMENT_VERBS:
         appointment = _appointment(fact, parsed, owner)
         if appointment:
-            return Slot(appointment, "when", fact.object)
+            return AttributeSlot(appointment, "when", fact.object)
     if _is_unnamed(fact.subject):
         return None
     verb_class = predicate_class(fact.predicate, fact.object, fact.subject)
     find = _BY_CLASS.get(verb_class)
     found = find(fact, parsed) if find is not None else None
     if found is not None:
-        return Slot(owner, *found)
+        return AttributeSlot(owner, *found)
     return _habit(fact, owner, verb_class)
 
 
@@ -168,10 +168,10 @@ _BY_CLASS: dict[str, Callable[[Fact, Sense], _NameAndValue]] = {
 }
 
 
-def _habit(fact: Fact, owner: frozenset[str], verb_class: str) -> Slot | None:
+def _habit(fact: Fact, owner: frozenset[str], verb_class: str) -> AttributeSlot | None:
     """Return what its owner does or likes, which a later denial may end: "drinks coffee", "stopped drinking coffee"."""
     words = words_of(fact.object)
     if fact.kind not in _HABITS or verb_class in _BY_CLASS or not 0 < len(words) <= _MAX_HABIT:
         return None
     verb = "like" if verb_class == "dislike" else verb_class
-    return Slot(owner, " ".join((verb, *sorted(words))), fact.object)
+    return AttributeSlot(owner, " ".join((verb, *sorted(words))), fact.object)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..lang import ENGLISH
 from ..types.values import Fact
 from .predicates import Sense, predicate_class, sense
-from .topics import ENDING_VERBS, THINGS, UNSETTLED, Slot, is_ending, is_named, slot_of, words_of
+from .topics import ENDING_VERBS, THINGS, UNSETTLED, AttributeSlot, is_ending, is_named, slot_of, words_of
 
 _CHANGES = frozenset(ENGLISH.words("predicates.topics.changes"))
 _PARTINGS = frozenset(ENGLISH.words("predicates.topics.partings"))
@@ -41,7 +41,7 @@ def _read_twice(one: Fact, other: Fact) -> bool:
     return one.turn_id == other.turn_id and one.extractor != other.extractor
 
 
-def _differs(newer: Fact, new: Sense, slot: Slot, older: Fact, old_slot: Slot) -> bool:
+def _differs(newer: Fact, new: Sense, slot: AttributeSlot, older: Fact, old_slot: AttributeSlot) -> bool:
     """Return whether two values of one attribute exclude each other."""
     if slot.name == "when":
         return newer.event is not None and older.event is not None and newer.event.start != older.event.start
@@ -53,7 +53,7 @@ def _differs(newer: Fact, new: Sense, slot: Slot, older: Fact, old_slot: Slot) -
     return changes or is_named(slot.value) == is_named(old_slot.value)  # "a bigger flat" may be in "Lisbon"
 
 
-def _ends(newer: Fact, new: Sense, older: Fact, old: Sense, old_slot: Slot) -> bool:
+def _ends(newer: Fact, new: Sense, older: Fact, old: Sense, old_slot: AttributeSlot) -> bool:
     """Return whether the newer fact ends the older one: quit the job, left Porto, sold the car."""
     if old.negative or old.verb in ENDING_VERBS:
         return False
@@ -81,7 +81,7 @@ def _polarity(fact: Fact, parsed: Sense) -> bool:
     return parsed.negative != (predicate_class(fact.predicate) == "dislike")
 
 
-def _same_owner(slot: Slot, old_slot: Slot) -> bool:
+def _same_owner(slot: AttributeSlot, old_slot: AttributeSlot) -> bool:
     """Return whether two slots have one owner: the same words; for appointments, one set of words within the other."""
     if slot.name == "when":
         return slot.owner <= old_slot.owner or old_slot.owner <= slot.owner

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from ..lang import ENGLISH
-from .grammar import Clause
+from .grammar import ClauseSpan
 from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
 from .verbs import lemma
@@ -32,7 +32,7 @@ _HEADS = letters("FULL_VERBS NOUN")  # a noun in a verb group is a verb that the
 _LASTING = letters("BE S_FORM S_FORM_OR_PLURAL BASES HAVE MODAL DO")
 
 
-def head(sentence: Tagged, clause: Clause) -> str:
+def head(sentence: Tagged, clause: ClauseSpan) -> str:
     """Return the lemma of the verb that carries the meaning: the last of the group, "be" for a copula."""
     tags = sentence.tags
     for index in range(clause.end - 1, clause.verb - 1, -1):
@@ -44,7 +44,7 @@ def head(sentence: Tagged, clause: Clause) -> str:
     return ""
 
 
-def kind_of(sentence: Tagged, clause: Clause, verb: str) -> Kind:
+def kind_of(sentence: Tagged, clause: ClauseSpan, verb: str) -> Kind:
     """Return the kind of fact that a verb group with this head makes."""
     group = sentence.tags[clause.verb : clause.end]
     words = sentence.words[clause.verb : clause.end]

@@ -24,6 +24,7 @@ def _splits() -> dict[str, Split]:
 SPLITS = _splits()
 TAGS: dict[str, str] = {
     **VERB_TAGS,
+    **dict.fromkeys(ENGLISH.words("verbs.auxiliaries.be"), Tag.BE),
     **{word: letters(name.upper()) for name, words in ENGLISH.lists("grammar.word_classes").items() for word in words},
 }
 

@@ -29,7 +29,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an index was built from. `store` must change whenever the memory assigns its positions anew."""
+    """What an index was built from. `store` must change whenever the memory reassigns its positions."""
 
     store: str
     embedder: str

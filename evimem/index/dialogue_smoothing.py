@@ -68,7 +68,7 @@ def neighbourhood(
 
 
 def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
-    """Return one row a turn: itself and up to `hops` turns before and after it, whoever speaks; NONE for none."""
+    """Return one row a turn: itself and up to `hops` turns before and after it, of any speaker; NONE for none."""
     columns = [positions.astype(np.int32)]
     for links in (dialogue.before.values, dialogue.after.values):
         here = columns[0]
@@ -98,7 +98,7 @@ def distance(changes: int, repeats: int, weights: Weights) -> float:
 
 
 def decay(far: float, weights: Weights) -> float:
-    """Return what is left of a neighbour at a distance, in units of the next speaker's turn."""
+    """Return the weight of a neighbour at a distance, in units of the next speaker's turn."""
     return math.exp(-(far - 1) / weights.fade) if far <= weights.reach else 0.0
 
 

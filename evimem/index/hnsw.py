@@ -26,8 +26,8 @@ class HnswIndex:
     """Approximate search with recall@10 of at least .95 against exact search at every size.
 
     With `exact`, a function from positions to their vectors, the index keeps a byte a value and ranks what it finds
-    by the exact ones; without it, it keeps float32. A vector is never removed: exclude its position, and build the
-    index anew when much of it is excluded.
+    by the exact ones; without it, it keeps float32. A vector is never removed: exclude its position, and rebuild
+    the index when much of it is excluded.
     """
 
     def __init__(self, dimension: int, exact: Rows | None = None, graph: Graph | None = None) -> None:

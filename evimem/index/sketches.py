@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAMPLE = 16_384  # positions whose vectors set the bounds
-_STEP = 0.5  # standard deviations from the mean to what is low or high
+_STEP = 0.5  # standard deviations from the mean to a low or high value
 _SLICE = 8_192  # rows sketched at once
 _FAR = np.iinfo(np.uint16).max
 Words = NDArray[np.uint64]
@@ -60,7 +60,7 @@ class Sketches:
         return np.flatnonzero((distances <= last) & (distances < _FAR)).astype(np.int32)
 
     def _of(self, stored: StoredVectors) -> Words:
-        """Return the sketches of every position; what changed is made anew, and so is all where the sample changed."""
+        """Return the sketches of every position; changed ones are recomputed, or all if the sample changed."""
         size = len(stored.scale)
         changed = np.array(self._changed, np.int64)
         if self._size < SAMPLE or np.any(changed < SAMPLE):

@@ -65,7 +65,7 @@ class Ingestion:
         facts = [self.extractor.extract(turn) for turn in turns]
         vectors = None if self.deferred else (yield from _vectors(turns, facts))
         if vectors is None:
-            return [Entry(turn, found, owes=self.jobs) for turn, found in zip(turns, facts, strict=True)]
+            return [Entry(turn, found, jobs=self.jobs) for turn, found in zip(turns, facts, strict=True)]
         of_facts = np.split(vectors[len(turns) :], np.cumsum([len(found) for found in facts])[:-1])
         parts = zip(turns, facts, vectors[: len(turns)], of_facts, strict=True)
         return [Entry(turn, found, vector, rows, self.jobs) for turn, found, vector, rows in parts]

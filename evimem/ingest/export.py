@@ -70,7 +70,7 @@ def _dumps(value: dict[str, Any], *, ensure_ascii: bool = True) -> str:
 
 
 def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
-    """Return the fields that hold something. `replaced_by` is left out: an import decides it anew."""
+    """Return the fields that hold something. `replaced_by` is left out: an import decides it again."""
     parts = {one.name: getattr(value, one.name) for one in fields(value) if one.name != "replaced_by"}
     return {
         name: _plain(part) if isinstance(part, TimeSpan) else part

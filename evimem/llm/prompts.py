@@ -34,7 +34,7 @@ def prompt_request(role: ModelRole, prompt: str, schema: Mapping[str, Any], **va
 
 @cache
 def load(name: str) -> Template:
-    """Return a prompt's template: from the wheel, or from prompts/ beside the package in a checkout."""
+    """Return a prompt's template: from the wheel, or from prompts/ next to the package in a checkout."""
     packed = files("evimem") / "_prompts" / f"{name}.md"
     path = packed if packed.is_file() else Path(__file__).parents[2] / "prompts" / f"{name}.md"
     return Template(path.read_text(encoding="utf-8"))

@@ -33,7 +33,7 @@ class Check:
 
 
 class Record(list[Event]):
-    """The events of a question, each told as it is recorded to whoever listens."""
+    """The events of a question; each is passed to the callback, if there is one, as it is recorded."""
 
     def __init__(self, on_event: Callable[[Event], None] | None) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..judging.evidence import Analysis, Draft, View
 from ..protocols import Extractor
 from ..times.context import Weekday
+from ..times.lexicon import FULL_WEEKDAYS
 from ..times.render import render
 from ..types.answer import Citation
 from ..types.values import Fact
@@ -29,7 +30,7 @@ _NAMED = re.compile(r"\b(?:called|named|name)\b", re.IGNORECASE)
 _ITEMS = 3  # of an answer that lists several
 _ABOUT = 0.5  # how far a sentence must be about the person whose age or size it states
 _MEASURE_WITHIN = 0.35  # least strength of a sentence with a measure, as a share of the strongest one's
-WEEKDAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]
 _WEEKDAY = re.compile(r"\b(?:what|which)\s+(?:day\s+of\s+the\s+week|weekday)\b", re.IGNORECASE)
 _COARSE = (
     (re.compile(r"\b(?:what|which)\s+year\b", re.IGNORECASE), "%Y"),

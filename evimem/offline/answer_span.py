@@ -19,6 +19,7 @@ import numpy as np
 from ..judging.evidence import Analysis, Wants
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem, words
+from ..times.lexicon import SIMPLE_NUMBERS
 from ..types.values import Fact
 from .constants import Linear
 from .match_sentences import Array, Match, Matches, rarity, word_vector
@@ -29,11 +30,13 @@ _HEAD = re.compile(
     rf"(?:{'|'.join(ENGLISH.words('word_classes.auxiliaries.common'))})\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|twenty|thirty|"
-    r"forty|fifty|hundred|thousand|once|twice|several|couple|few|dozen)\b",
-    re.IGNORECASE,
+# The number words with which the weights of the features were fitted.
+_NUMBER_WORDS = (
+    *(word for word, number in SIMPLE_NUMBERS.items() if number <= 15 or number in (20, 30, 40, 50)),
+    *ENGLISH.words("questions.large_numbers"),
+    *ENGLISH.words("questions.quantity_words"),
 )
+_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
 _NAMED = re.compile(r"\b(?:names?|called|named|title)\b", re.IGNORECASE)
 _BEFORE_PLACE = frozenset(ENGLISH.words("questions.before_place"))
 _BEFORE_REASON = frozenset(ENGLISH.words("questions.before_reason"))

@@ -14,12 +14,13 @@ from datetime import datetime, timedelta
 from ..lang import ENGLISH
 from ..times import Located, locate_times
 from ..times.context import Weekday
+from ..times.lexicon import SIMPLE_NUMBERS, TENS
 from ..types.values import TimeSpan
 from .match_sentences import Match, Matches, nearness, strength
 
 
 def _any(name: str) -> str:
-    return f"(?:{'|'.join(ENGLISH.words(f'questions.{name}'))})"
+    return f"(?:{'|'.join(ENGLISH.words(name))})"
 
 
 # Dates.
@@ -37,15 +38,11 @@ ASKED = 0.4
 _SENTENCES = 12  # that are searched for dates
 
 # Numbers.
-_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety hundred thousand".split()
-_SPELLED = "|".join((*_TENS, *_WORDS[1:]))
+_WORDS = ("zero", *(word for word, number in SIMPLE_NUMBERS.items() if number <= 20))  # by value
+_SPELLED = "|".join((*TENS, *ENGLISH.words("questions.large_numbers"), *_WORDS[1:]))
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{_SPELLED})(?:[- ](?:and[- ])?(?:{_SPELLED}))*)"
-_UNIT = rf"{_any('answer_units')}s?"
-_ABOUT = rf"(?:{_any('approximately')}\s+)?"
+_UNIT = rf"{_any('questions.answer_units')}s?"
+_ABOUT = rf"(?:{_any('questions.approximately')}\s+)?"
 DURATION = re.compile(
     rf"\b{_ABOUT}(?:{_NUMBER}|an?|(?:a\s+)?(?:few|couple(?:\s+of)?)|several|half\s+an?)"
     rf"(?:\s*(?:-|\u2013|to)\s*{_NUMBER})?(?:\s+and\s+a\s+half)?[\s-]+{_UNIT}\b(?:\s+and\s+a\s+half\b)?",
@@ -59,11 +56,11 @@ COUNT = re.compile(
 )
 MONEY = re.compile(
     r"[$\u00a3\u20ac]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
-    rf"|\b{_NUMBER}\s+{_any('currencies')}\b",
+    rf"|\b{_NUMBER}\s+{_any('questions.currencies')}\b",
     re.IGNORECASE,
 )
 PRICED = re.compile(
-    rf"\b(?:how\s+much|what)\b.*\b{_any('priced')}\b(?!\s+attention)",
+    rf"\b(?:how\s+much|what)\b.*\b{_any('questions.priced')}\b(?!\s+attention)",
     re.IGNORECASE,
 )
 OFTEN = re.compile(
@@ -81,15 +78,17 @@ _AGE = re.compile(
 SIZE = re.compile(
     rf"\b{_ABOUT}{_NUMBER}(?:\s*(?:x|by)\s*{_NUMBER})?[\s-]*"
     r"(?:square\s+)?(?:mm|cm|km|m\u00b2|m|(?:centi|kilo|milli)?met(?:er|re)s?|inch(?:es)?|foot|feet|ft|yards?|miles?|acres?"
-    rf"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:{_any('dimensions')}|away))?"
-    rf"(?:\s+(?:and|by)\s+{_NUMBER}\s+{_any('dimensions')}\b)?",
+    rf"|hectares?|lit(?:er|re)s?)\b(?:\s+(?:{_any('questions.dimensions')}|away))?"
+    rf"(?:\s+(?:and|by)\s+{_NUMBER}\s+{_any('questions.dimensions')}\b)?",
     re.IGNORECASE,
 )
 _MEASURES = (
     (re.compile(r"\bhow\s+old\b", re.IGNORECASE), _AGE),
-    (re.compile(rf"\bhow\s+{_any('size_questions')}\b", re.IGNORECASE), SIZE),
+    (re.compile(rf"\bhow\s+{_any('questions.size_questions')}\b", re.IGNORECASE), SIZE),
 )
-_ORDINALS = {word: n for n, word in enumerate("second third fourth fifth sixth seventh eighth ninth tenth".split(), 2)}
+_ORDINALS: dict[str, int] = {
+    word: number for word, number in ENGLISH.table("times.ordinals").items() if 2 <= number <= 10
+}
 ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b(?!\s+(?:of|to|time)\b)", re.IGNORECASE)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.44, "year": 365.25}  # mean lengths
 _WHOLE = 0.98  # of a unit that a distance must reach to be given in that unit
@@ -177,7 +176,7 @@ def _overlap(one: TimeSpan, other: TimeSpan) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class StatedQuantity:
     """A phrase of a sentence that states a quantity."""
 
     match: Match
@@ -186,15 +185,17 @@ class Quantity:
     strength: float
 
 
-def stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float = 0.5) -> list[Quantity]:
+def stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float = 0.5) -> list[StatedQuantity]:
     """Return the phrases that match a pattern in the best sentences, most likely first; else those in weaker ones."""
     return _stated(matches, found, pattern, within) or _stated(matches, found, pattern, 0.0)
 
 
-def _stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float) -> list[Quantity]:
+def _stated(matches: Matches, found: list[Match], pattern: re.Pattern[str], within: float) -> list[StatedQuantity]:
     top = max((strength(m) for m in found), default=0.0)
     phrases = [
-        Quantity(m, hit.span(), hit[0], strength(m) / top + _NEAR_WORDS * nearness(matches, m, hit.start(), hit.end()))
+        StatedQuantity(
+            m, hit.span(), hit[0], strength(m) / top + _NEAR_WORDS * nearness(matches, m, hit.start(), hit.end())
+        )
         for m in found
         if top > 0 and strength(m) >= within * top and not m.unit.caption
         for hit in pattern.finditer(m.unit.turn.text, *m.unit.span)

@@ -18,7 +18,7 @@ from ..lang import ENGLISH
 from ..text.terms import stem, words
 from ..text.vocabulary_stems import vocabulary_stems
 from ..types.vectors import Vectors
-from .sentence_units import Unit, units_of
+from .sentence_units import SentenceUnit, units_of
 
 # What the dialogue adds to the score of a sentence: shares of the best score of its own turn, of the question that
 # its turn answers, and of the turns before and after it.
@@ -52,7 +52,7 @@ class Match:
     target, and about another speaker (0 to 1); `outdated` whether it states what did not hold at the time asked about.
     """
 
-    unit: Unit
+    unit: SentenceUnit
     shown: bool
     rank: int
     coverage: float
@@ -135,7 +135,7 @@ def target_of(analysis: Analysis) -> str | None:
     return analysis.entities[0] if analysis.entities else None
 
 
-def ownership(unit: Unit, analysis: Analysis, target: str | None) -> tuple[float, float]:
+def ownership(unit: SentenceUnit, analysis: Analysis, target: str | None) -> tuple[float, float]:
     """Return how far a sentence is about the target, and how far about another speaker, each from 0 to 1."""
     if target is None:
         return 1.0, 0.0
@@ -176,7 +176,7 @@ def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
     return sum(close.values()) / max(1, len(stems))
 
 
-def keyword_matrix(keywords: Sequence[str], found: Sequence[Unit]) -> Array:
+def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit]) -> Array:
     """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0."""
     vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
     if not keywords or not vocabulary:
@@ -225,13 +225,13 @@ def word_vector(word: str) -> Array:
     return row
 
 
-def _outdated(view: View, found: Sequence[Unit]) -> list[bool]:
+def _outdated(view: View, found: Sequence[SentenceUnit]) -> list[bool]:
     """Return which sentences state a replaced fact; or a replacing one, when the question asks about the past."""
     facts = {item.turn.id: item.facts for item in view.evidence}
     newer = {fact.replaced_by for said in facts.values() for fact in said if fact.replaced_by}
     past = view.analysis.past
 
-    def outdated(unit: Unit) -> bool:
+    def outdated(unit: SentenceUnit) -> bool:
         inside = [f for f in facts.get(unit.turn.id, ()) if f.span[0] < unit.span[1] and unit.span[0] < f.span[1]]
         return any(f.id in newer if past else f.replaced_by is not None for f in inside)
 
@@ -241,7 +241,7 @@ def _outdated(view: View, found: Sequence[Unit]) -> list[bool]:
 class _Spread:
     """Spreads values over the dialogue around a sentence: its turn, the question it answers, the adjacent turns."""
 
-    def __init__(self, view: View, found: Sequence[Unit]) -> None:
+    def __init__(self, view: View, found: Sequence[SentenceUnit]) -> None:
         ids = list(dict.fromkeys(unit.turn.id for unit in found))
         place = {turn_id: index for index, turn_id in enumerate(ids)}
         self._turn = np.array([place[unit.turn.id] for unit in found])
@@ -278,7 +278,7 @@ class _Spread:
         return best[:, self._turn], best[:, self._answered[self._turn]], near[:, self._turn]
 
 
-def _cosines(view: View, analysis: Analysis, found: Sequence[Unit]) -> Vectors:
+def _cosines(view: View, analysis: Analysis, found: Sequence[SentenceUnit]) -> Vectors:
     """Compare vectors, without the name of the person asked about: in their own sentences it is "I"."""
     asked = analysis.question
     for name in analysis.asked:

@@ -42,7 +42,7 @@ ADVICE_TO_YOU = (0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class SentenceUnit:
     """One sentence of a turn, or its caption.
 
     `span` is the half-open range of characters in the turn's text (or caption), `words` are the distinct content words,
@@ -58,7 +58,7 @@ class Unit:
     about: Mapping[str, float]
 
 
-def units_of(view: View) -> list[Unit]:
+def units_of(view: View) -> list[SentenceUnit]:
     """Return the sentences of the shown turns and of the dialogue around them, kept from check to check."""
     turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.shown}
     addressees: dict[str, str | None] = {}
@@ -74,14 +74,16 @@ def units_of(view: View) -> list[Unit]:
     ]
 
 
-def units(turn: Turn, addressee: str | None) -> tuple[Unit, ...]:
+def units(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
     """Return the sentences of a turn and its caption, each with the people it is about."""
     places = sentences(turn.text[:_MOST_TEXT])[:_MOST_UNITS]
     found = [_unit(turn, (start, min(end, start + _LONGEST)), addressee) for start, end in places]
     if turn.caption:
         about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
         span = (0, len(turn.caption))
-        found.append(Unit(turn, span, turn.caption, content(turn.caption), asks=False, caption=True, about=about))
+        found.append(
+            SentenceUnit(turn, span, turn.caption, content(turn.caption), asks=False, caption=True, about=about)
+        )
     return tuple(found)
 
 
@@ -102,15 +104,15 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
 
 
-def _kept_units(view: View, turn: Turn, addressee: str | None) -> tuple[Unit, ...]:
+def _kept_units(view: View, turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
     key = ("units", turn.id, addressee)
     if key not in view.memo:
         view.memo[key] = units(turn, addressee)
-    found: tuple[Unit, ...] = view.memo[key]
+    found: tuple[SentenceUnit, ...] = view.memo[key]
     return found
 
 
-def _relevant(found: Sequence[Unit], asked: set[str]) -> Sequence[Unit]:
+def _relevant(found: Sequence[SentenceUnit], asked: set[str]) -> Sequence[SentenceUnit]:
     """Return the sentences of a turn; of a long one those with the most words of the question, ties in order."""
     if len(found) <= _MOST_MATCHED:
         return found
@@ -119,12 +121,12 @@ def _relevant(found: Sequence[Unit], asked: set[str]) -> Sequence[Unit]:
     return [found[place] for place in sorted(best)]
 
 
-def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> Unit:
+def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> SentenceUnit:
     text = turn.text[span[0] : span[1]]
     asks = text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
     own, other = _weights(text, asks=asks, assists=turn.role == "assistant")
     about = {turn.speaker: own} | ({addressee: other} if addressee else {})
-    return Unit(turn, span, text, content(text), asks, caption=False, about=about)
+    return SentenceUnit(turn, span, text, content(text), asks, caption=False, about=about)
 
 
 def _weights(text: str, *, asks: bool, assists: bool) -> tuple[float, float]:

@@ -12,14 +12,14 @@ from .match_sentences import Match, Matches, strength
 
 
 def _any(name: str) -> str:
-    return f"(?:{'|'.join(ENGLISH.words(f'questions.{name}'))})"
+    return f"(?:{'|'.join(ENGLISH.words(name))})"
 
 
 _NEGATION = re.compile(
-    rf"\b(?:{_any('denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
+    rf"\b(?:{_any('questions.denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
 )
-_GUESS = re.compile(rf"^\W*{_any('guessing')}\b|\b{_any('likely')}\b", re.IGNORECASE)
-_CLAUSES = re.compile(rf"[,;:\u2014]|\b{_any('clause_breaks')}\b")
+_GUESS = re.compile(rf"^\W*{_any('questions.guessing')}\b|\b{_any('questions.likely')}\b", re.IGNORECASE)
+_CLAUSES = re.compile(rf"[,;:\u2014]|\b{_any('questions.clause_breaks')}\b")
 _OR = re.compile(r"\s+or\s+", re.IGNORECASE)
 COVERED = 0.5  # share of the question's words that must occur in or around a sentence
 _LONGEST_OPTION = 4  # words of the first option, which has no beginning of its own

@@ -122,10 +122,15 @@ class OpenAI:
         return self.call(lambda client: submit_batch(client, bodies))
 
     def collect_batch(self, batch_id: str, requests: Mapping[str, Complete]) -> BatchOutcomes | None:
-        """Return the reply or the error of each request, or None while the batch is in progress. Raise ModelError.
+        """Return the reply or the error of each request, or None while the batch is in progress.
 
-        `requests` are those of `start_batch`, by the same keys. One that the batch did not answer gets a retryable
-        ModelUnavailable.
+        Args:
+            batch_id: What `start_batch` returned.
+            requests: Those of `start_batch`, by the same keys. One that the batch did not answer gets a retryable
+                ModelUnavailable as its error.
+
+        Raises:
+            ModelError: The batch cannot be downloaded.
         """
         lines = self.call(lambda client: download_batch(client, batch_id))
         return None if lines is None else read_batch(lines, requests)

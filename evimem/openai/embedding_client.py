@@ -39,6 +39,7 @@ class OpenAIEmbedder:
         concurrency: Requests in flight at one time, at least 1.
         batch: Texts per request, at least 1.
         max_characters: Characters of a text that are sent, at least 1; the rest is ignored.
+        remote: Always true, no argument: tells a memory to queue vectors instead of waiting for them in `add`.
 
     Raises:
         EmbedderError: When the dimension is neither given nor known.

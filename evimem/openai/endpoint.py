@@ -296,7 +296,7 @@ def _silence_http_logs() -> None:
 
 
 def _mark_retrieved(task: asyncio.Task[Any]) -> None:
-    """Retrieve a task's exception, so that asyncio does not log one that nobody awaits after a cancellation."""
+    """Retrieve a task's exception, so that asyncio does not log one that is never awaited after a cancellation."""
     if not task.cancelled():
         task.exception()
 

@@ -40,7 +40,7 @@ _TIME_COMPOUND = re.compile(rf"\b(?:what|which)\s+time\s+{_any('questions.time_c
 _USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
 _ASSISTANT = re.compile(rf"\b{_any('word_classes.pronouns.second')}\b", re.IGNORECASE)
 _AUXILIARIES = STOP_WORDS | {"may"}
-_NAMES_AND_WORDS = _AUXILIARIES | {"april", "august", "june"} | set(ENGLISH.words("questions.names_and_words"))
+_NAMES_AND_WORDS = _AUXILIARIES.union(ENGLISH.words("questions.names_and_words"))
 
 # Analysis: the form of the answer, in the order in which the forms are tried.
 _AUXILIARY = rf"{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking')}(?:n['\u2019]t)?"
@@ -76,13 +76,9 @@ _FIRST_PERSON = re.compile(
     rf"\b{_any('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
 _NAME = re.compile(r"(?:[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)(?:\s+[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)*")
-_NOT_NAMES = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december
-    """.split()
-).union(
-    _HONORIFICS,
+_NOT_NAMES = _HONORIFICS.union(
+    ENGLISH.words("times.weekdays"),
+    ENGLISH.words("times.months"),
     ENGLISH.words("questions.not_names"),
     ENGLISH.words("word_classes.auxiliaries.common"),
     ENGLISH.words("word_classes.auxiliaries.asking"),

@@ -1,4 +1,4 @@
-"""The high-water mark: a small file beside a memory that shows when it was rolled back, emptied or exchanged."""
+"""The high-water mark: a small file next to a memory that shows whether it was rolled back, emptied or replaced."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import orjson
 
 from ..db.atomic_files import has_no_room, open_regular, replace_with
 
-EVERY = 64  # commits between two marks; losing fewer than that cannot be noticed
+EVERY = 64  # commits between two marks; losing fewer than that goes undetected
 _MAX_SIZE = 4096  # bytes; a mark has some hundred
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Which memory the file beside it is (`store`, a random id), and how many commits it had at least."""
+    """The memory that a mark belongs to (`store`, a random id), and how many commits it had at least."""
 
     store: str
     commits: int

@@ -30,7 +30,7 @@ _PARAMETERS = 500  # row numbers in one statement; SQLite has a limit
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TurnRows:
     """The row numbers of a stored turn, of its session and of its speaker."""
 
     seq: int
@@ -46,7 +46,7 @@ class RawLog:
         self.sessions = NameTable(db, "session")
         self.speakers = NameTable(db, "speaker")
 
-    def append(self, turn: Turn) -> Place:
+    def append(self, turn: Turn) -> TurnRows:
         """Store a validated turn; return its row numbers."""
         session, speaker = self.sessions.number_or_add(turn.session), self.speakers.number_or_add(turn.speaker)
         seq = self._db.execute(
@@ -65,11 +65,11 @@ class RawLog:
                 digest(turn),
             ),
         )
-        return Place(seq, session, speaker)
+        return TurnRows(seq, session, speaker)
 
-    def place(self, seq: int) -> Place:
+    def place(self, seq: int) -> TurnRows:
         """Return the row numbers of a stored turn."""
-        return Place(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
+        return TurnRows(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
 
     def digest_of(self, turn_id: str) -> bytes | None:
         """Return the stored digest of an id, or None for an unknown one."""

@@ -63,7 +63,7 @@ class AnnIndexCache:
     """
 
     def __init__(self, path: Path, min_turns: int = MIN_TURNS) -> None:
-        self._min_turns = min_turns
+        self.min_turns = min_turns
         self._file = path.with_name(f"{path.name}.ann")
         self._corpus: Corpus | None = None
         self._index: HnswIndex | None = None
@@ -74,7 +74,7 @@ class AnnIndexCache:
     def index(self, corpus: Corpus, origin: Origin) -> HnswIndex | None:
         """Return the index of this origin, loaded if need be; None where there is none. It may lack new vectors."""
         self._corpus = corpus
-        if len(corpus) < self._min_turns:
+        if len(corpus) < self.min_turns:
             return None
         if self._origin != origin:
             self._index, self._origin = None, None
@@ -99,7 +99,7 @@ class AnnIndexCache:
         `is_current` says whether `origin` is still that of the memory. Where it is not, turns may have been forgotten
         meanwhile, and the file that was just written is deleted: it may hold their vectors.
         """
-        if len(corpus) < self._min_turns:
+        if len(corpus) < self.min_turns:
             return
         index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
         missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())

@@ -9,7 +9,7 @@ from ..db.atomic_files import changing, check_target, claim, sweep, sync_folder
 from ..db.connection import Connection
 from ..errors import StoreError
 
-_COMPANIONS = ("-wal", "-shm", "-journal")  # what SQLite may leave beside a file
+_COMPANIONS = ("-wal", "-shm", "-journal")  # files that SQLite may leave next to a database
 
 
 def write_backup(db: Connection, target: Path) -> None:

@@ -106,7 +106,7 @@ def _faults(layers: Layers, tables: Sequence[str]) -> Iterator[tuple[str | None,
 
 
 def _place(line: str, roots: dict[int, str], tables: dict[str, str]) -> tuple[str, str | None]:
-    """Return a description of what a message of `integrity_check` is about, and its table if it can be told."""
+    """Return a description of what a message of `integrity_check` is about, and its table if it can be identified."""
     tree, index, column = _OF_A_TREE.search(line), _OF_AN_INDEX.search(line), _OF_A_TABLE.search(line)
     name = roots.get(int(tree[1])) if tree else index[1] if index else column[1] if column else None
     if name is None or name not in tables:

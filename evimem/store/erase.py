@@ -36,7 +36,7 @@ _PAGE = 1000  # turns erased at once
 class Erasure:
     """Erases turns inside one transaction of the caller; `report`, after the commit, purges the log.
 
-    Facts with an edge of at least `min_cosine` to an erased fact are linked anew, or queued for it where more than
+    Facts with an edge of at least `min_cosine` to an erased fact are linked again, or queued for it where more than
     `link_now` facts have a vector.
     """
 

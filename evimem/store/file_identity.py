@@ -1,4 +1,4 @@
-"""What a file must have in common with whoever opens it: embedder, dimension and, in a pool, its owner."""
+"""What must match between a file and the memory that opens it: embedder, dimension and, in a pool, its owner."""
 
 from __future__ import annotations
 

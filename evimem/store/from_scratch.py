@@ -45,7 +45,7 @@ class StoredTurn:
 def stored_turn(entry: Entry) -> StoredTurn:
     """Return what is kept of an entry, with its jobs due at once."""
     vector = None if entry.vector is None else pack(entry.vector)
-    kinds = [*entry.owes, *(() if vector is not None else ("vector",))]
+    kinds = [*entry.jobs, *(() if vector is not None else ("vector",))]
     if entry.facts and entry.fact_vectors is None:
         kinds.append("link")
     vectors = {} if entry.fact_vectors is None else fact_vectors(entry)

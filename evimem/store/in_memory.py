@@ -146,7 +146,7 @@ class MemoryStore:
             self._settings[name] = value
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
-        """Erase turns; whatever is derived from them is computed anew at each call."""
+        """Erase turns; derived data is recomputed at each call."""
         self.read(turn_ids)
         gone = [self._kept.pop(turn_id) for turn_id in dict.fromkeys(turn_ids)]
         self._forgotten.update(one.turn.id for one in gone)

@@ -13,7 +13,7 @@ from ..index.document import document
 from ..index.fact_table import FactTable
 from ..index.prepared_query import microseconds
 from ..index.segments import Segments
-from ..raw import Place, RawLog, instant
+from ..raw import RawLog, TurnRows, instant
 from ..types.values import Fact, Turn
 from .queue import Jobs
 
@@ -36,7 +36,7 @@ class Layers:
         """Return the layers of an open file; `size` is the number of turns in a segment."""
         return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), Jobs(db, clock))
 
-    def row(self, place: Place, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> IndexRow:
+    def row(self, place: TurnRows, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> IndexRow:
         """Return what the index keeps of a stored turn; `packed` is its quantized vector, None while it is pending."""
         vector, scale = packed or (None, 0.0)
         return IndexRow(document(turn), place.session, place.speaker, instant(turn.time), vector, scale, events(facts))
@@ -72,8 +72,8 @@ class Layers:
         """Count this transaction.
 
         Other handles compare the counters: "commits" with the high-water mark, "epoch" (`rewrote`: rows were changed
-        or deleted) to read their corpus anew, "links" (`relinked`: facts older than the newest linked one got vectors)
-        to read the vectors of facts anew.
+        or deleted) to read their corpus again, "links" (`relinked`: facts older than the newest linked one got vectors)
+        to read the vectors of facts again.
         """
         for name in ("commits", *(["epoch"] if rewrote else []), *(["links"] if relinked else [])):
             self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))

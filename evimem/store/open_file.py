@@ -94,7 +94,7 @@ def drop_mark(path: Path) -> None:
 
 
 def notes(path: Path) -> list[str]:
-    """Return what is odd about the files beside a memory that is not open yet; opening it corrects that."""
+    """Return what is odd about the files next to a memory that is not open yet; opening it corrects that."""
     if kind_of(path) != "file" or not path.stat().st_size:
         return []
     mark = mark_path(real_path(path))
@@ -104,12 +104,12 @@ def notes(path: Path) -> list[str]:
         state = "cannot be read" if mark.exists() else "is missing"
     except OSError:
         state = "cannot be read"
-    return [f"the mark {mark.name!r} {state}, so that a rollback of the memory would go unnoticed; it is written anew"]
+    return [f"the mark {mark.name!r} {state}, so that a rollback of the memory would go unnoticed; it is rewritten"]
 
 
 def save_mark(db: Connection) -> None:
     """Write into the mark which memory this is, and how many of its commits are durable."""
-    what = f"{mark_path(db.path).name!r} beside {str(db.path)!r}"
+    what = f"{mark_path(db.path).name!r} next to {str(db.path)!r}"
     with db.writing(), changing(what, "what was committed is kept"):  # one at a time: the count never goes back
         write_mark(db.path, _now(db))
 
@@ -119,7 +119,7 @@ def _mark(path: Path) -> Mark | None:
         return read_mark(path)
     except OSError as error:
         raise StoreReadOnly(
-            f"the mark {mark_path(path).name!r} beside {str(path)!r} cannot be read ({error}); make it readable, or "
+            f"the mark {mark_path(path).name!r} next to {str(path)!r} cannot be read ({error}); make it readable, or "
             "move it away"
         ) from error
 

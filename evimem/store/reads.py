@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..edges import ranked
+from ..errors import DimensionMismatch
+from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
-from ..raw import digest
+from ..index.weights import BM25, WEIGHTS
+from ..raw import RawLog, digest
 from ..text.names import is_about
 from ..text.terms import terms
 from ..types.stored import About, Job, JobKind, Roster
 from ..types.values import Fact, Hit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
-from .resolve_query import question_of
 
 ABOUT = 512  # newest turns naming an entity whose facts are read: a common name must not cost a scan of the memory
 
@@ -29,11 +31,12 @@ def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
     layers = handle.layers
     with layers.db.reading():
         corpus = handle.corpus()
-        question = question_of(query, layers.raw, layers.segments.dimension)
-        if question is None:
+        resolved = resolve_query(query, layers.raw, layers.segments.dimension)
+        if resolved is None:
             return ()
-        index = handle.ann.nearest(corpus, handle.ann_origin())
-        found = rank(question, corpus, query.k, question.weights, index)
+        large = len(corpus) >= handle.ann.min_turns
+        index = handle.ann.nearest(corpus, handle.ann_origin()) if large else None
+        found = rank(resolved, corpus, query.k, resolved.weights, index)
         # A position counts from 0, a sequence number from 1.
         seqs = [one.position + 1 for one in found]
         adjacent = sorted({position + 1 for one in found for position in one.neighbours})
@@ -144,3 +147,30 @@ def unread(layers: Layers, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]
             selected = [turn for seq, turn in page if seq in pending]
             contexts = layers.raw.contexts([turn.id for turn in selected], before, 0)
             yield from ((turn, context[:-1]) for turn, context in zip(selected, contexts, strict=True))
+
+
+def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:
+    """Resolve names to row numbers, times to microseconds and turn ids to positions for the index.
+
+    Return None where a filter names an unknown speaker or session, so that nothing can match. Raise DimensionMismatch
+    where the query's vector has another dimension than the file's.
+    """
+    speaker = None if query.speaker is None else raw.speakers.number(query.speaker)
+    session = None if query.session is None else raw.sessions.number(query.session)
+    if (query.speaker is not None and speaker is None) or (query.session is not None and session is None):
+        return None
+    if query.vector is not None and len(query.vector) != dimension:
+        raise DimensionMismatch(len(query.vector), dimension)
+    return IndexQuery(
+        query.text,
+        query.vector,
+        frozenset(at for name in query.names if (at := raw.speakers.number(name)) is not None),
+        tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
+        query.when,
+        None if query.before is None else microseconds(query.before),
+        None if query.after is None else microseconds(query.after),
+        speaker,
+        session,
+        frozenset(seq - 1 for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
+        BM25 if query.bare else WEIGHTS,
+    )

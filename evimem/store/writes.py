@@ -128,7 +128,7 @@ def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
     layers.facts.insert(seq, microseconds(turn.time), entry.facts)
     packed = None if entry.vector is None else pack(entry.vector)
     layers.segments.insert(seq, layers.row(place, turn, entry.facts, packed))
-    for kind in entry.owes:
+    for kind in entry.jobs:
         layers.jobs.enqueue(kind, [seq])
     if packed is None:
         layers.jobs.enqueue("vector", [seq])

@@ -24,14 +24,14 @@ class Entry:
         facts: Its facts.
         vector: Its embedding, shape (dimension,), float32; None to queue it.
         fact_vectors: Those of its facts, shape (len(facts), dimension), float32; None to queue them.
-        owes: The jobs to queue for it.
+        jobs: The jobs to queue for it.
     """
 
     turn: Turn
     facts: tuple[Fact, ...] = ()
     vector: Any = None
     fact_vectors: Any = None
-    owes: tuple[JobKind, ...] = ()
+    jobs: tuple[JobKind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def the_state_of_a_connection_is_not_checked() -> None:
     put(Connection, "_handle", lambda self: self._db)
 
 
-@breaks(gate=f"{INTERRUPTS}::test_half_an_update_of_what_is_held_in_memory_is_read_anew", says="assert|Error")
+@breaks(gate=f"{INTERRUPTS}::test_half_an_update_of_what_is_held_in_memory_is_read_again", says="assert|Error")
 def half_an_update_is_searched() -> None:
     put_property(Connection, "aborted", property(lambda self: 0, lambda self, value: None))
 

@@ -26,7 +26,7 @@ from tests.breaks.registry import breaks
     gate=f"{ROLLBACK}::test_a_lost_cut_or_replaced_file_is_refused_and_not_changed",
     says="what was refused was changed",
 )
-def a_missing_file_is_created_anew() -> None:
+def a_missing_file_is_created_again() -> None:
     put(open_file, "_check_not_lost", lambda path, mark: None)
 
 
@@ -148,13 +148,13 @@ def digests_are_not_compared() -> None:
     gate=f"{DAMAGE}::test_a_damaged_mark_or_index_file_does_not_matter", says="CRASH|RAW|SILENT|GROWN|assert (?!0 ==)"
 )
 def a_damaged_index_is_loaded() -> None:
-    def believed(file: Any) -> Any:
+    def unchecked(file: Any) -> Any:
         _, length = ann_file._START.unpack(file.read(ann_file._START.size))
         header = file.read(length)
         file.read(ann_file._CHECKSUM.size)
         return orjson.loads(header)
 
-    put(ann_file, "_read_header", believed)
+    put(ann_file, "_read_header", unchecked)
 
 
 @breaks(gate="tests/reliability/test_lost_index.py", says="assert 0.* >= 0.95")

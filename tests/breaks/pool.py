@@ -95,7 +95,7 @@ def a_file_that_cannot_be_opened_keeps_its_place() -> None:
     put(Leases, "_undo", lambda self, slot, *, keep: None)
 
 
-@breaks(gate=f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
+@breaks(gate=f"{POOL}::test_a_free_slot_goes_to_the_longest_waiting_request", says="assert")
 @breaks(gate=f"{POOL}::test_a_full_pool_waits_and_then_says_what_to_do", says="in use for 0 s")
 def a_full_pool_refuses_at_once() -> None:
     honest = MemoryPool.__init__
@@ -106,8 +106,8 @@ def a_full_pool_refuses_at_once() -> None:
     put(MemoryPool, "__init__", init)
 
 
-@breaks(gate=f"{POOL}::test_a_place_goes_to_whoever_has_waited_longest", says="assert")
-def a_place_goes_to_whoever_came_last() -> None:
+@breaks(gate=f"{POOL}::test_a_free_slot_goes_to_the_longest_waiting_request", says="assert")
+def a_place_goes_to_the_latest_caller() -> None:
     honest = Leases.grant
 
     def grant(self: Leases) -> None:

@@ -71,7 +71,7 @@ def failed_jobs_come_first() -> None:
 
 
 @breaks(
-    gate=f"{QUEUE}::test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done", says="the same bytes"
+    gate=f"{QUEUE}::test_a_bad_reply_from_a_cache_is_requested_again_and_never_taken_for_done", says="the same bytes"
 )
 def a_retry_sends_the_same_bytes() -> None:
     honest = deferred.extract_facts
@@ -91,7 +91,7 @@ def jobs_up_to_the_last_done_are_deleted() -> None:
 
 
 @breaks(
-    gate="tests/llm/test_end_to_end.py::test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits",
+    gate="tests/llm/test_end_to_end.py::test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait",
     says="assert",
 )
 def the_queue_ignores_retry_after() -> None:

@@ -189,7 +189,7 @@ def a_name_is_any_part_of_a_word() -> None:
     put(names, "name_pattern", lambda name: re.compile(re.escape(name), re.IGNORECASE))
 
 
-@breaks(gate=f"{FIXTURES}::test_f14_what_is_true_of_somebody_else_is_not_answered", says="'8 March 2024', False")
+@breaks(gate=f"{FIXTURES}::test_f14_what_is_true_of_another_person_is_not_answered", says="'8 March 2024', False")
 def the_owner_is_not_compared() -> None:
     put(answering, "abstention", lambda verdict, **how: None)
 

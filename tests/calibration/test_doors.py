@@ -16,9 +16,9 @@ from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 
 ALL = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]
-TOLD, UNTOLD = ([one for one in ALL if one.answerable is told] for told in (True, False))
-QUESTIONS = [*TOLD[:30], *UNTOLD[:20]]
-TRAPS = [one.question for one in UNTOLD]
+ANSWERABLE, UNANSWERABLE = ([one for one in ALL if one.answerable is told] for told in (True, False))
+QUESTIONS = [*ANSWERABLE[:30], *UNANSWERABLE[:20]]
+TRAPS = [one.question for one in UNANSWERABLE]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_a_calibration_is_kept_in_the_file_and_used_by_ask(
 def test_answers_are_withheld_below_the_calibrated_threshold(
     memory: evimem.Memory, calibrated: evimem.Memory, done: tuple[bytes, evimem.Calibration]
 ) -> None:
-    answered = [one.question for one in TOLD[:20] if not memory.ask(one.question).abstained]
+    answered = [one.question for one in ANSWERABLE[:20] if not memory.ask(one.question).abstained]
     again = [calibrated.ask(question) for question in answered]
     assert [answer for answer in again if answer.abstained]
     assert all(answer.abstained == (answer.confidence < done[1].abstain_below) for answer in again)
@@ -148,7 +148,7 @@ def test_fewer_than_fifty_questions_are_refused_before_any_is_asked(memory: evim
 
 
 def reply(request: Complete) -> str:
-    """A model that is nearly as sure of what nobody told as of the rest."""
+    """A model that is nearly as confident where the answer was never stated as elsewhere."""
     if request.role == "answer":
         return json.dumps({"steps": [], "answer": "so it is", "citations": [{"id": "e1", "quote": ""}]})
     sure = 0.9 if any(trap in request.prompt for trap in TRAPS) else 0.95

@@ -26,7 +26,7 @@ def judged(count: int, told: float = 1.0, seed: int = 0) -> list[ScoredQuestion]
     return found
 
 
-def test_a_judge_that_says_too_much_is_put_right() -> None:
+def test_an_overconfident_judge_is_corrected() -> None:
     found = fit(judged(400, told=4.0), "model", "embedder")
     assert found.ece_before > 0.1
     assert found.ece < found.ece_before / 2

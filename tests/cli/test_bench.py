@@ -16,7 +16,7 @@ def locomo(tmp_path):
     return path
 
 
-def test_bench_prints_its_tables_and_warns_of_a_file_nobody_knows(cli, locomo):
+def test_bench_prints_its_tables_and_warns_of_an_unknown_file(cli, locomo):
     ran = cli("bench", "locomo", locomo, "--offline")
     assert ran.code == Exit.OK
     for part in ("Retrieval, by turn", "Answers, official F1", "single-hop  3", "turns/s", "p95"):

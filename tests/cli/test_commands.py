@@ -61,7 +61,7 @@ def test_a_trace_can_be_asked_again_from_its_memory_alone(cli, friends, tmp_path
     assert cli("trace", saved, "--replay").code == Exit.USAGE
 
 
-def test_ask_can_show_the_trace_beside_the_answer(cli, friends):
+def test_ask_can_show_the_trace_with_the_answer(cli, friends):
     question = "What is Mira allergic to?"
     assert "Trace of" in cli("ask", friends, question, "--trace", "--no-keep").out
     assert cli("ask", friends, question, "--trace", "--no-keep", "--json").data["trace"]["loop"] == "iris"
@@ -130,7 +130,7 @@ def test_an_export_comes_back_as_it_was(cli, friends, tmp_path):
     assert cli("show", copy, "s1:10", "--json").data == cli("show", friends, "s1:10", "--json").data
 
 
-def test_an_export_replaces_nothing_unless_told_to(cli, friends, tmp_path):
+def test_an_export_replaces_a_file_only_on_request(cli, friends, tmp_path):
     exported = tmp_path / "export.jsonl"
     exported.write_text("mine")
     assert cli("export", friends, exported).code == Exit.INPUT
@@ -172,7 +172,7 @@ def test_the_demo_shows_answers_a_trace_and_one_honest_abstention(cli, tmp_path)
     assert cli("stats", kept, "--json").data["turns"] == 183
 
 
-def test_the_demo_leaves_nothing_behind_unless_told_to(cli, tmp_path, monkeypatch):
+def test_the_demo_deletes_its_memory(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     answers = json.loads(cli("demo", "--json").out)["answers"]
     assert len(answers) >= 8

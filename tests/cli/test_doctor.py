@@ -52,7 +52,7 @@ DERIVED = {
     "links": Damage("UPDATE edge SET weight = weight / 2", "have other edges than their vectors give"),
     "what was replaced": Damage("UPDATE fact SET replaced_by = id WHERE topic IS NOT NULL", "marked as replaced"),
     "places in time": Damage("UPDATE turn SET instant = instant + 1 WHERE seq < 4", "sorted by another time"),
-    "work that is owed": Damage(
+    "queued jobs": Damage(
         "UPDATE document SET vector = NULL, scale = NULL; DELETE FROM job", "no job for it is queued"
     ),
     "unreadable vectors": Damage("UPDATE segment SET vectors = x'00'", "cannot be read"),
@@ -145,7 +145,7 @@ def test_an_altered_turn_is_named_and_left_alone_until_it_is_forgotten(cli: Cli,
     ("table", "says"),
     [("turn", "restore a backup"), ("fact", "rows of table 'fact'"), ("edge", "rows of table 'edge'")],
 )
-def test_damaged_pages_are_told_by_the_table_they_belong_to(cli: Cli, path: Path, table: str, says: str) -> None:
+def test_damaged_pages_are_reported_with_their_table(cli: Cli, path: Path, table: str, says: str) -> None:
     before = turns_of(path)
     db = apsw.Connection(str(path))
     leaf = db.execute("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", (table,)).get
@@ -162,12 +162,12 @@ def test_damaged_pages_are_told_by_the_table_they_belong_to(cli: Cli, path: Path
 
 
 @pytest.mark.parametrize("what", ["missing", "torn"])
-def test_a_lost_mark_is_told_and_written_anew(cli: Cli, path: Path, what: str) -> None:
+def test_a_lost_mark_is_reported_and_rewritten(cli: Cli, path: Path, what: str) -> None:
     mark_path(path).write_bytes(b"nonsense")
     if what == "missing":
         mark_path(path).unlink()
     found = cli("doctor", path)
-    assert (found.code, "m.evimem.mark" in found.err, "written anew" in found.err) == (Exit.OK, True, True)
+    assert (found.code, "m.evimem.mark" in found.err, "it is rewritten" in found.err) == (Exit.OK, True, True)
     assert cli("doctor", path).err == ""
 
 

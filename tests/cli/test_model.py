@@ -77,7 +77,7 @@ def unread(tmp_path):
     return path
 
 
-def test_a_dry_run_says_what_would_be_asked_and_what_it_costs_and_asks_nobody(cli, unread):
+def test_a_dry_run_estimates_requests_and_cost_and_sends_none(cli, unread):
     with ModelServer() as server:
         options = ("--llm", "--model", "m", "--base-url", server.url, "--price", "0.15", "0.60")
         ran = cli("enrich", unread, "--dry-run", *options)

@@ -61,7 +61,7 @@ def test_words_are_never_read_as_markup():
 
 
 @pytest.mark.parametrize("text", ["a\x1b[2Jb", "a\x07b", "a\u202eb", "a\x9bb", "a\ud83db", "a\x00b"])
-def test_what_somebody_said_cannot_steer_the_terminal(text):
+def test_text_of_a_turn_cannot_steer_the_terminal(text):
     shown = visible(text)
     assert shown.startswith("a\ufffd")
     assert shown.isprintable()
@@ -214,7 +214,7 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         assert part in shown
 
 
-def test_a_program_never_gets_what_is_not_json():
+def test_json_output_refuses_a_number_that_is_not_json():
     with pytest.raises(ValueError, match="not JSON compliant"):
         Screen(as_json=True).show([], float("nan"))
 

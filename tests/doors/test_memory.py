@@ -26,7 +26,7 @@ def test_five_lines_remember_find_and_answer(memory: Memory) -> None:
     assert [citation.turn_id for citation in answer.citations] == ["s1:4"]
 
 
-def test_what_nobody_said_is_not_answered(memory: Memory) -> None:
+def test_what_no_turn_states_is_not_answered(memory: Memory) -> None:
     memory.extend(load_example("friends"))
     answer = memory.ask("What instrument is Tomas learning?")  # Mira is
     assert (answer.text, answer.abstained) == (None, True)
@@ -175,7 +175,7 @@ def test_reembedding_switches_and_the_file_remembers(tmp_path: Path) -> None:
 
 
 class Moody:
-    """An embedder that fails when it is told to."""
+    """An embedder that fails on request."""
 
     name, dimension, remote = "moody", 3, False
 

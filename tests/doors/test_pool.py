@@ -165,12 +165,12 @@ def test_a_full_pool_waits_and_then_says_what_to_do(tmp_path: Path, *, asynchron
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
-def test_what_is_no_time_to_wait_is_refused(tmp_path: Path, seconds: float) -> None:
+def test_an_invalid_wait_is_refused(tmp_path: Path, seconds: float) -> None:
     with pytest.raises(InvalidQuery, match="wait_seconds"):
         MemoryPool(tmp_path, wait_seconds=seconds)
 
 
-def test_a_place_goes_to_whoever_has_waited_longest(tmp_path: Path) -> None:
+def test_a_free_slot_goes_to_the_longest_waiting_request(tmp_path: Path) -> None:
     served: list[int] = []
 
     def use(pool: MemoryPool, number: int) -> None:

@@ -76,7 +76,7 @@ def test_a_text_has_the_same_row_alone_and_in_any_batch(texts):
 
 
 @pytest.mark.parametrize("text", ["A puppy sleeps.", "We met in Lisbon, twice"])
-def test_saying_it_more_often_or_beside_unknown_words_changes_nothing(text):
+def test_repetition_and_unknown_words_change_nothing(text):
     once, often, beside = EMBEDDER.embed([text, f"{text} " * 3000, f"\u0378 {text} {'x' * 101}"])
     np.testing.assert_allclose(once, often, atol=1e-5)
     assert np.array_equal(once, beside)

@@ -2,7 +2,7 @@
 
     python -m tests.golden.make
 
-They hold what is hard to carry over: work that is owed or given up, forgotten ids, replaced facts, facts by a model,
+They hold what is hard to carry over: jobs that are queued or failed, forgotten ids, replaced facts, facts by a model,
 traces, odd text, sealed and open segments, two users of a pool, and a memory whose process ended without closing it.
 """
 
@@ -78,7 +78,7 @@ def small_segments() -> Iterator[None]:
 
 
 def fill(memory: Memory, clock: FakeClock) -> None:
-    """Give a memory a past: turns, facts by a model, dead letters, a trace, forgetting, and work that is still owed."""
+    """Give a memory a past: turns, facts by a model, dead letters, a trace, forgetting, and queued jobs."""
     memory.extend(said(44), strict=True)
     for _ in range(4):
         memory.enrich()

@@ -1,4 +1,4 @@
-"""Memories that earlier versions wrote are opened by this one with every turn, their past, and the work still owed."""
+"""Memories that earlier versions wrote are opened by this one with every turn, their past, and their queued jobs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_was_forgotten_is_known_to_have_been(golden: Path) -> None:
         assert [status.outcome for status in memory.extend(back).statuses] == ["readded", "readded", "exists"]
 
 
-def test_its_trace_its_dead_letters_and_what_it_owes_are_carried_over(golden: Path) -> None:
+def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden: Path) -> None:
     model = ScriptedModel(then=reply)
     with opened(golden, model) as memory:
         assert memory.trace().question == "Where does Mira live?"

@@ -19,9 +19,9 @@ WORDS = ("tea", "piano", "instrument", "boat", "river", "cake", "letter", "garde
 
 @dataclass(frozen=True)
 class Said:
-    """A turn of a test: what it tells and asks, and where it stands."""
+    """A turn of a test: the words that it states and asks, and its position."""
 
-    told: tuple[str, ...]
+    stated: tuple[str, ...]
     asked: tuple[str, ...] = ()
     session: int = 0
     speaker: int = 0
@@ -32,8 +32,10 @@ class Said:
 
 
 def row(said: Said) -> IndexRow:
-    counts = {word: packed(said.told.count(word), said.asked.count(word)) for word in sorted({*said.told, *said.asked})}
-    length = len(said.told) + len(said.asked)
+    counts = {
+        word: packed(said.stated.count(word), said.asked.count(word)) for word in sorted({*said.stated, *said.asked})
+    }
+    length = len(said.stated) + len(said.asked)
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)
     vector, scale = (None, 0.0) if said.seed is None else _vector(said.seed)
@@ -60,7 +62,7 @@ _words = st.lists(st.sampled_from(WORDS), max_size=4).map(tuple)
 _interval = st.tuples(st.integers(0, 40), st.integers(1, 9)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 turns = st.builds(
     Said,
-    told=_words,
+    stated=_words,
     asked=_words,
     session=st.integers(0, 2),
     speaker=st.integers(0, 2),

@@ -36,7 +36,7 @@ def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
     events = {position: corpus.events(position) for position in range(len(turns)) if corpus.events(position)}
     columns = (corpus.session, corpus.speaker, corpus.time, corpus.length, corpus.asks, corpus.temporal)
     block = Block(corpus.alive, *columns, corpus.vectors, corpus.scale, events)
-    loaded = Corpus(DIMENSION, Sealed(corpus, {word for said in turns for word in (*said.told, *said.asked)}))
+    loaded = Corpus(DIMENSION, Sealed(corpus, {word for said in turns for word in (*said.stated, *said.asked)}))
     loaded.load(block)
     return loaded
 

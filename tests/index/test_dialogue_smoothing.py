@@ -53,7 +53,7 @@ def test_a_monologue_reaches_no_further_than_it_may() -> None:
     assert near("a" * 40, 20).keys() == set(range(20 - WEIGHTS.steps, 21 + WEIGHTS.steps))
 
 
-def test_nobody_of_another_session_counts() -> None:
+def test_turns_of_another_session_do_not_count() -> None:
     corpus = corpus_of(Said(("tea",), session=at % 2, speaker=at, time=at) for at in range(8))
     found = neighbourhood(corpus.dialogue, corpus.speaker, np.array([4], np.int32), WEIGHTS)
     assert set(found.positions[0, found.shares[0] > 0].tolist()) == {0, 2, 4, 6}

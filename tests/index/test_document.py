@@ -16,7 +16,7 @@ def said(text: str, caption: str | None = None) -> Turn:
     return Turn("1", "s", "Mira", text, datetime(2024, 3, 12), caption)
 
 
-def test_what_is_asked_is_counted_apart_from_what_is_told() -> None:
+def test_words_of_questions_and_of_statements_are_counted_apart() -> None:
     found = document(said("The piano is new. Do you play the piano?", caption="a piano"))
     assert found.terms == {"mira": 1, "piano": 2 + (1 << 8), "new": 1, "plai": 1 << 8}
     assert found.length == 6

@@ -284,6 +284,6 @@ def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much()
     assert rank(IndexQuery("tea", names=frozenset({0})), uneven, 1)[0].parts["speaker"] == WEIGHTS.speaker
 
 
-def test_two_names_prefer_nobody() -> None:
+def test_two_names_prefer_neither_speaker() -> None:
     corpus = corpus_of([Said(("tea",), speaker=0), Said(("tea",), speaker=1)])
     assert "speaker" not in rank(IndexQuery("tea", names=frozenset({0, 1})), corpus, 2)[0].parts

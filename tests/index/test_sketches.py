@@ -112,7 +112,7 @@ def check_bit_by_bit(changed: list[int], first: int) -> None:
     assert found(bit_by_bit) == found(filled(vectors))
 
 
-def test_turns_whose_vectors_are_still_owed_are_no_trouble() -> None:
+def test_turns_with_queued_vectors_are_skipped() -> None:
     corpus = corpus_of(Said((), seed=None, session=at) for at in range(10))
     found = corpus.sketches.nearest(corpus.stored, np.ones(corpus.dimension, np.float32), everyone(corpus), 3)
     assert found.tolist() == []

@@ -290,7 +290,7 @@ def test_hnswlib_is_taken_where_it_is_installed_but_not_for_a_byte_a_value():
 
 
 @every_hnsw
-def test_searches_beside_a_writer_are_served_and_right(make):
+def test_searches_during_writes_are_served_and_correct(make):
     index, failures, served = filled(make, 1500), [], [0]
     done = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Facts by the provider's Batch API: handed in, remembered in the memory, collected by whoever comes, paid for once."""
+"""Facts by the provider's Batch API: handed in, remembered in the memory, collected by a later call, paid for once."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened: Any) -> None
     assert memory.stats().turns == 2
 
 
-def test_whoever_has_no_batch_service_is_told_so(opened: Any) -> None:
+def test_a_model_without_a_batch_service_is_refused(opened: Any) -> None:
     with pytest.raises(evimem.InvalidQuery, match="without llm="):
         opened(None).enrich_batch()
 

@@ -68,7 +68,7 @@ def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path
         assert by_model(memory, "k") == ["Tomas bought a kite"]
 
 
-def test_what_a_model_read_badly_can_be_dropped_and_is_owed_again(tmp_path: Path) -> None:
+def test_facts_by_a_model_can_be_dropped_and_their_jobs_queued_again(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
         memory.extend(TURNS[:1])
         memory.enrich()
@@ -79,7 +79,7 @@ def test_what_a_model_read_badly_can_be_dropped_and_is_owed_again(tmp_path: Path
 
 
 def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path: Path) -> None:
-    """Found by letting two workers overtake one another: the slower one owed the turn again, or gave it up."""
+    """A slower worker that was overtaken must not queue the turn again or record it as failed."""
     path = tmp_path / "m.evimem"
     with evimem.open(path, llm=ScriptedModel(then=facts_of)) as other:
 
@@ -163,7 +163,7 @@ def many(count: int) -> list[evimem.Turn]:
     ]
 
 
-def test_turns_are_read_side_by_side_and_told_of_one_by_one(tmp_path: Path) -> None:
+def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path: Path) -> None:
     told: list[int] = []
     with ModelServer(then='{"facts": []}', delay=0.05) as server:
         llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)

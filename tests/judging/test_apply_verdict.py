@@ -82,7 +82,7 @@ def test_it_abstains_where_nothing_is_relevant() -> None:
     assert abstains(Verdict(Tier.NONE, 0.9, probability=0.99))
 
 
-def test_it_abstains_while_the_evidence_is_about_somebody_else() -> None:
+def test_it_abstains_while_the_evidence_is_about_another_person() -> None:
     gap = Gap("attribution", "Tomas", "the evidence is about Mira, not Tomas")
     verdict = Verdict(Tier.EXACT, 0.9, probability=0.99, gaps=(gap,))
     assert abstention(verdict, facts=9, checks=3, budget=Budget(), below=0.5) == gap.text

@@ -50,11 +50,11 @@ def warm(tmp_path_factory):
         embedder = OpenAIEmbedder("words", 64, server.url)
         llm = OpenAI("small", base_url=server.url, api_key="k")
         with evimem.open(folder / "m.evimem", llm=llm, embedder=embedder) as memory:
-            told(memory).ask("When did Mira adopt her puppy?")
+            with_a_turn(memory).ask("When did Mira adopt her puppy?")
             memory.enrich()
 
 
-def told(memory):
+def with_a_turn(memory):
     memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="p")
     return memory
 
@@ -63,7 +63,7 @@ def test_a_question_is_answered_and_accounted_for(tmp_path):
     with ModelServer(then=reply) as server:
         llm = client(server, answer_model="large", prices={"small": (1.0, 2.0), "large": (10.0, 20.0)})
         with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
-            answer = told(memory).ask("When did Mira adopt her puppy?")
+            answer = with_a_turn(memory).ask("When did Mira adopt her puppy?")
     assert (answer.text, answer.citations[0].quote) == ("8 March 2024", "last Friday")
     assert answer.usage.requests == 2
     assert answer.usage.input_tokens == sum(len(received.prompt.split()) for received in server.received)
@@ -95,7 +95,7 @@ def test_a_fault_ends_a_question_as_an_error_and_never_as_an_abstention(tmp_path
         Lateness() as lateness,
     ):
         with pytest.raises(evimem.ModelError) as caught:
-            told(memory).ask("When did Mira adopt her puppy?")
+            with_a_turn(memory).ask("When did Mira adopt her puppy?")
         assert memory.turn("p").text == "We adopted a puppy last Friday."
         assert len(server.received) <= 2  # one, and where its form is refused, one in another form
     lateness.check(len(server.received) * DEADLINE)
@@ -106,7 +106,7 @@ def test_a_fault_ends_a_question_as_an_error_and_never_as_an_abstention(tmp_path
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_while_reading_a_turn_loses_neither_the_turn_nor_the_work(tmp_path, fault):
     with ModelServer(then=Fault(fault)) as server, opened(tmp_path, llm=client(server)) as memory:
-        told(memory)
+        with_a_turn(memory)
         with Lateness() as lateness, contextlib.suppress(evimem.ModelError):  # a turn's own fault is kept in the queue
             memory.enrich()
         lateness.check(len(server.received) * DEADLINE)
@@ -126,7 +126,7 @@ def test_a_fault_while_embedding_loses_neither_the_turn_nor_the_work(tmp_path, f
     with ModelServer(then=Fault(fault)) as server:
         embedder = OpenAIEmbedder("words", 64, server.url, deadline=DEADLINE, max_retries=0)
         with opened(tmp_path, embedder=embedder) as memory:
-            told(memory)
+            with_a_turn(memory)
             with Lateness() as lateness, contextlib.suppress(evimem.EmbedderError):
                 memory.enrich()
             lateness.check(len(server.received) * DEADLINE)
@@ -137,13 +137,13 @@ def test_a_fault_while_embedding_loses_neither_the_turn_nor_the_work(tmp_path, f
 
 
 @pytest.mark.parametrize("seconds", [3_600, 59])
-def test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits(tmp_path, seconds):
+def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_path, seconds):
     clock = FakeClock(1.7e9)
     with (
         ModelServer(Fault("429", retry_after=str(seconds)), then=reply) as server,
         evimem.open(tmp_path / "m.evimem", llm=client(server), clock=clock) as memory,
     ):
-        told(memory)
+        with_a_turn(memory)
         memory.extend([replace(memory.turn("p"), id=f"p{number}") for number in range(30)])
         with Lateness() as lateness, patch.object(evimem.doors.memory, "WORKERS", 1), pytest.raises(evimem.ModelError):
             memory.enrich()
@@ -156,9 +156,9 @@ def test_a_server_that_asks_to_be_left_alone_is_and_all_that_is_owed_waits(tmp_p
         assert memory.health().pending == {}
 
 
-def test_what_a_model_found_is_there_beside_what_the_rules_found(tmp_path):
+def test_facts_by_a_model_are_stored_with_those_by_rule(tmp_path):
     with ModelServer(then=reply) as server, evimem.open(tmp_path / "m.evimem", llm=client(server)) as memory:
-        told(memory)
+        with_a_turn(memory)
         memory.enrich()
         facts = {fact.extractor: fact for fact in memory.facts(["p"])}
     assert facts["llm"].text == "Mira got a puppy"
@@ -187,7 +187,7 @@ def test_events_and_words_of_an_answer_come_before_the_answer_itself(tmp_path, d
     with ModelServer(then=reply) as server:
         path = tmp_path / "m.evimem"
         with evimem.open(path, llm=client(server)) as memory:
-            told(memory)
+            with_a_turn(memory)
             plain = memory.ask("When did Mira adopt her puppy?")
             if door == "sync":
                 pieces = list(memory.ask("When did Mira adopt her puppy?", stream=True))

@@ -43,7 +43,7 @@ def test_the_answer_sees_the_items_in_order_of_time():
     assert [t.id for t in show_evidence(view_of([late, early]), by_time=True).turns] == [early.id, late.id]
 
 
-def test_the_dialogue_around_an_item_is_told_once_and_never_as_an_item():
+def test_the_dialogue_around_an_item_is_shown_once_and_never_as_an_item():
     before, said, after = turn(1, "Which pet?", "Noah"), turn(2, "A puppy."), turn(3, "Lovely!", "Noah")
     around = (before, said, after)
     shown = show_evidence(view_of([said, after], context={said.id: around, after.id: (said, after)}))

@@ -82,7 +82,7 @@ def test_in_a_small_memory_the_model_judges(tmp_path: Path) -> None:
 
 
 class Sure(OfflineJudge):
-    """An offline judge that says what it is told to."""
+    """An offline judge with scripted verdicts."""
 
     says: Verdict
 

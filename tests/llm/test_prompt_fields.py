@@ -14,7 +14,7 @@ def test_a_confidence_is_read_in_the_forms_that_models_use(said, number):
 
 
 @pytest.mark.parametrize("said", [None, True, "high", -0.5, 1e300, math.nan, math.inf, 10**400, "1" * 5_000, [0.5], {}])
-def test_what_is_no_confidence_is_none(said):
+def test_an_invalid_confidence_is_none(said):
     assert prompt_fields.confidence(said) is None
 
 
@@ -23,7 +23,7 @@ def test_words_that_mean_nothing_state_nothing(said):
     assert prompt_fields.stated(said) == ""
 
 
-def test_what_nobody_sees_is_not_said():
+def test_invisible_characters_are_removed():
     assert prompt_fields.text("Mi\u200bra\x00 \U000e0041\u202eloves\ud800 tea") == "Mira loves tea"
 
 

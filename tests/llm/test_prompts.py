@@ -98,7 +98,7 @@ def test_what_looks_like_a_field_in_the_data_stays_as_it_was_said():
     assert "$question ${evidence}" in judge_request(VIEW, show_evidence(VIEW)).prompt
 
 
-def test_the_judge_is_told_the_day_the_round_the_strategy_the_queries_and_the_counts():
+def test_the_judges_prompt_has_the_day_the_round_the_strategy_the_queries_and_the_counts():
     prompt = judge_request(VIEW, show_evidence(VIEW)).prompt
     for said in (
         "Wed 20 March 2024 09:00",
@@ -112,7 +112,7 @@ def test_the_judge_is_told_the_day_the_round_the_strategy_the_queries_and_the_co
 
 
 @pytest.mark.parametrize("manner", MANNERS)
-def test_the_answerer_is_told_how_to_word_it_and_what_is_missing(manner):
+def test_the_answerers_prompt_says_how_to_word_it_and_what_is_missing(manner):
     prompt = answer_request(VIEW, PARTIAL, manner, show_evidence(VIEW)).prompt
     assert MANNERS[manner] in prompt
     assert f"- no date of {CANARY}" in prompt

@@ -64,7 +64,7 @@ def test_evidence_is_read_in_all_its_spellings_and_only_where_it_exists(path):
     assert evidence_ids(["D1:1", "D1:1 D4:2"], frozenset({"D1:1", "D4:2"})) == ("D1:1", "D4:2")
 
 
-def test_a_file_of_unknown_digest_is_known_to_nobody(path):
+def test_a_file_of_unknown_digest_is_not_known(path):
     assert known_file(path) is None
 
 

@@ -1,4 +1,4 @@
-"""A small memory without a file, and a judge that says what a test tells it to."""
+"""A small memory without a file, and a judge with scripted verdicts."""
 
 from __future__ import annotations
 

@@ -127,9 +127,7 @@ def test_an_empty_memory_abstains_without_asking_anybody(world: Any, script: Any
     assert answer.reason
 
 
-def test_an_entity_that_nobody_mentions_downgrades_and_is_named_in_the_gaps(
-    puppy: Any, script: Any, verdict: Any
-) -> None:
+def test_an_entity_without_a_mention_downgrades_and_is_named_in_the_gaps(puppy: Any, script: Any, verdict: Any) -> None:
     judge = script([verdict(Tier.EXACT, 0.99)])
     answer = puppy.ask("What did Mira give Bartholomew?", judge)
     assert answer.tier is Tier.PARTIAL
@@ -210,7 +208,7 @@ def test_a_citation_of_what_was_never_shown_is_dropped_and_counted(puppy: Any, s
     assert events(answer.trace, Acted)[-1].detail["dropped"] == 1
 
 
-def test_a_quote_that_nobody_said_is_not_kept(puppy: Any, script: Any, verdict: Any) -> None:
+def test_a_quote_that_no_turn_has_is_not_kept(puppy: Any, script: Any, verdict: Any) -> None:
     draft = Draft("Rex", (Citation("s1:1", (0, 3), "he is called Rex"),))
     answer = puppy.ask(QUESTION, script([verdict(Tier.EXACT, 0.9)], draft=draft))
     assert [(c.turn_id, c.span, c.quote) for c in answer.citations] == [("s1:1", None, "")]

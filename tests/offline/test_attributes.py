@@ -108,7 +108,7 @@ def test_a_gap_is_named_in_plain_words(see: See, question: str, gap: str) -> Non
 def test_what_was_given_up_is_no_answer(see: See) -> None:
     lines = [("user", "I drink coffee all day."), ("assistant", "A lot!"), ("user", "I've stopped drinking coffee.")]
     found = lookup(see("What do I drink?", lines))
-    assert (found.outcome, found.gap) == (-1.0, "only what you gave up is told: drinking coffee")
+    assert (found.outcome, found.gap) == (-1.0, "only what you gave up is stated: drinking coffee")
 
 
 def test_what_may_have_changed_is_looked_for_once_more(see: See) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from evimem.offline.sentence_units import Unit, addressee, units
+from evimem.offline.sentence_units import SentenceUnit, addressee, units
 from evimem.types.values import Turn
 
 
@@ -37,14 +37,14 @@ def test_sentences_of_one_turn_have_owners_of_their_own() -> None:
 
 def test_units_keep_their_place_in_the_turn() -> None:
     turn = said("Mira", "Hello! We adopted a puppy.", caption="a lurcher in a basket")
-    found: tuple[Unit, ...] = units(turn, None)
+    found: tuple[SentenceUnit, ...] = units(turn, None)
     assert [turn.text[u.span[0] : u.span[1]] for u in found if not u.caption] == [
         u.text for u in found if not u.caption
     ]
     assert [u.text for u in found if u.caption] == ["a lurcher in a basket"]
 
 
-def test_whoever_spoke_last_is_spoken_to_however_many_there_are() -> None:
+def test_the_addressee_is_the_last_other_speaker() -> None:
     dialogue = [said("Ana", "Hi.", 1), said("Ben", "Hello.", 2), said("Cleo", "You two!", 3), said("Ana", "Us?", 4)]
     assert addressee(dialogue[2], dialogue) == "Ben"
     assert addressee(dialogue[3], dialogue) == "Cleo"

@@ -35,7 +35,7 @@ def test_tokens_that_are_no_numbers_count_nothing(usage):
         (None, "api.openai.com"),
     ],
 )
-def test_a_host_is_all_that_is_told_of_a_url(url, name):
+def test_only_the_host_of_a_url_is_shown(url, name):
     assert host(url) == name
 
 

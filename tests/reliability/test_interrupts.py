@@ -310,7 +310,7 @@ def test_after_a_signal_at_any_place_a_connection_has_no_lock_no_transaction_and
         assert sum(error is not None for error in kept) > total / 2
 
 
-def test_half_an_update_of_what_is_held_in_memory_is_read_anew(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_an_update_of_what_is_held_in_memory_is_read_again(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*values: object) -> None:
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""A malformed reply loses no turn: it is told from one without facts, adds nothing ungrounded, and the next is read."""
+"""A malformed reply loses no turn, is distinguished from one without facts, and adds nothing ungrounded."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
 @pytest.mark.parametrize(
     ("reply", "status"), [('{"facts": []}', "ok"), ("{}", "degraded"), ("I'd rather not.", "degraded")]
 )
-def test_no_facts_and_a_bad_reply_are_told_apart(disk: Path, reply: str, status: str) -> None:
+def test_no_facts_and_a_bad_reply_are_distinguished(disk: Path, reply: str, status: str) -> None:
     clock = FakeClock(1.7e9)
     with evimem.open(
         disk / "m", llm=ScriptedModel(then=reply), embedder=EMBEDDER, extractor=EXTRACTOR, clock=clock

@@ -91,7 +91,7 @@ def test_similar_user_ids_have_separate_memories(disk: Path, one: str, other: st
         assert text_of(pool, one) == ["I have a secret."]
 
 
-def test_an_unknown_user_is_told_from_one_without_results(disk: Path) -> None:
+def test_an_unknown_user_is_distinguished_from_one_without_results(disk: Path) -> None:
     with MemoryPool(disk, embedder=EMBEDDER) as pool:
         assert "no memory" in str(pool.erase("nobody").reason)
         put(pool, "ana", "I have a secret.")

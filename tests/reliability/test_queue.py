@@ -159,7 +159,7 @@ def test_jobs_are_not_delayed_by_a_clock_that_was_set_back(disk: Path) -> None:
 
 
 @pytest.mark.parametrize("by_bytes", [True, False], ids=["of the same request", "of any request"])
-def test_a_bad_reply_from_a_cache_is_asked_for_anew_and_never_taken_for_done(disk: Path, by_bytes: bool) -> None:
+def test_a_bad_reply_from_a_cache_is_requested_again_and_never_taken_for_done(disk: Path, by_bytes: bool) -> None:
     clock, cache = FakeClock(1.7e9), dict[object, str]()
     origin = iter(["{", "{"])
 

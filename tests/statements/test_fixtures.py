@@ -121,7 +121,7 @@ def test_f13_a_name_is_a_whole_word(remembered: Any) -> None:
     assert events(trace, "judgement")[0].entities == {"Jon": 0}
 
 
-def test_f14_what_is_true_of_somebody_else_is_not_answered(chat: Chat, remembered: Any) -> None:
+def test_f14_what_is_true_of_another_person_is_not_answered(chat: Chat, remembered: Any) -> None:
     elsewhere = gap("attribution", "Mira, not Noah, adopted a puppy", "Noah")
     replies = [verdict("exact", 0.95, gaps=[elsewhere])]
     answer = chat.ask("When did Noah adopt a puppy?", *replies, draft())

@@ -113,7 +113,7 @@ def test_naive_and_aware_times_do_not_mix(store: Store) -> None:
         keep(store, [aware], strict=True)
 
 
-def test_turns_without_ids_are_told_apart_by_occurrence(store: Store) -> None:
+def test_turns_without_ids_are_distinguished_by_occurrence(store: Store) -> None:
     turn = Turn("", "", "Mira", "Ha!", NOON)
     first, again = keep(store, [turn, turn]), keep(store, [turn, turn])
     assert (first.added, again.added, again.existing) == (2, 0, 2)

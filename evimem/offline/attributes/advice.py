@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...extract.tag_letters import Tag, TagSet
 from ...extract.tagging import lowered, tagged
 from ...judging.evidence import View
 from ...lang import ENGLISH
@@ -14,7 +15,7 @@ from ...text.terms import STOP_WORDS, stem, words
 from ...types.values import Turn
 from ..sentence_units import is_assistant
 from .phrases import Phrase, phrases
-from .tag_sets import ADVISED, DETERMINERS, PREPOSITION
+from .tag_sets import ADVISED
 from .word_classes import akin
 
 _RECOMMEND = f"(?:{'|'.join(ENGLISH.words('attributes.recommends'))})"
@@ -132,9 +133,9 @@ def _thing(turn: Turn, start: int, end: int, noun: Sequence[str], *, named_only:
 
 
 def _extent(tags: str, phrase: Phrase) -> tuple[int, int]:
-    first = phrase.first + (tags[phrase.first] in DETERMINERS and phrase.last - phrase.first > 1)
+    first = phrase.first + (tags[phrase.first] in TagSet.DETERMINERS and phrase.last - phrase.first > 1)
     last = phrase.last
-    if tags[last : last + 1] == PREPOSITION:
+    if tags[last : last + 1] == Tag.PREPOSITION:
         last += 1
         while last < len(tags) and tags[last] in ADVISED:
             last += 1

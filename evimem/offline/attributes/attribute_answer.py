@@ -17,11 +17,11 @@ from ...types.values import Fact, Turn
 from ..sentence_units import addressee, is_assistant
 from .asked_attribute import Attribute, attribute_of
 from .clauses import names_in, read_turn
-from .entities import People, Said, Thing
+from .entities import People, StatedValue, Thing
 from .indirect_mentions import is_hinted
 from .phrases import LOOSE, POSSESSIVE, Phrase, phrases
 from .tag_sets import AUXILIARY_OR_FIRST_PERSON
-from .tagged_turn import Reading, extent, reading
+from .tagged_turn import TaggedTurn, extent, reading
 from .word_classes import akin, same_noun, singular
 
 _APART = timedelta(hours=3)  # turns further apart belong to different conversations
@@ -41,7 +41,7 @@ class Stated:
     """An attribute and its statements, newest first; none where the evidence does not state it."""
 
     attribute: Attribute
-    said: tuple[Said, ...]
+    said: tuple[StatedValue, ...]
     hinted: bool = False  # something that could be a value of it occurs, unattributed
     given_up: str = ""  # what was done once and no longer, where nothing else is stated
 
@@ -60,15 +60,15 @@ class Stated:
         kind, noun = self.attribute.kind, self.attribute.noun
         whose = "you" if self.attribute.of.pronoun == "i" else repr(self.attribute.spoken)
         if self.given_up:
-            return f"only what {whose} gave up is told: {self.given_up}"
+            return f"only what {whose} gave up is stated: {self.given_up}"
         what = noun if kind in ("have", "attribute") else f"favourite {noun}" if kind == "favourite" else kind
         what = _NAMES.get(what, what)
         return f"nothing says your {what}" if whose == "you" else f"nothing says the {what} of {whose}"
 
     @property
-    def wording(self) -> tuple[Said, ...]:
+    def wording(self) -> tuple[StatedValue, ...]:
         """The statements that answer: one, or several where the question asks for all."""
-        distinct: dict[str, Said] = {}
+        distinct: dict[str, StatedValue] = {}
         for one in self.said:
             distinct.setdefault(one.text.casefold(), one)
         if self.attribute.kind == "name" and self.attribute.of.plural:
@@ -97,7 +97,7 @@ def _plural(noun: str) -> bool:
     return noun.endswith("s") and not noun.endswith("ss")
 
 
-def _in_force(said: Sequence[Said], *, past: bool) -> Sequence[Said]:
+def _in_force(said: Sequence[StatedValue], *, past: bool) -> Sequence[StatedValue]:
     """Return what holds, newest first; or what held before, where the past is asked about."""
     now = [one for one in said if not one.over]
     if not past:
@@ -157,7 +157,7 @@ def _extracted(view: View, turn: Turn, extractor: Extractor) -> Sequence[Fact]:
     return found
 
 
-def _hear(people: People, turn: Reading, to: str | None) -> None:
+def _hear(people: People, turn: TaggedTurn, to: str | None) -> None:
     """Note what an assistant mentions, for the pronouns after it; it states nothing of the user."""
     for sentence in turn.sentences:
         if people.vocabulary.isdisjoint(sentence.words):
@@ -168,7 +168,7 @@ def _hear(people: People, turn: Reading, to: str | None) -> None:
                 people.mention(known)
 
 
-def _reply(people: People, before: Reading, turn: Reading) -> None:
+def _reply(people: People, before: TaggedTurn, turn: TaggedTurn) -> None:
     """Read "Peonies." after "What is your favourite flower?" as what it answers."""
     attribute = _asked(before)
     if attribute is None or not turn.sentences:
@@ -183,10 +183,10 @@ def _reply(people: People, before: Reading, turn: Reading) -> None:
     first, last = (0, 1) if found is None or attribute.kind == "age" else (found.first, found.last)
     span = sentence.ranges[first][0], sentence.ranges[last - 1][1]
     kind = f"favourite {attribute.noun}" if attribute.kind == "favourite" else attribute.kind
-    owner.said.append(Said(kind, turn.turn.text[slice(*span)], turn.turn, span))
+    owner.said.append(StatedValue(kind, turn.turn.text[slice(*span)], turn.turn, span))
 
 
-def _asked(turn: Reading) -> Attribute | None:
+def _asked(turn: TaggedTurn) -> Attribute | None:
     """Return the attribute that the last question of a turn asks for."""
     spans = [extent(sentence) for sentence in turn.sentences if sentence.words[-1] == "?"]
     return attribute_of(turn.turn.text[slice(*spans[-1])]) if spans else None
@@ -229,7 +229,7 @@ def _described(phrase: Phrase, thing: Thing) -> bool:
     return all(word in LOOSE or stem(word) in thing.words for word in phrase.words[:-1])
 
 
-def _of_one(people: People, attribute: Attribute, thing: Thing) -> Iterable[Said]:
+def _of_one(people: People, attribute: Attribute, thing: Thing) -> Iterable[StatedValue]:
     """Return what is said of a thing that is of the kind asked for."""
     kind = attribute.kind
     if kind in _PLAIN:
@@ -239,15 +239,15 @@ def _of_one(people: People, attribute: Attribute, thing: Thing) -> Iterable[Said
     return find(people, attribute, thing) if find is not None else ()
 
 
-def _of_kind(thing: Thing, *kinds: str) -> list[Said]:
+def _of_kind(thing: Thing, *kinds: str) -> list[StatedValue]:
     return [one for one in thing.said if one.kind in kinds]
 
 
-def _surname(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]:
+def _surname(_people: People, _attribute: Attribute, thing: Thing) -> list[StatedValue]:
     return [one for one in _of_kind(thing, "name") if _is_whole(one.text, "last")]
 
 
-def _who(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
+def _who(_people: People, attribute: Attribute, thing: Thing) -> list[StatedValue]:
     """Return the name of "my coach", or whose what "Bas" is: "my brother"."""
     asks_name = bool(attribute.of.words) and not attribute.of.name
     found = _of_kind(thing, "name" if asks_name else "who")
@@ -255,12 +255,12 @@ def _who(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
     return [one for one in said if words(one.text)[:1] and words(one.text)[0] in POSSESSIVE] or said
 
 
-def _workplace(_people: People, _attribute: Attribute, thing: Thing) -> list[Said]:
-    left = [Said("work", one.text, one.turn, one.span, over=True) for one in _of_kind(thing, "left")]
+def _workplace(_people: People, _attribute: Attribute, thing: Thing) -> list[StatedValue]:
+    left = [StatedValue("work", one.text, one.turn, one.span, over=True) for one in _of_kind(thing, "left")]
     return _of_kind(thing, "work") + left
 
 
-def _trade(_people: People, attribute: Attribute, thing: Thing) -> list[Said]:
+def _trade(_people: People, attribute: Attribute, thing: Thing) -> list[StatedValue]:
     """Return a trade; where none is stated, what the person does or where, unless a title is asked for."""
     wider = ("does", "work") if attribute.kind == "job" else ()
     return next((found for kind in ("job", *wider) if (found := _of_kind(thing, kind))), [])
@@ -273,7 +273,7 @@ def _is_whole(name: str, which: str) -> bool:
     return not titled if which == "first" else titled or len(said) > 1
 
 
-def _favourites(people: People, attribute: Attribute, thing: Thing) -> Iterator[Said]:
+def _favourites(people: People, attribute: Attribute, thing: Thing) -> Iterator[StatedValue]:
     noun = attribute.noun.split()[-1]
     yield from (one for one in thing.said if one.kind == f"favourite {attribute.noun}")
     for other in people.things:
@@ -283,12 +283,12 @@ def _favourites(people: People, attribute: Attribute, thing: Thing) -> Iterator[
                 for name in other.names:
                     at = one.turn.text.find(name)
                     if at >= 0:
-                        yield Said("favourite", name, one.turn, (at, at + len(name)))
+                        yield StatedValue("favourite", name, one.turn, (at, at + len(name)))
         if other.owner is thing and other.words & _FAVOURITE_STEMS and other.is_a(noun):
             yield from (one for one in other.said if one.kind in ("name", "brand", "kind"))
 
 
-def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[Said]:
+def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[StatedValue]:
     """Yield what a person has of a kind ("what car do I drive"), or does ("what does she eat")."""
     attribute = replace(attribute, noun=singular(attribute.noun))
     done = {f"do {lemma(attribute.verb)}"} if attribute.verb else set()
@@ -310,7 +310,7 @@ def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[S
             yield from said or (one for one in thing.said if one.kind == f"has {other.heads[0] if other.heads else ''}")
 
 
-Finder: TypeAlias = Callable[[People, Attribute, Thing], Iterable[Said]]
+Finder: TypeAlias = Callable[[People, Attribute, Thing], Iterable[StatedValue]]
 _FINDERS: dict[str, Finder] = {
     "surname": _surname,
     "who": _who,

@@ -6,80 +6,67 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from ...extract.tag_letters import Tag, TagSet
 from ...lang import ENGLISH
+from ...times.lexicon import SIMPLE_NUMBERS
 from .colours import colour_run
-from .entities import Said
+from .entities import StatedValue
 from .phrases import Phrase
 from .statement import Clause, characters, spoken, until, without_determiner
-from .tag_sets import (
-    AGE_ENDS,
-    COMMA,
-    DETERMINER,
-    DETERMINERS,
-    LIKING_ENDS,
-    LIKING_TRAILS,
-    NAME,
-    NAME_LIST,
-    NOUNS,
-    QUALIFIERS,
-)
+from .tag_sets import AGE_ENDS, BEFORE_COMPLEMENT, LIKING_ENDS, LIKING_TRAILS, NAME_LIST, OBJECT_ENDS
 from .word_classes import is_trade, is_trade_of
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(ENGLISH.words(f"attributes.{name}"))
+    return frozenset(ENGLISH.words(name))
 
 
-_BEFORE_WHEREABOUTS = _words("before_whereabouts")
-_AFTER_AGE = _words("after_age")
-_BREAKS_LIKING = _words("breaks_liking")
-_ALLERGIES = _words("allergies")
-_AT_WORK = _words("before_workplace")
-_NO_WORKPLACE = _words("no_workplace")
-_BEFORE_HOME = _words("before_home")
-_NO_HOME = _words("no_home")
-_COMES = _words("coming_verbs")
-_ENDS = _words("ending_verbs")
-_GIVES_UP = _words("giving_up_verbs")
-_NO_KIND = _words("no_kind")
+_BEFORE_WHEREABOUTS = _words("attributes.before_whereabouts")
+_AFTER_AGE = _words("attributes.after_age")
+_BREAKS_LIKING = _words("attributes.breaks_liking")
+_ALLERGIES = _words("attributes.allergies")
+_AT_WORK = _words("attributes.before_workplace")
+_NO_WORKPLACE = _words("attributes.no_workplace")
+_BEFORE_HOME = _words("attributes.before_home")
+_NO_HOME = _words("attributes.no_home")
+_COMES = _words("attributes.coming_verbs")
+_ENDS = _words("attributes.ending_verbs")
+_GIVES_UP = _words("attributes.giving_up_verbs")
+_NO_KIND = _words("attributes.no_kind")
 _BEARS = re.compile(r"\bcan(?:not| not|n['\u2019]?t|['\u2019]t)?\s+(?:bear|stand)\b", re.IGNORECASE)
 _ALLERGIC = re.compile(r"\ballergic\s+to\s+", re.IGNORECASE)
 _YEARS = re.compile(r"years?\b|yrs?\b|year-old|-year")
 _NUMBER = re.compile(r"\d{1,3}$")
-_SMALL = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split()
-)
 _LONGEST_LIKING = 9  # tokens of what is liked
 
 
-def values_of(clause: Clause) -> list[Said]:
+def values_of(clause: Clause) -> list[StatedValue]:
     """Return the values that a clause states of its subject."""
     readers = (*_BY_KIND.get(clause.kind, ()), _allergic, _does, _object)
     return [] if clause.first > clause.last else [one for reader in readers for one in reader(clause)]
 
 
-def _copula(clause: Clause) -> Iterator[Said]:
+def _copula(clause: Clause) -> Iterator[StatedValue]:
     """Read what the subject is: its age, colour, trade, origin."""
     tags, said = clause.sentence.tags, clause.sentence.words
     first = clause.first
-    while first < clause.last and tags[first] in QUALIFIERS and not _NUMBER.match(said[first]):
+    while first < clause.last and tags[first] in BEFORE_COMPLEMENT and not _NUMBER.match(said[first]):
         first += 1
     if first >= clause.last or clause.sense.negative:
         return
     yield from _age(clause, first)
     opening = next((p for p in clause.rest if p.first == first), None)
-    if opening is not None and tags[first] in DETERMINERS:
+    if opening is not None and tags[first] in TagSet.DETERMINERS:
         yield from _complement(clause, opening)
-    end = until(tags, first, clause.last) if tags[first] != DETERMINER or opening is None else opening.last
-    if (tags[first] != DETERMINER or (opening is not None and opening.words)) and (
+    end = until(tags, first, clause.last) if tags[first] != Tag.DETERMINER or opening is None else opening.last
+    if (tags[first] != Tag.DETERMINER or (opening is not None and opening.words)) and (
         run := colour_run(clause.sentence, first, end)
     ):
         yield clause.said("colour", *run)
     yield from _whereabouts(clause, first)
 
 
-def _whereabouts(clause: Clause, first: int) -> Iterator[Said]:
+def _whereabouts(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Read "is in Derby", "is from Naples", "has been at De Wit & Partners"."""
     lead = clause.sentence.words[first]
     where = next((p for p in clause.rest if p.first == first + 1 and not p.pronoun), None)
@@ -92,16 +79,16 @@ def _whereabouts(clause: Clause, first: int) -> Iterator[Said]:
         yield clause.said("place", where.first, where.last)
 
 
-def _age(clause: Clause, first: int) -> Iterator[Said]:
+def _age(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Read "is 67", "turned nineteen", "is Tilda, 34"; a number with another noun is no age."""
     tags, said = clause.sentence.tags, clause.sentence.words
     place = first
-    if tags[place] == NAME:
+    if tags[place] == Tag.NAME:
         while place < clause.last and tags[place] in NAME_LIST:
             place += 1
-        if tags[place - 1] != COMMA:
+        if tags[place - 1] != Tag.COMMA:
             return
-    if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in _SMALL):
+    if place >= clause.last or not (_NUMBER.match(said[place]) or said[place].split("-")[0] in SIMPLE_NUMBERS):
         return
     after = said[place + 1] if place + 1 < clause.last else "."
     ends = place + 1 >= clause.last or tags[place + 1] in AGE_ENDS or after in _AFTER_AGE
@@ -112,22 +99,22 @@ def _age(clause: Clause, first: int) -> Iterator[Said]:
         yield clause.said("age", place, place + 1)
 
 
-def _complement(clause: Clause, phrase: Phrase) -> Iterator[Said]:
+def _complement(clause: Clause, phrase: Phrase) -> Iterator[StatedValue]:
     """Read "is a solicitor", "is a Bosch", "is a night nurse at St Brannock's"."""
     at = without_determiner(clause.sentence, phrase)
     text = clause.turn.text[slice(*at)]
     trade = bool(phrase.head) and is_trade(phrase.head)
     if phrase.name and not trade:
-        yield Said("brand", phrase.name, clause.turn, phrase.name_at, clause.over)
+        yield StatedValue("brand", phrase.name, clause.turn, phrase.name_at, clause.over)
     if phrase.head and phrase.head not in _NO_KIND:
-        yield Said("kind", text, clause.turn, at, clause.over)
-        yield Said("who", text, clause.turn, at, clause.over)
+        yield StatedValue("kind", text, clause.turn, at, clause.over)
+        yield StatedValue("who", text, clause.turn, at, clause.over)
     if trade:
-        yield Said("job", text, clause.turn, at, clause.over)
+        yield StatedValue("job", text, clause.turn, at, clause.over)
         yield from _workplace(clause, phrase.last)
 
 
-def _workplace(clause: Clause, first: int) -> Iterator[Said]:
+def _workplace(clause: Clause, first: int) -> Iterator[StatedValue]:
     """Yield the place of work that "at" or "for" names after a token, with the name that a comma adds."""
     for phrase in clause.rest:
         lead = clause.lead(phrase)
@@ -137,13 +124,13 @@ def _workplace(clause: Clause, first: int) -> Iterator[Said]:
             continue
         end = phrase.last
         name = next((p for p in clause.rest if p.first == end + 1 and p.name and not p.words), None)
-        if name is not None and clause.sentence.tags[end] == COMMA and not phrase.name:
+        if name is not None and clause.sentence.tags[end] == Tag.COMMA and not phrase.name:
             end = name.last
         yield clause.said("work", phrase.first, end, over=_is_ended(clause))
         return
 
 
-def _home(clause: Clause) -> Iterator[Said]:
+def _home(clause: Clause) -> Iterator[StatedValue]:
     if clause.sense.negative:
         return
     places = [p for p in clause.rest if not p.pronoun and clause.lead(p) in _BEFORE_HOME and p.first >= clause.first]
@@ -153,19 +140,19 @@ def _home(clause: Clause) -> Iterator[Said]:
         yield clause.said("live", goal.first, goal.last)
 
 
-def _job(clause: Clause) -> Iterator[Said]:
+def _job(clause: Clause) -> Iterator[StatedValue]:
     if clause.sense.negative:
         return
     for phrase in clause.rest:
         if clause.lead(phrase) == "as" and phrase.head:
             at = without_determiner(clause.sentence, phrase)
-            yield Said("job", clause.turn.text[slice(*at)], clause.turn, at, _is_ended(clause))
+            yield StatedValue("job", clause.turn.text[slice(*at)], clause.turn, at, _is_ended(clause))
     yield from _workplace(clause, clause.first)
     if _is_ended(clause) and clause.rest and not clause.rest[0].pronoun:
         yield clause.said("left", clause.rest[0].first, clause.rest[0].last)
 
 
-def _start(clause: Clause) -> Iterator[Said]:
+def _start(clause: Clause) -> Iterator[StatedValue]:
     """Read where the subject starts: "I start in the ward at York District"; a school is no place of work."""
     if not clause.sense.negative:
         yield from _workplace(clause, clause.first)
@@ -180,7 +167,7 @@ def bears(clause: Clause) -> bool:
     return _BEARS.search(clause.fact.predicate) is not None
 
 
-def _likes(clause: Clause) -> Iterator[Said]:
+def _likes(clause: Clause) -> Iterator[StatedValue]:
     """Read what is liked or not, up to a "but"."""
     if (clause.kind not in ("like", "dislike") and not bears(clause)) or clause.sense.verb == "be":
         return
@@ -197,7 +184,7 @@ def _likes(clause: Clause) -> Iterator[Said]:
         yield clause.said("dislike" if disliked else "like", clause.first, last)
 
 
-def _allergic(clause: Clause) -> Iterator[Said]:
+def _allergic(clause: Clause) -> Iterator[StatedValue]:
     """Read "is allergic to eggs" and "has an egg allergy"."""
     text = spoken(clause)
     found = _ALLERGIC.search(text)
@@ -206,11 +193,11 @@ def _allergic(clause: Clause) -> Iterator[Said]:
         if clause.sentence.ranges[phrase.first][0] == at and not phrase.pronoun and not clause.sense.negative:
             yield clause.said("allergy", phrase.first, phrase.last)
         if phrase.head in _ALLERGIES and len(phrase.words) > 1 and not clause.sense.negative:
-            first = phrase.first + (clause.sentence.tags[phrase.first] in DETERMINERS)
+            first = phrase.first + (clause.sentence.tags[phrase.first] in TagSet.DETERMINERS)
             yield clause.said("allergy", first, phrase.last - 1)
 
 
-def _does(clause: Clause) -> Iterator[Said]:
+def _does(clause: Clause) -> Iterator[StatedValue]:
     """Read a living from a verb that has a trade: "teaches chemistry"."""
     said = clause.sense
     if said.past or said.negative or clause.fact.kind not in ("state", "report") or said.verb in ("be", "have"):
@@ -222,12 +209,12 @@ def _does(clause: Clause) -> Iterator[Said]:
         yield from _workplace(clause, clause.first)
 
 
-def _object(clause: Clause) -> Iterator[Said]:
+def _object(clause: Clause) -> Iterator[StatedValue]:
     """Keep the object of any verb, to answer "what does she eat"; what was given up is kept as another kind."""
     said = clause.sense
     if clause.rest and said.verb not in ("be", "have", "do"):
         phrase = clause.rest[0]
-        if not phrase.pronoun and clause.sentence.tags[phrase.last - 1] in NOUNS:
+        if not phrase.pronoun and clause.sentence.tags[phrase.last - 1] in OBJECT_ENDS:
             ended = said.negative or said.verb in _GIVES_UP
             yield clause.said(f"{'not' if ended else 'do'} {said.verb}", phrase.first, phrase.last)
         if said.verb == "weigh" and not said.negative:
@@ -238,7 +225,7 @@ def _object(clause: Clause) -> Iterator[Said]:
                 yield clause.said("live", phrase.first, phrase.last)
 
 
-Reader: TypeAlias = Callable[[Clause], Iterator[Said]]
+Reader: TypeAlias = Callable[[Clause], Iterator[StatedValue]]
 _BY_KIND: dict[str, tuple[Reader, ...]] = {
     **dict.fromkeys(("be", "age", "name", "origin", "turn", "feel", "paint"), (_copula,)),
     **dict.fromkeys(("start", "begin", "join"), (_start,)),

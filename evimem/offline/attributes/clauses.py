@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from ...extract.grammar import Clause as Group
-from ...extract.grammar import find_clauses
+from ...extract.grammar import ClauseSpan, find_clauses
 from ...extract.predicates import predicate_class, sense
+from ...extract.tag_letters import Tag
 from ...extract.tagging import Tagged
 from ...extract.verbs import lemma
 from ...lang import ENGLISH
@@ -15,32 +15,32 @@ from ...text.terms import STOP_WORDS, stem, words
 from ...types.values import Fact, Turn
 from .attribute_values import bears, values_of
 from .colours import coloured, is_only_coloured
-from .entities import People, Said, Thing
+from .entities import People, StatedValue, Thing
 from .name_patterns import Mean, appositions, before_name, named, named_by_clause
 from .phrases import Phrase, names_of, phrases
 from .statement import Clause, spoken
-from .tag_sets import DETERMINER, PREPOSITIONS
-from .tagged_turn import Reading, extent
+from .tag_sets import PREPOSITIONS
+from .tagged_turn import TaggedTurn, extent
 from .word_classes import is_person, is_trade
 
 
 def _words(name: str) -> frozenset[str]:
-    return frozenset(ENGLISH.words(f"attributes.{name}"))
+    return frozenset(ENGLISH.words(name))
 
 
 _PREPOSITIONS = tuple(PREPOSITIONS)
-_HOMES = _words("homes")
-_BEFORE_PLACE = _words("before_place")
-_JOBS = _words("jobs")
-_TAKES = _words("job_verbs")
-_HAS = _words("owning_verbs")
-_NOT_THEIRS = _words("not_owned_after")
-_NOT_HOME = _words("not_home_verbs")
-_PRO_NOUNS = _words("pro_nouns")
-_CALLED = _words("called")
+_HOMES = _words("attributes.homes")
+_BEFORE_PLACE = _words("attributes.before_place")
+_JOBS = _words("attributes.jobs")
+_TAKES = _words("attributes.job_verbs")
+_HAS = _words("attributes.owning_verbs")
+_NOT_THEIRS = _words("attributes.not_owned_after")
+_NOT_HOME = _words("attributes.not_home_verbs")
+_PRO_NOUNS = _words("attributes.pro_nouns")
+_CALLED = _words("attributes.called")
 
 
-def read_turn(people: People, turn: Reading, facts: Sequence[Fact], to: str | None) -> None:
+def read_turn(people: People, turn: TaggedTurn, facts: Sequence[Fact], to: str | None) -> None:
     """Add the statements of a turn; only sentences with a fact state anything."""
     stated = sorted((fact for fact in facts if fact.kind != "image"), key=lambda fact: fact.span)
     for sentence in turn.sentences:
@@ -50,7 +50,7 @@ def read_turn(people: People, turn: Reading, facts: Sequence[Fact], to: str | No
             _read(people, turn.turn, sentence, inside, to)
 
 
-def names_in(turns: Iterable[Reading]) -> frozenset[str]:
+def names_in(turns: Iterable[TaggedTurn]) -> frozenset[str]:
     """Return the words that are written as names in these turns."""
     found = {name for turn in turns for sentence in turn.sentences for name in names_of(sentence)}
     return frozenset(word for word in found if word.casefold() not in STOP_WORDS and not is_person(word.casefold()))
@@ -88,11 +88,13 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
 def _is_trade_next(sentence: Tagged, first: int) -> bool:
     """Return whether a trade follows a verb: "a plumber"."""
     found = next(phrases(sentence, first, len(sentence.tags)), None)
-    return found is not None and found.first == first and sentence.tags[first] == DETERMINER and is_trade(found.head)
+    return (
+        found is not None and found.first == first and sentence.tags[first] == Tag.DETERMINER and is_trade(found.head)
+    )
 
 
 def _clause(
-    turn: Turn, sentence: Tagged, subject: Thing | None, fact: Fact, group: Group, last: int, names: frozenset[str]
+    turn: Turn, sentence: Tagged, subject: Thing | None, fact: Fact, group: ClauseSpan, last: int, names: frozenset[str]
 ) -> Clause:
     verbs = " ".join(sentence.words[group.verb : group.end])
     predicate = fact.predicate if _says(fact, verbs) else verbs
@@ -101,7 +103,7 @@ def _clause(
     return Clause(turn, sentence, subject, fact, sense(predicate), kind, group.end, last, rest)
 
 
-def _is_called(sentence: Tagged, group: Group) -> bool:
+def _is_called(sentence: Tagged, group: ClauseSpan) -> bool:
     """Return whether a group of verbs only adds to a noun: "a man called Bruno"."""
     verb = sentence.words[group.verb : group.end]
     return group.role == "main" and len(verb) == 1 and verb[0] in _CALLED and group.subject < group.verb - 1
@@ -197,9 +199,9 @@ def _placed(clause: Clause, phrase: Phrase, thing: Thing) -> None:
     if subject is None or clause.sense.modal or clause.sense.negative:
         return
     if phrase.head in _JOBS and verb in _TAKES:
-        subject.said.append(Said("work", place.text, place.turn, place.span, clause.over))
+        subject.said.append(StatedValue("work", place.text, place.turn, place.span, clause.over))
     if phrase.head in _HOMES and verb not in _NOT_HOME and after.name:
-        subject.said.append(Said("live", place.text, place.turn, place.span, clause.over))
+        subject.said.append(StatedValue("live", place.text, place.turn, place.span, clause.over))
 
 
 def _remember(people: People, clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ...extract.tag_letters import Tag
 from ...extract.tagging import Tagged
 from ...lang import ENGLISH
 from ...types.values import Turn
-from .entities import Said, Thing
+from .entities import StatedValue, Thing
 from .phrases import Phrase
 from .statement import characters
-from .tag_sets import NAME
 from .word_classes import is_colour, is_shade
 
 
@@ -17,7 +17,7 @@ def coloured(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None
     found = colour_run(sentence, phrase.first, phrase.last)
     if found is not None and (len(phrase.words) > 1 or phrase.name):
         span = characters(sentence, *found)
-        thing.said.append(Said("colour", turn.text[slice(*span)], turn, span))
+        thing.said.append(StatedValue("colour", turn.text[slice(*span)], turn, span))
 
 
 def is_only_coloured(phrase: Phrase) -> bool:
@@ -30,7 +30,7 @@ def is_only_coloured(phrase: Phrase) -> bool:
 def colour_run(sentence: Tagged, first: int, last: int) -> tuple[int, int] | None:
     """Return the first colour among tokens, with its shade and with what "and" adds to it."""
     said = sentence.words[:last]
-    at = next((i for i in range(first, last) if is_colour(said[i]) and sentence.tags[i] != NAME), None)
+    at = next((i for i in range(first, last) if is_colour(said[i]) and sentence.tags[i] != Tag.NAME), None)
     if at is None:
         return None
     end = at + 1

@@ -20,7 +20,7 @@ _LATELY = 8  # how many may be meant by a pronoun
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatedValue:
     """One statement about a person or thing: its characters, and whether it was past when it was said."""
 
     kind: str
@@ -46,7 +46,7 @@ class Thing:
     called: set[str] = field(default_factory=set)
     pronoun: str = ""
     plural: bool = False
-    said: list[Said] = field(default_factory=list)
+    said: list[StatedValue] = field(default_factory=list)
 
     def is_called(self, name: str) -> bool:
         """Return whether a name, or the first word of it, is one of its names."""

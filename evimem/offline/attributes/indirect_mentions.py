@@ -13,6 +13,7 @@ from ...extract.verbs import lemma
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...text.terms import words
+from ...times.lexicon import SIMPLE_NUMBERS
 from ...types.values import Turn
 from ..dates_and_numbers import MONEY, SIZE
 from ..match_sentences import mentions
@@ -21,30 +22,27 @@ from .asked_attribute import Attribute
 from .entities import People, Thing
 from .phrases import LOOSE, Phrase, names_of
 from .tag_sets import TRADES
-from .tagged_turn import Reading, extent, reading
+from .tagged_turn import TaggedTurn, extent, reading
 from .word_classes import akin, is_colour, is_trade, same_noun, singular
 
 
 def _any(name: str) -> str:
-    return "|".join(ENGLISH.words(f"attributes.{name}"))
+    return "|".join(ENGLISH.words(name))
 
 
 _PLACE_BEFORE = frozenset(ENGLISH.words("attributes.before_indirect_place"))
-_LIKED = rf"\b(?:{_any('liking')}|(?:bear|stand)\b)\w*"
+_LIKED = rf"\b(?:{_any('attributes.liking')}|(?:bear|stand)\b)\w*"
 _LIKING = re.compile(rf"{_LIKED}|\bbest\b|\btop\s+pick", re.IGNORECASE)
 _AROUND = frozenset(ENGLISH.words("attributes.around"))
 _IN_SESSION = frozenset(ENGLISH.words("attributes.in_session"))
-_STATUSES = frozenset(ENGLISH.words("attributes.statuses"))
+_STATUSES = frozenset(ENGLISH.words("predicates.cues.relationship.words"))
 _IS_A = frozenset(ENGLISH.words("attributes.copulas"))
 _NO_USE = frozenset(ENGLISH.words("attributes.no_use_verbs"))
 _NUMBER = re.compile(r"\d{1,3}$")
-_SMALL = frozenset(
-    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty thirty forty fifty sixty seventy eighty ninety".split()
-)
+_AGES = frozenset(SIMPLE_NUMBERS) - {"one"}  # "one" is mostly a pronoun
 
 
-Finder: TypeAlias = Callable[[Reading, Attribute], Iterator[str]]
+Finder: TypeAlias = Callable[[TaggedTurn, Attribute], Iterator[str]]
 
 
 def is_hinted(view: View, attribute: Attribute, people: People, owners: Sequence[Thing]) -> bool:
@@ -95,7 +93,7 @@ def _speaks_of(attribute: Attribute, turn: Turn, view: View) -> bool:
     return any(mentions(text, one) or any(same_noun(one, word) for word in words(text)) for one in asked)
 
 
-def _size_near(phrase: Phrase, turn: Reading) -> bool:
+def _size_near(phrase: Phrase, turn: TaggedTurn) -> bool:
     """Return whether a size stands in a sentence that says a phrase's noun or name, or in the one after it."""
     for place, sentence in enumerate(turn.sentences):
         text = turn.turn.text[slice(*extent(sentence))]
@@ -106,13 +104,13 @@ def _size_near(phrase: Phrase, turn: Reading) -> bool:
     return False
 
 
-def _names(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+def _names(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
     for sentence in turn.sentences:
         yield from names_of(sentence)
 
 
 def _led(leads: frozenset[str]) -> Finder:
-    def find(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+    def find(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
         for sentence in turn.sentences:
             for name in names_of(sentence):
                 place = sentence.words.index(name.casefold()) if name.casefold() in sentence.words else 0
@@ -123,26 +121,26 @@ def _led(leads: frozenset[str]) -> Finder:
 
 
 def _words(fits: Callable[[str], bool]) -> Finder:
-    def find(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+    def find(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
         return (word for word in words(turn.turn.text) if fits(word))
 
     return find
 
 
-def _ages(turn: Reading, _attribute: Attribute) -> Iterator[str]:
-    return (word for word in words(turn.turn.text) if _NUMBER.match(word) or word in _SMALL)
+def _ages(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
+    return (word for word in words(turn.turn.text) if _NUMBER.match(word) or word in _AGES)
 
 
 def _pattern(form: str) -> Finder:
     pattern = re.compile(form, re.IGNORECASE)
 
-    def find(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+    def find(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
         return (found[0] for found in pattern.finditer(turn.turn.text))
 
     return find
 
 
-def _trades(turn: Reading, _attribute: Attribute) -> Iterator[str]:
+def _trades(turn: TaggedTurn, _attribute: Attribute) -> Iterator[str]:
     """Yield nouns of trades after a form of "be" or "as"."""
     for sentence in turn.sentences:
         for place, word in enumerate(sentence.words):
@@ -154,7 +152,7 @@ def _trades(turn: Reading, _attribute: Attribute) -> Iterator[str]:
                 yield word
 
 
-def _favourites(turn: Reading, attribute: Attribute) -> Iterator[str]:
+def _favourites(turn: TaggedTurn, attribute: Attribute) -> Iterator[str]:
     """Yield words of liking from sentences that speak of what is asked for."""
     asked = [singular(word) for word in words(attribute.noun)]
     for sentence in turn.sentences:
@@ -162,7 +160,7 @@ def _favourites(turn: Reading, attribute: Attribute) -> Iterator[str]:
             yield from (found[0] for found in _LIKING.finditer(turn.turn.text, *extent(sentence)))
 
 
-def _attributes(turn: Reading, attribute: Attribute) -> Iterator[str]:
+def _attributes(turn: TaggedTurn, attribute: Attribute) -> Iterator[str]:
     """Yield what names an attribute within a sentence, all its nouns: "shoe size" by "size 44 shoes"."""
     nouns = [singular(word) for word in words(attribute.noun)]
     for sentence in turn.sentences:
@@ -173,7 +171,7 @@ def _attributes(turn: Reading, attribute: Attribute) -> Iterator[str]:
             yield attribute.noun
 
 
-def _akin(turn: Reading, attribute: Attribute) -> Iterator[str]:
+def _akin(turn: TaggedTurn, attribute: Attribute) -> Iterator[str]:
     noun = singular(attribute.noun.split()[-1]) if attribute.noun else ""
     verb = attribute.verb if attribute.verb not in _NO_USE else ""
     for word in words(turn.turn.text):
@@ -190,15 +188,15 @@ _FINDERS: dict[str, Finder] = {
     "job": _trades,
     "title": _trades,
     "live": _led(_PLACE_BEFORE),
-    "work": _pattern(rf"\b(?:{_any('work_words')})\b"),
+    "work": _pattern(rf"\b(?:{_any('attributes.work_words')})\b"),
     "from": _led(_PLACE_BEFORE),
-    "allergy": _pattern(rf"\b(?:{_any('allergy_words')})\b"),
+    "allergy": _pattern(rf"\b(?:{_any('attributes.allergy_words')})\b"),
     "like": _pattern(_LIKED),
     "dislike": _pattern(_LIKED),
     "price": _pattern(MONEY.pattern),
-    "weight": _pattern(rf"\d|\b(?:{_any('weight_words')})\b"),
+    "weight": _pattern(rf"\d|\b(?:{_any('attributes.weight_words')})\b"),
     "size": _pattern(SIZE.pattern),
-    "birth": _pattern(rf"\b(?:{_any('birth_words')}|turn(?:ed|s)?\s+\w+)\b"),
+    "birth": _pattern(rf"\b(?:{_any('attributes.birth_words')}|turn(?:ed|s)?\s+\w+)\b"),
     "favourite": _favourites,
     "attribute": _attributes,
     "have": _akin,

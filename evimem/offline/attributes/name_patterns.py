@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from ...extract.tag_letters import Tag, TagSet
 from ...extract.tagging import Tagged
 from ...lang import ENGLISH
 from ...types.values import Turn
-from .entities import People, Said, Thing
+from .entities import People, StatedValue, Thing
 from .phrases import Phrase
 from .statement import Clause, characters, without_determiner
-from .tag_sets import BE, DETERMINERS, GERUND, LIST_BREAKS, LISTED, PREPOSITIONS
+from .tag_sets import LIST_BREAKS, LISTED, PREPOSITIONS
 
 Mean: TypeAlias = Callable[[Phrase], "Thing | None"]
 _PREPOSITIONS = tuple(PREPOSITIONS)
@@ -25,7 +26,7 @@ def named(turn: Turn, sentence: Tagged, phrase: Phrase, thing: Thing) -> None:
     if not phrase.name or not phrase.words or sentence.ranges[phrase.last - 1][1] > phrase.name_at[1]:
         return  # "the Fiat engine" names no engine
     first = before_name(sentence, phrase)
-    thing.said.append(Said("name", phrase.name, turn, phrase.name_at))
+    thing.said.append(StatedValue("name", phrase.name, turn, phrase.name_at))
     if phrase.first < first < phrase.last:
         thing.said.append(_said("who", turn, characters(sentence, phrase.first, first)))
 
@@ -48,13 +49,13 @@ def appositions(
         if thing is None or phrase.pronoun:
             continue
         for other, called in _following(sentence, phrase, found[place + 1 :]):
-            only_name = other.name and not other.words and sentence.tags[other.first] not in DETERMINERS
+            only_name = other.name and not other.words and sentence.tags[other.first] not in TagSet.DETERMINERS
             if called or only_name:
                 if not called and not _may_have_name(sentence, phrase):
                     break
                 _name(turn, sentence, thing, phrase, other, mean)
                 continue
-            if (phrase.new or not (phrase.words and phrase.name)) and sentence.tags[other.first] in DETERMINERS:
+            if (phrase.new or not (phrase.words and phrase.name)) and sentence.tags[other.first] in TagSet.DETERMINERS:
                 _is_a(turn, sentence, thing, other)
             break
 
@@ -72,7 +73,7 @@ def _following(sentence: Tagged, phrase: Phrase, rest: Sequence[Phrase]) -> Iter
 
 def _may_have_name(sentence: Tagged, phrase: Phrase) -> bool:
     """Return whether what is only a name, after a comma, is that of a phrase, and not the next of a list."""
-    return bool(phrase.words) and not phrase.name and sentence.tags[phrase.last - 1] != GERUND
+    return bool(phrase.words) and not phrase.name and sentence.tags[phrase.last - 1] != Tag.GERUND
 
 
 def _name(turn: Turn, sentence: Tagged, thing: Thing, phrase: Phrase, other: Phrase, mean: Mean) -> None:
@@ -83,11 +84,11 @@ def _name(turn: Turn, sentence: Tagged, thing: Thing, phrase: Phrase, other: Phr
             return
         one.goes_by("" if one.heads else phrase.head.removesuffix("s"))
         one.owner = one.owner or thing.owner
-        thing.said.append(Said("name", other.name, turn, other.name_at))
+        thing.said.append(StatedValue("name", other.name, turn, other.name_at))
     else:
         thing.take_name(other.name)
     one = one or thing
-    one.said.append(Said("name", other.name, turn, other.name_at))
+    one.said.append(StatedValue("name", other.name, turn, other.name_at))
     one.said.append(_said("who", turn, characters(sentence, phrase.first, phrase.last)))
 
 
@@ -95,7 +96,7 @@ def _is_a(turn: Turn, sentence: Tagged, thing: Thing, other: Phrase) -> None:
     """Record what "a phone, a Fairphone" and "the Lantern Parade, my favourite band" say that something is."""
     thing.said.append(_said("who", turn, characters(sentence, other.first, other.last)))
     if other.name:
-        thing.said.append(Said("brand", other.name, turn, other.name_at))
+        thing.said.append(StatedValue("brand", other.name, turn, other.name_at))
     elif other.head and other.head not in _PRO_NOUNS:
         thing.said.append(_said("kind", turn, without_determiner(sentence, other)))
 
@@ -108,7 +109,7 @@ def named_by_clause(people: People, clause: Clause, things: Sequence[Thing | Non
         return
     place, phrase = given[0]
     if verb in ("call", "name"):
-        passive = BE in tags[: clause.first]
+        passive = Tag.BE in tags[: clause.first]
         bare = [(at, p) for at, p in given if not p.words and tags[p.first - 1 : p.first] not in _PREPOSITIONS] or given
         place, phrase = bare[0] if passive else bare[-1]
         thing = things[0] if place else subject
@@ -121,14 +122,14 @@ def named_by_clause(people: People, clause: Clause, things: Sequence[Thing | Non
 
 def _is_bare(clause: Clause, phrase: Phrase) -> bool:
     """Return whether a phrase is a name and nothing else."""
-    return not phrase.words and not phrase.owner and clause.sentence.tags[phrase.first] not in DETERMINERS
+    return not phrase.words and not phrase.owner and clause.sentence.tags[phrase.first] not in TagSet.DETERMINERS
 
 
 def _give_name(people: People, clause: Clause, thing: Thing | None, phrase: Phrase) -> None:
     if thing is not None:
         people.give_name(thing, phrase.name)
-        thing.said.append(Said("name", phrase.name, clause.turn, phrase.name_at))
+        thing.said.append(StatedValue("name", phrase.name, clause.turn, phrase.name_at))
 
 
-def _said(kind: str, turn: Turn, span: tuple[int, int]) -> Said:
-    return Said(kind, turn.text[slice(*span)], turn, span)
+def _said(kind: str, turn: Turn, span: tuple[int, int]) -> StatedValue:
+    return StatedValue(kind, turn.text[slice(*span)], turn, span)

@@ -5,27 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from ...extract.tag_letters import Tag, TagSet
 from ...extract.tagging import Tagged
 from ...lang import ENGLISH
 from ...text.terms import stem
+from ...times.lexicon import FULL_MONTHS, FULL_WEEKDAYS
 from ..match_sentences import rarity
 from .tag_sets import (
-    ADVERB,
-    APOSTROPHE,
     BEFORE_DETERMINER,
-    DETERMINER,
-    DETERMINERS,
     FINITE_VERBS,
-    NAME,
     NOT_NAMES,
-    NOUN,
     NOUN_PHRASE,
     NOUN_PHRASE_START,
     NOUN_PHRASE_WORDS,
-    PLURAL,
-    POSSESSIVE_WORD,
     PRONOUNS,
-    QUOTE,
 )
 
 POSSESSIVE = ENGLISH.table("word_classes.pronouns.possessive")
@@ -38,12 +31,8 @@ LOOSE = frozenset(ENGLISH.words("attributes.no_difference"))
 _LINKS = frozenset(ENGLISH.words("attributes.name_links"))
 _INTRODUCING = frozenset(ENGLISH.words("attributes.introducing"))
 _PRO_NOUNS = frozenset(ENGLISH.words("attributes.pro_nouns"))
-_NO_NAMES = frozenset(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september
-    october november december
-    """.split()
-).union(ENGLISH.words("attributes.not_names"))
+_MONTHS = FULL_MONTHS.keys() - {"may"}  # May is a first name
+_NO_NAMES = FULL_WEEKDAYS.keys() | _MONTHS | set(ENGLISH.words("attributes.not_names"))
 _FINITE = frozenset(FINITE_VERBS)
 _RARE = 0.75  # a word that opens a sentence without an article, and is as rare as this, is a name
 _TITLES = frozenset(f"{title}{dot}" for title in ENGLISH.words("people.honorifics") for dot in ("", "."))
@@ -86,13 +75,13 @@ def phrases(sentence: Tagged, first: int, last: int, names: Collection[str] = ()
             if spoken:
                 yield Phrase(pronoun=spoken, first=place, last=place + 1)
             place += 1
-        elif tag == QUOTE:
-            end = _run(tags, place, last, QUOTE)
+        elif tag == Tag.QUOTE:
+            end = _run(tags, place, last, Tag.QUOTE)
             yield _quoted(sentence, place, end)
             place = end
         elif tag in NOUN_PHRASE_START:
             end = _extent(sentence, place, last)
-            while end > place + 1 and tags[end - 1] == ADVERB:
+            while end > place + 1 and tags[end - 1] == Tag.ADVERB:
                 end -= 1
             if (found := _phrase(sentence, place, end, names)) is not None:
                 yield found
@@ -103,16 +92,16 @@ def phrases(sentence: Tagged, first: int, last: int, names: Collection[str] = ()
 
 def is_name(sentence: Tagged, place: int, names: Collection[str]) -> bool:
     """Return whether a token is written as a name; the first word of a sentence only where it is known as one."""
-    if sentence.tags[place] == NAME:
+    if sentence.tags[place] == Tag.NAME:
         return True
     at, to = sentence.ranges[place]
     if not sentence.text[at].isupper() or sentence.tags[place] in NOT_NAMES:
         return False
     if place and sentence.words[place] in _BEFORE_NAMES:
         return True
-    if place and sentence.tags[place] == ADVERB and len(sentence.words[place]) > 3:
+    if place and sentence.tags[place] == Tag.ADVERB and len(sentence.words[place]) > 3:
         return True  # "Ledgerly" is spelled like an adverb
-    if sentence.tags[place] == DETERMINER:
+    if sentence.tags[place] == Tag.DETERMINER:
         return False
     return sentence.text[at:to] in names or sentence.words[place] in _TITLES
 
@@ -120,7 +109,9 @@ def is_name(sentence: Tagged, place: int, names: Collection[str]) -> bool:
 def names_of(sentence: Tagged) -> Iterator[str]:
     """Yield the words of a sentence that are written as names."""
     tags = sentence.tags
-    opens = tags[:1] in (NOUN, PLURAL) and tags[1:2] in _FINITE and sentence.text[sentence.ranges[0][0]].isupper()
+    opens = (
+        tags[:1] in (Tag.NOUN, Tag.PLURAL) and tags[1:2] in _FINITE and sentence.text[sentence.ranges[0][0]].isupper()
+    )
     if opens and rarity(stem(sentence.words[0])) >= _RARE:
         yield sentence.text[slice(*sentence.ranges[0])]
     for place in range(1, len(tags)):
@@ -145,10 +136,14 @@ def _extent(sentence: Tagged, place: int, last: int) -> int:
     end = place + 1
     while end < last:
         tag = tags[end]
-        joins = sentence.words[end] in JOINS and tags[end - 1] == NAME and tags[end + 1 : end + 2] == NAME
+        joins = sentence.words[end] in JOINS and tags[end - 1] == Tag.NAME and tags[end + 1 : end + 2] == Tag.NAME
         if (not joins and tag not in NOUN_PHRASE) or sentence.words[end] in _NO_NAMES:
             break
-        if tag in DETERMINERS and tags[end - 1] not in BEFORE_DETERMINER and sentence.words[end] not in _PRO_NOUNS:
+        if (
+            tag in TagSet.DETERMINERS
+            and tags[end - 1] not in BEFORE_DETERMINER
+            and sentence.words[end] not in _PRO_NOUNS
+        ):
             break
         end += 1
     return end
@@ -166,8 +161,8 @@ def _phrase(sentence: Tagged, first: int, last: int, names: Collection[str]) -> 
     """Return the phrase of a run of tokens; what stands before 's is its owner."""
     owner: Phrase | None = None
     place = first
-    while APOSTROPHE in sentence.tags[place:last]:
-        mark = sentence.tags.index(APOSTROPHE, place, last)
+    while Tag.APOSTROPHE in sentence.tags[place:last]:
+        mark = sentence.tags.index(Tag.APOSTROPHE, place, last)
         owner = _part(sentence, place, mark, names, owner)
         place = mark + 1
     found = _part(sentence, place, last, names, owner)
@@ -180,16 +175,16 @@ def _part(sentence: Tagged, first: int, last: int, names: Collection[str], owner
     new = plural = False
     for place in range(first, last):
         word, tag = sentence.words[place], sentence.tags[place]
-        if tag == POSSESSIVE_WORD:
+        if tag == Tag.POSSESSIVE:
             owner = Phrase(pronoun=POSSESSIVE.get(word, ""), first=place, last=place + 1)
         elif is_name(sentence, place, names) or (word in JOINS and named):
             named.append(place)
-        elif tag == DETERMINER and not sentence.text[sentence.ranges[place][0]].isdigit():
+        elif tag == Tag.DETERMINER and not sentence.text[sentence.ranges[place][0]].isdigit():
             new = new or word in _INTRODUCING
             words += [word] if word in _PRO_NOUNS else []
         elif tag in NOUN_PHRASE_WORDS and word not in _LINKS:
             words.append(word)
-            plural = tag == PLURAL
+            plural = tag == Tag.PLURAL
     if not words and not named:
         return None
     at = (sentence.ranges[named[0]][0], sentence.ranges[named[-1]][1]) if named else (0, 0)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...extract.predicates import Sense
+from ...extract.tag_letters import Tag
 from ...extract.tagging import Tagged
 from ...types.values import Fact, Turn
-from .entities import Said, Thing
+from .entities import StatedValue, Thing
 from .phrases import Phrase
-from .tag_sets import COMPLEMENT_ENDS, DETERMINER, LEADING, QUALIFIERS
+from .tag_sets import BEFORE_COMPLEMENT, COMPLEMENT_ENDS, LEADING
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +39,17 @@ class Clause:
         if self.sense.verb != "be" or self.sense.negative or not self.rest:
             return None
         phrase, tags = self.rest[0], self.sentence.tags
-        opens = all(tag in QUALIFIERS for tag in tags[self.first : phrase.first])
-        return phrase if opens and tags[phrase.first] == DETERMINER and phrase.owner is None else None
+        opens = all(tag in BEFORE_COMPLEMENT for tag in tags[self.first : phrase.first])
+        return phrase if opens and tags[phrase.first] == Tag.DETERMINER and phrase.owner is None else None
 
     def lead(self, phrase: Phrase) -> str:
         """Return the word before a phrase."""
         return self.sentence.words[phrase.first - 1] if phrase.first else ""
 
-    def said(self, kind: str, first: int, last: int, *, over: bool | None = None) -> Said:
+    def said(self, kind: str, first: int, last: int, *, over: bool | None = None) -> StatedValue:
         """Return a statement by tokens [first, last)."""
         span = characters(self.sentence, first, last)
-        return Said(kind, self.turn.text[slice(*span)], self.turn, span, self.over if over is None else over)
+        return StatedValue(kind, self.turn.text[slice(*span)], self.turn, span, self.over if over is None else over)
 
 
 def characters(sentence: Tagged, first: int, last: int) -> tuple[int, int]:

@@ -1,43 +1,33 @@
-"""Tags of words, and sets of them, by name; `extract.tagging` lists the letters."""
+"""Sets of tags by which the rules for attributes read a tagged sentence, as strings of their letters."""
 
 from __future__ import annotations
 
-# single tags
-ADVERB = "R"
-BE = "b"
-COMMA = ","
-DETERMINER = "D"
-GERUND = "g"
-NAME = "M"
-NOUN = "N"  # or a word of unknown class
-APOSTROPHE = "'"  # the 's of a possessor
-POSSESSIVE_WORD = "S"  # my, her
-PLURAL = "U"
-PREPOSITION = "P"
-QUOTE = '"'
+from ...extract.tag_letters import letters
 
-# sets: strings of letters
-DETERMINERS = "DS"  # with possessives
-LEADING = "DSR"  # what may stand before the noun without naming anything
-PREPOSITIONS = "PQ"  # with those that are also conjunctions
-PRONOUNS = "iyeot"
-QUALIFIERS = "Rs~"  # adverbs, so, time expressions
-NOUN_PHRASE_WORDS = "JNUwzkpg"  # adjectives, nouns, and verb forms that may be either
-NOUN_PHRASE_START = "DSJNMUwkpgR"
-NOUN_PHRASE = NOUN_PHRASE_START + "z'"
-BEFORE_DETERMINER = "DSJR'"  # after which a determiner continues a phrase: "my two"
-BETWEEN_PHRASES = "PQD"  # what may stand between the phrases that name one owner: "the door of my shed"
-OWNER = BETWEEN_PHRASES + PRONOUNS + QUOTE + NOUN_PHRASE  # all that a phrase for an owner may have
-ADVISED = "DSJNMUwg"  # a phrase that adds to what was recommended: "the book on Egypt"
-NOUNS = "NMUwz"  # what the object of a verb ends in
-TRADES = "NwM"  # what a trade may be tagged as
-NOT_NAMES = "SiyetoWdhbmPC!"  # tags that no capital turns into a name
-FINITE_VERBS = "bhZzfkdm"
-AUXILIARY_OR_FIRST_PERSON = "bhdmi"  # which show that a reply is a sentence of its own
-NAME_LIST = "M,"
-LIST_BREAKS = ",;"
-LISTED = ",;MC"  # between the parts of a list of names
-AGE_ENDS = ".,;CsRnBPQ~"  # what may follow a number that is an age
-LIKING_ENDS = "TBWq.;iye"  # where a phrase for what is liked ends
-LIKING_TRAILS = "CRB,"  # what is cut off at its end
-COMPLEMENT_ENDS = "PQTBWq.;,"
+LEADING = letters("DETERMINERS ADVERB")  # what may stand before the noun without naming anything
+PREPOSITIONS = letters("PREPOSITION PREPOSITION_OR_CONJUNCTION")
+PRONOUNS = letters("PERSONS OBJECT IT")
+BEFORE_COMPLEMENT = letters("ADVERB SO TIME")  # between "is" and what the subject is
+# adjectives, nouns, and verb forms that may be either
+NOUN_PHRASE_WORDS = letters("ADJECTIVE NOUN PLURAL BASE_OR_NOUN S_FORM_OR_PLURAL PARTICIPLES GERUND")
+NOUN_PHRASE_START = letters("DETERMINERS ADJECTIVE NOUNS BASE_OR_NOUN PARTICIPLES GERUND ADVERB")
+NOUN_PHRASE = NOUN_PHRASE_START + letters("S_FORM_OR_PLURAL APOSTROPHE")
+BEFORE_DETERMINER = letters("DETERMINERS ADJECTIVE ADVERB APOSTROPHE")  # where one continues a phrase: "my two"
+# what may stand between the phrases that name one owner: "the door of my shed"
+BETWEEN_PHRASES = letters("PREPOSITION PREPOSITION_OR_CONJUNCTION DETERMINER")
+OWNER = BETWEEN_PHRASES + PRONOUNS + NOUN_PHRASE + letters("QUOTE")  # all that a phrase for an owner may have
+ADVISED = letters("DETERMINERS ADJECTIVE NOUNS BASE_OR_NOUN GERUND")  # adds to what was recommended: "on Egypt"
+OBJECT_ENDS = letters("NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL")  # what the object of a verb ends in
+TRADES = letters("NOUN NAME BASE_OR_NOUN")  # what a trade may be tagged as
+# tags that no capital turns into a name
+NOT_NAMES = letters("POSSESSIVE PERSONS IT OBJECT QUESTION_WORD AUXILIARIES PREPOSITION AND INTERJECTION")
+FINITE_VERBS = letters("AUXILIARIES S_FORM S_FORM_OR_PLURAL PASTS")
+AUXILIARY_OR_FIRST_PERSON = letters("AUXILIARIES FIRST_PERSON")  # which show that a reply is a sentence of its own
+NAME_LIST = letters("NAME COMMA")
+LIST_BREAKS = letters("COMMA BREAK")
+LISTED = letters("COMMA BREAK NAME AND")  # between the parts of a list of names
+# what may follow a number that is an age
+AGE_ENDS = letters("END COMMA BREAK AND SO ADVERBS SUBORDINATOR TIME") + PREPOSITIONS
+LIKING_ENDS = letters("TO SUBORDINATOR QUESTION_WORD THAT END BREAK PERSONS")  # where a phrase for what is liked ends
+LIKING_TRAILS = letters("AND ADVERB SUBORDINATOR COMMA")  # what is cut off at its end
+COMPLEMENT_ENDS = letters("TO SUBORDINATOR QUESTION_WORD THAT END BREAK COMMA") + PREPOSITIONS

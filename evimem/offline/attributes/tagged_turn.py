@@ -13,27 +13,27 @@ _MOST_TEXT = 8_000  # characters of a turn that are read: facts are extracted fr
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TaggedTurn:
     """A turn and its tagged sentences."""
 
     turn: Turn
     sentences: tuple[Tagged, ...]
 
 
-def reading(view: View, turn: Turn) -> Reading:
+def reading(view: View, turn: Turn) -> TaggedTurn:
     """Return a turn's sentences; what was tagged for one check is kept for the next."""
     key = ("tagged", turn.id)
     if key not in view.memo:
         view.memo[key] = read(turn)
-    found: Reading = view.memo[key]
+    found: TaggedTurn = view.memo[key]
     return found
 
 
-def read(turn: Turn) -> Reading:
+def read(turn: Turn) -> TaggedTurn:
     """Tag the sentences of a turn."""
     text = turn.text[:_MOST_TEXT]
     low = lowered(text)
-    return Reading(turn, tuple(tagged(text, low, start, end) for start, end in sentences(text)))
+    return TaggedTurn(turn, tuple(tagged(text, low, start, end) for start, end in sentences(text)))
 
 
 def extent(sentence: Tagged) -> tuple[int, int]:

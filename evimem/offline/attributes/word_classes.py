@@ -14,22 +14,27 @@ from ..signals import contrasted, synonyms
 
 
 def _words(*names: str) -> frozenset[str]:
-    return frozenset(word for name in names for word in ENGLISH.words(f"word_classes.{name}"))
+    return frozenset(word for name in names for word in ENGLISH.words(name))
 
 
 _COLOURS = ENGLISH.words("word_classes.colours.basic")
-_OTHER_COLOURS = _words("colours.other")
-_NO_COLOURS = _words("colours.itself")
-_SHADES = _words("colours.shades")
+_OTHER_COLOURS = _words("word_classes.colours.other")
+_NO_COLOURS = _words("word_classes.colours.itself")
+_SHADES = _words("word_classes.colours.shades")
 _TRADES = ENGLISH.words("word_classes.trades.examples")
 _TRADE_ENDINGS = ENGLISH.words("word_classes.trades.endings")
 _NO_TRADE_ENDINGS = ENGLISH.words("word_classes.trades.no_endings")
-_RELATIVES = _words("relatives.male", "relatives.female", "relatives.either")
-_OTHER_PEOPLE = _words("acquaintances.male", "acquaintances.female", "acquaintances.either")
-_PEOPLE = _RELATIVES | _OTHER_PEOPLE | _words("acquaintances.by_trade")
-_NARROWER = ENGLISH.lists("word_classes.relatives.narrower")
-_HE = _words("relatives.male", "acquaintances.male", "titles.male")
-_SHE = _words("relatives.female", "acquaintances.female", "titles.female")
+_RELATIVES = _words("word_classes.relatives.male", "word_classes.relatives.female", "word_classes.relatives.either")
+_OTHER_PEOPLE = _words(
+    "word_classes.acquaintances.male", "word_classes.acquaintances.female", "word_classes.acquaintances.either"
+)
+_PEOPLE = _RELATIVES | _OTHER_PEOPLE | _words("word_classes.acquaintances.by_trade")
+_NARROWER = {
+    **ENGLISH.lists("word_classes.relatives.narrower"),
+    "partner": ENGLISH.lists("kinds.instances")["spouse partner"],
+}
+_HE = _words("word_classes.relatives.male", "word_classes.acquaintances.male", "word_classes.titles.male")
+_SHE = _words("word_classes.relatives.female", "word_classes.acquaintances.female", "word_classes.titles.female")
 _ALIVE = ENGLISH.words("word_classes.examples.alive")
 _LIFELESS = ENGLISH.words("word_classes.examples.lifeless")
 _MATTER = ENGLISH.words("word_classes.examples.matter")

@@ -1,0 +1,87 @@
+"""The English word lists as a whole: none stands twice, and each is read by the package."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import lang
+from evimem.lang import ENGLISH
+
+PACKAGE = Path(evimem.__file__).parent
+FEWEST = 5  # words: shorter lists may have the same words by chance
+KEY = re.compile(r"[\"']([a-z_]+(?:\.[a-z_]+)+)")  # of a list or a table, at the start of a string of the code
+
+
+def lists_in(value: Any, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield every list of words in a value, at any depth, with its full name."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from lists_in(inner, f"{name}.{key}")
+    elif isinstance(value, str):
+        yield name, value.split()
+    elif isinstance(value, list) and all(isinstance(word, str) for word in value):
+        yield name, value
+
+
+def same(lists: Mapping[str, list[str]]) -> list[list[str]]:
+    """Return the names of lists that have the same words, in whatever order."""
+    names = defaultdict(list)
+    for name, words in lists.items():
+        if len(set(words)) >= FEWEST:
+            names[frozenset(words)].append(name)
+    return [found for found in names.values() if len(found) > 1]
+
+
+def unread(names: list[str], code: str) -> list[str]:
+    """Return the names of lists that the code reads neither by name nor as part of a table."""
+    read = set(KEY.findall(code))
+    return [name for name in names if not read & {name.rsplit(".", cut)[0] for cut in range(name.count("."))}]
+
+
+def content(file: str) -> Mapping[str, Any]:
+    return lang.tomllib.loads((PACKAGE / "lang" / "en" / f"{file}.toml").read_text(encoding="utf-8"))
+
+
+LISTS = dict(pair for file in ENGLISH.files for pair in lists_in(content(file), file))
+KEYS = [f"{file}.{key}" for file in ENGLISH.files for key in content(file)]
+
+
+def test_no_list_stands_twice() -> None:
+    assert same(LISTS) == []
+
+
+def test_every_list_is_read_by_the_package() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    assert len(LISTS) > 100
+    assert unread(list(LISTS), code) == []
+    read = KEY.findall(code)
+    assert [key for key in KEYS if not any(name == key or name.startswith(f"{key}.") for name in read)] == []
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [("five four three two one", [["a", "b"]]), ("one two three", []), ("one two three four six", [])],
+)
+def test_lists_with_the_same_words_are_found(other: str, found: list[list[str]]) -> None:
+    assert same({"a": "one two three four five".split(), "b": other.split()}) == found
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('words("file.table.key")', []),
+        ('lists("file.table")', []),
+        ('words(f"file.table.{key}")', []),
+        ('words("file.tables")', ["file.table.key"]),
+        ('words("file.table.other")', ["file.table.key"]),
+    ],
+)
+def test_lists_that_no_code_reads_are_found(code: str, found: list[str]) -> None:
+    assert unread(["file.table.key"], code) == found
