@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from ..protocols import Extractor
+from ..times.context import Weekday
 from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .identity import fact_id
 
@@ -27,6 +28,12 @@ class BoundedExtractor:
     def name(self) -> str:
         """The name of the extractor inside."""
         return self.inner.name
+
+    @property
+    def weekday(self) -> Weekday:
+        """Its weekday convention: "recent" for an extractor that names none."""
+        weekday: Weekday = getattr(self.inner, "weekday", "recent")
+        return weekday
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the first MAX_FACTS facts of a turn that can be stored and exported."""

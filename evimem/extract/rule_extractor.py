@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from ..text.sentences import sentences
+from ..times.context import Weekday
 from ..types.values import Fact, Turn
 from .captions import read_caption
 from .clause_facts import read
 from .fact_text import voice_of
 from .small_talk import is_question
 from .tagging import lowered, tagged
-from .turn_facts import MAX_SENTENCES, Weekday, bounded, facts_of, statements_of, times_of
+from .turn_facts import MAX_SENTENCES, bounded, facts_of, statements_of, times_of
 from .turn_facts import is_foreign as is_foreign
 
 Stance = Literal["asserts", "asks", "neither"]

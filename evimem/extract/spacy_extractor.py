@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import MissingExtra
 from ..lang import ENGLISH
+from ..times.context import Weekday
 from ..types.values import Fact, Turn
 from .clause_facts import Statement, read, statements_from
 from .fact_text import Voice
@@ -15,7 +16,7 @@ from .grammar import ClauseSpan
 from .links import Link
 from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
-from .turn_facts import Weekday, facts_of, times_of
+from .turn_facts import facts_of, times_of
 
 try:
     from spacy.language import Language

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from ..lang import ENGLISH
 from ..text.sentences import sentences
 from ..times import Located, locate_times, mentions_time
+from ..times.context import Weekday
 from ..types.values import Fact, TimeSpan, Turn
 from .captions import read_caption
 from .clause_facts import Statement
@@ -18,7 +19,6 @@ from .small_talk import is_empty, is_question, statement_end
 from .tag_letters import Tag, letters, tag_pattern
 from .tagging import Tagged, lowered, tagged
 
-Weekday: TypeAlias = Literal["recent", "previous_week"]
 Reader: TypeAlias = Callable[[Tagged, Voice, "int | None"], "list[Statement]"]
 """Reads a sentence, or only its first tokens (the number is the third argument), as statements."""
 
