@@ -145,7 +145,9 @@ def dated(matches: Matches, found: Sequence[Match], weekday: Weekday) -> list[Da
 def day_of(moment: datetime) -> TimeSpan:
     """Return the calendar day of a moment."""
     start = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return TimeSpan(start, start + timedelta(days=1), "day", "")
+    # The last day that a datetime can hold ends with its last moment.
+    last = datetime.max.replace(tzinfo=start.tzinfo)
+    return TimeSpan(start, start + min(timedelta(days=1), last - start), "day", "")
 
 
 def _located(m: Match, weekday: Weekday) -> list[Located]:

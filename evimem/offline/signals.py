@@ -240,7 +240,8 @@ def _other_time(view: View, turns: Sequence[str]) -> Iterator[Altered]:
 def _is_near(start: datetime, end: datetime, item: Evidence) -> bool:
     events = ((f.event.start, f.event.end) for f in item.facts if f.event and f.event.start and f.event.end)
     times = ((item.turn.time, item.turn.time), *events)
-    return any(since <= end + _SLACK and until >= start - _SLACK for since, until in times)
+    # Differences, because a sum may lie beyond the years 1 to 9999.
+    return any(since - end <= _SLACK and start - until <= _SLACK for since, until in times)
 
 
 def _words_by_turn(matches: Matches) -> dict[str, tuple[str, ...]]:
