@@ -31,9 +31,21 @@ def pytest_configure() -> None:
         registry.apply_named()
 
 
+# Files and folders of tests whose parts take seconds each: left out of the fast suite (see CONTRIBUTING.md).
+SLOW = (
+    "reliability", "golden", "breaks", "cli", "llm/test_fuzz.py", "llm/test_end_to_end.py", "openai", "examples",
+    "offline/test_chats.py", "offline/test_examples.py", "doors/test_pool.py", "index/test_ranking.py",
+    "index/test_vector_index.py", "index/test_ann_file.py", "index/test_scenes.py", "index/test_sketches.py",
+    "extract/test_contract.py", "times/test_any_text.py", "store/test_sealing.py", "store/test_ann.py", "test_scale.py",
+)  # fmt: skip
+HERE = Path(__file__).parent
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a nightly test run for as long as it takes: the limit is for those that should end soon."""
+    """Mark slow tests, and let a nightly one run as long as it takes: the limit is for those that should end soon."""
     for item in items:
+        if item.path.is_relative_to(HERE) and item.path.relative_to(HERE).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.timeout(0))
 
