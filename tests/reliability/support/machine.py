@@ -162,10 +162,10 @@ class Machine(Pools, RuleBasedStateMachine):
 
     @rule(number=NUMBERS, mood=st.sampled_from(("malformed", "down")), hours=st.sampled_from((0, 1, 24)))
     def a_model_fails(self, number: int, mood: Mood, hours: int) -> None:
-        """Run enrich() with a model that answers with malformed replies, or not at all, a few times."""
+        """Run enrich() with a model that gives malformed replies, or none, often enough for turns to be given up."""
         user, random = self.user(number)
         with self.memory(user, random) as memory:
-            for _ in range(3):
+            for _ in range(6):
                 new, _ = self.enrich(memory, mood)
                 asked = [name for name in new if may_state_facts(self.models[user][name])]
                 assert not asked or mood == "malformed", "done, and nobody has read it"
