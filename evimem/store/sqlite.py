@@ -14,7 +14,7 @@ from ..types.stored import About, Entry, Job, JobKind, Roster
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
 from . import check, maintenance, reads, statistics, writes
-from .ann import MIN_TURNS, AnnIndexCache
+from .ann import MIN_ROWS, AnnIndexCache
 from .backup import write_backup
 from .file_identity import check_identity
 from .handle import StoreHandle
@@ -39,7 +39,7 @@ class SqliteStore:
         busy_seconds: float = 5.0,
         owner: str | None = None,
         segment: int = SIZE,
-        index_from: int = MIN_TURNS,
+        index_from: int = MIN_ROWS,
     ) -> None:
         """Open or create a file.
 

@@ -12,7 +12,7 @@ import pytest
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
 from evimem.flow import Effect, Embed, Flow, StoreCall, call, run
-from evimem.index.document import embedding_text
+from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loops import LOOPS
 from evimem.loops.task import Task

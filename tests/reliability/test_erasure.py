@@ -15,7 +15,7 @@ from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
 from evimem.doors.operations import Core
 from evimem.doors.pool import key_of
 from evimem.embedding import StaticEmbedder
-from evimem.index.document import embedding_text
+from evimem.index.document import embedding_texts
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 
