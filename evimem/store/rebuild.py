@@ -20,9 +20,7 @@ Progress = Callable[[int], None]
 _PAGE = 1_000  # turns read at once
 
 
-def rebuild_all(
-    layers: Layers, extractor: Extractor, *, reread: bool = False, progress: Progress = lambda turns: None
-) -> None:
+def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress: Progress) -> None:
     """Derive everything from the turns, inside a transaction of the caller.
 
     Long turns that an earlier version indexed whole are split into passages. Vectors are kept; missing ones are queued.

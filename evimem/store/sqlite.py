@@ -167,12 +167,14 @@ class SqliteStore:
         """Build the vector index of a large memory; yield how many vectors at a time. Searches go on meanwhile."""
         return maintenance.index_vectors(self._handle)
 
-    def rebuild(self, extractor: Extractor, *, reread: bool = False) -> None:
+    def rebuild(
+        self, extractor: Extractor, *, reread: bool = False, progress: Callable[[int], None] = lambda turns: None
+    ) -> None:
         """Derive everything again from the turns in one transaction; missing vectors are queued.
 
         With `reread`, facts of other extractors are dropped, and extraction is queued again.
         """
-        maintenance.rebuild(self._handle, extractor, reread=reread)
+        maintenance.rebuild(self._handle, extractor, reread=reread, progress=progress)
 
     def check(self, extractor: Extractor, progress: Callable[[int], None] = lambda turns: None) -> tuple[str, ...]:
         """Return what is wrong with the file; see `check.problems`."""
