@@ -12,11 +12,12 @@ from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from ..embedding.quantize import Packed, pack, unpack
 from ..extract import ENDING, replaces, topic_of
 from ..index.corpus import Corpus
-from ..index.prepared_query import IndexQuery, microseconds
+from ..index.passages import passages, trimmed
+from ..index.prepared_query import IndexQuery, Ranked, microseconds
 from ..index.weights import BM25, WEIGHTS
 from ..raw import TurnRows, instant
 from ..types.stored import MOST_SECONDS, Entry, JobKind
-from ..types.values import Fact, Query, Turn
+from ..types.values import Fact, Hit, Query, Turn
 from ..types.vectors import Vectors
 from .layers import index_rows
 
@@ -94,6 +95,15 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
         for row in index_rows(one.turn, place, one.facts, one.vectors):
             corpus.append(row)
     return corpus
+
+
+def hit_of(kept: Sequence[StoredTurn], corpus: Corpus, found: Ranked) -> Hit:
+    """Return the hit of a turn that was found."""
+    one = kept[found.turn - 1]
+    neighbours = tuple(kept[number - 1].turn.id for number in found.neighbours)
+    span = passages(one.turn.text)[found.position - int(corpus.rows_of([found.turn])[0])]
+    facts, passage = facts_of(kept, one), trimmed(one.turn.text, span)
+    return Hit(one.turn, facts, found.score, found.parts, "search", neighbours, passage)
 
 
 def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:

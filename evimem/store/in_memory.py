@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ..edges import ranked
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
 from ..index.exhaustive import rank_all
-from ..index.passages import passages, trimmed
+from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
 from ..types.reports import AddReport, EraseReport, TurnStatus
@@ -21,6 +21,7 @@ from .from_scratch import (
     dialogue_around,
     due_now,
     facts_of,
+    hit_of,
     links_from,
     resolved,
     settle_turn,
@@ -61,16 +62,9 @@ class MemoryStore:
         question = resolved(query, kept)
         if question is None:
             return ()
-        hits = []
         corpus = corpus_of(kept, self._dimension)
-        for one in rank_all(question, corpus, query.k, question.weights):
-            found, neighbours = kept[one.turn - 1], tuple(kept[number - 1].turn.id for number in one.neighbours)
-            span = passages(found.turn.text)[one.position - int(corpus.rows_of([one.turn])[0])]
-            facts = facts_of(kept, found)
-            hits.append(
-                Hit(found.turn, facts, one.score, one.parts, "search", neighbours, trimmed(found.turn.text, span))
-            )
-        return tuple(hits)
+        found = rank_all(question, corpus, query.k, question.weights)
+        return tuple(hit_of(kept, corpus, one) for one in found)
 
     def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away."""
