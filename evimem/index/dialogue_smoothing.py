@@ -39,7 +39,7 @@ class Neighbourhood:
     def take(self, chosen: NDArray[np.intp], size: int) -> Neighbourhood:
         """Return these rows of a neighbourhood in a corpus of a size."""
         around = self.positions[chosen]
-        return Neighbourhood(around, self.shares[chosen], self.answers[chosen], self.weights, *places_of(around, size))
+        return Neighbourhood(around, self.shares[chosen], self.answers[chosen], self.weights, *_places(around, size))
 
 
 def neighbourhood(
@@ -68,7 +68,7 @@ def neighbourhood(
             columns.append((there, share, answered))
             here, speaker, turn = there, following, next_turn
     around, shares, answering = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
-    return Neighbourhood(around, shares, answering, weights, *places_of(around, len(speakers)))
+    return Neighbourhood(around, shares, answering, weights, *_places(around, len(speakers)))
 
 
 def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
@@ -89,7 +89,7 @@ def distinct(positions: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     return np.flatnonzero(occurs[:size]).astype(np.int32)
 
 
-def places_of(around: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.intp]]:
+def _places(around: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.intp]]:
     places = distinct(around, size)
     slots = np.zeros(size + 1, np.int32)
     slots[places] = np.arange(1, len(places) + 1)

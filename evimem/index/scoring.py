@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .corpus import NEVER, ROLES, Corpus
-from .dialogue_smoothing import Neighbourhood, around, neighbourhood, places_of
+from .dialogue_smoothing import Neighbourhood, neighbourhood
 from .passages import MOST
 from .prepared_query import UNIT, PreparedQuery, RelatedTerm
 from .weights import Weights
@@ -59,7 +59,7 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
     words, others = lexical(prepared, near), priors(prepared, positions)
     if most is not None and len(positions) > most:
         estimates = np.sum(
-            [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, positions)], axis=0
+            [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
         chosen = largest(estimates, most)
         if len(first_of_each(corpus.turn[np.sort(positions[chosen])])) < k:  # few turns, with many passages each
@@ -250,14 +250,12 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     return cosine
 
 
-def nearest_cosines(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
-    """Return the largest cosine of the query with a row or one next to it: a cheap estimate of the smoothed one."""
+def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+    """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
     if prepared.direction is None or prepared.projections is None:
-        return np.zeros(len(positions))
-    corpus = prepared.corpus
-    places, _, rows = places_of(around(corpus.dialogue, positions, 1), len(corpus))
-    dots = np.append(prepared.projections.at(places), 0.0)  # the last one stands for no row
-    best = dots[rows].max(axis=1)
+        return np.zeros(len(near.positions))
+    dots = prepared.projections.at(near.places)
+    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
     cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
     return cosines
 
