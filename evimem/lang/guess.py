@@ -15,6 +15,7 @@ from pathlib import Path
 from . import ENGLISH, Language
 
 OTHER = "other"  # a language without tables of its own
+ENGLISH_OR_UNKNOWN = frozenset(("en", ""))
 _READ = 400  # characters of a text that are looked at
 _FEWEST = 9  # words of a text that is not short; without any English word it is in another language
 _ENOUGH, _ENOUGH_OF_FEW = (
@@ -51,7 +52,7 @@ def language_of(text: str) -> str:
 
 def is_english(text: str) -> bool:
     """Return whether a text may be read by English rules: it is English, or too short or mixed to say."""
-    return language_of(text) in {"en", ""}
+    return language_of(text) in ENGLISH_OR_UNKNOWN
 
 
 @lru_cache(256)  # a turn is asked about several times while it is added
