@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from ..lang import ENGLISH
+from ..lang import ENGLISH, Language
+from ..lang.guess import language_of
 from .irregular_forms import BASE
 from .plain_letters import plain
 from .stemming import porter
@@ -32,13 +33,16 @@ _WORD = re.compile(
 _SPACED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _NEEDS_CUTTING = re.compile(rf"[\u0900-\u0dff{_UNSPACED}]")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d|t))$")
+# Words that lost their vowel before another: French "l'appartement", Italian "dell'acqua".
+_ELISIONS = {code: Language(code).words("common.elisions") for code in ("fr", "it")}
+_MAY_ELIDE = re.compile(rf"\b(?:{'|'.join(sorted({*_ELISIONS['fr'], *_ELISIONS['it']}))})'(?=[^\W\d_]{{2}})")
 _MAX_LENGTH = 40  # characters of a word that count; longer ones are links and encodings
 
 STOP_WORDS = frozenset(ENGLISH.words("terms.stop_words"))
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in order: case folded, without accents and contracted endings ("'s", "n't").
+    """Return the words of a text in order: case folded, without accents, contracted endings ("'s", "n't"), elisions.
 
     What is written without spaces is cut into pairs of neighbouring characters, the usual stand-in for its words. An
     ideograph is often a word by itself and follows alone as well; another character counts alone where it stands alone.
@@ -71,6 +75,8 @@ def _bare(word: str) -> str:
 
 def _raw_words(text: str) -> list[str]:
     folded = plain(text)
+    if _MAY_ELIDE.search(folded) and language_of(text) in _ELISIONS:
+        folded = _MAY_ELIDE.sub(" ", folded)
     if folded.isascii() or _NEEDS_CUTTING.search(folded) is None:
         return _SPACED_WORD.findall(folded)
     return list(_words_of_any_script(folded))

@@ -118,3 +118,9 @@ def test_a_long_word_is_cut_to_40_characters() -> None:
 @given(st.text(max_size=60))
 def test_terms_are_stems_of_words_and_never_stop_words(text: str) -> None:
     assert terms(text) == [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def test_french_and_italian_words_lose_what_is_elided_before_them() -> None:
+    assert terms("Il a vendu l'appartement qu'il aimait") == terms("Il a vendu appartement il aimait")
+    assert terms("Ho bevuto dell\u2019acqua ieri sera") == terms("Ho bevuto acqua ieri sera")
+    assert terms("I met D'Angelo, c'mon!") == ["meet", "d'angelo", "c'mon"]
