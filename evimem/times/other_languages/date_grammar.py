@@ -43,6 +43,11 @@ class DateGrammar:
         return frozenset(self.words.language.words("dates.between"))
 
     @cached_property
+    def range(self) -> frozenset[str]:
+        """What may stand between the first and the last day of a range."""
+        return frozenset(self.words.language.words("dates.range"))
+
+    @cached_property
     def since(self) -> re.Pattern[str]:
         """The word for "since" right before a time, or right after it."""
         since = any_of(self.words.language.words("dates.since"))
@@ -64,7 +69,7 @@ class DateGrammar:
         back, ahead = self.words.language.words("dates.looking_back"), self.words.language.words("dates.looking_ahead")
         start, end = (f"(?<![{_LETTER}])", f"(?![{_LETTER}])") if self.words.spaced else ("", "")
         whole = f"(?P<ahead>{any_of(_whole(ahead))})|(?P<back>{any_of(_whole(back))})"
-        return re.compile(f"{start}(?:{whole}|(?P<ends_back>{_stems(back)})|{_stems(ahead)}){end}")
+        return re.compile(f"{start}(?:{whole}|(?P<will>{_stems(ahead)})|(?P<was>{_stems(back)})){end}")
 
     def _right_before(self, key: str) -> re.Pattern[str]:
         words = self.words.language.words(key)

@@ -69,7 +69,7 @@ class Said:
         if not cues:
             return 0
         nearest_cue = min(cues, key=lambda each: each[0])[1]
-        return -1 if nearest_cue["back"] or nearest_cue["ends_back"] else 1
+        return -1 if nearest_cue["back"] or nearest_cue["was"] else 1
 
 
 def span_of(match: Match) -> tuple[int, int]:

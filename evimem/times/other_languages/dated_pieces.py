@@ -15,6 +15,7 @@ from .word_patterns import SpelledTable
 _AFTERNOON = ("afternoon", "evening", "night")
 _NO_WORDS: SpelledTable[int] = SpelledTable({})
 _YEARS = range(1500, 2200)
+_MONTH, _JUST_OVER = 31 * DAY, 3 * DAY  # how long ago a day of a month may be, looking back and otherwise
 _SURE_FROM = 8  # the hour from which on a clock of twelve hours is read as it stands
 
 
@@ -85,11 +86,9 @@ def numbered_day(match: Match, said: Said) -> TimePiece | None:
 def sure_numbered_day(match: Match, said: Said) -> TimePiece | None:
     start, end = span_of(match)
     day = number(match["day"], said.words.numbers)
-    direction = said.direction(start, end)
-    found = [each for each in days_numbered(day, said.today) if (each - said.today).days * direction >= 0]
-    if not found:
-        return None
-    return TimePiece(start, end, calendar.day(min(found, key=lambda each: abs(each - said.today))), number=day)
+    earliest = said.today - (_MONTH if said.direction(start, end) < 0 else _JUST_OVER)
+    found = [each for each in days_numbered(day, said.today) if each >= earliest]
+    return TimePiece(start, end, calendar.day(found[0]), number=day) if found else None
 
 
 def days_numbered(day: int, today: datetime) -> list[datetime]:
@@ -136,5 +135,5 @@ def clock(match: Match, said: Said) -> TimePiece | None:
         return None
     if hour < 12 and part in _AFTERNOON:
         hour += 12
-    sure = bool(part) or hour >= _SURE_FROM
+    sure = bool(part) or bool(words.get("minute")) or hour >= _SURE_FROM
     return TimePiece(*span_of(match), clock=Clock(60 * hour + minutes, sure=sure))

@@ -24,7 +24,10 @@ def joined(pieces: Iterable[TimePiece], said: Said) -> list[TimePiece]:
 
 
 def _both(first: TimePiece, second: TimePiece, said: Said) -> TimePiece | None:
-    if said.text[first.end : second.start].strip() not in said.grammar.between:
+    gap = said.text[first.end : second.start].strip()
+    if gap in said.grammar.range and (days := _range_of_days(first, second)) is not None:
+        return TimePiece(first.start, second.end, days)
+    if gap not in said.grammar.between:
         return None
     for one, other in ((first, second), (second, first)):
         for join in _JOINS:
@@ -33,6 +36,14 @@ def _both(first: TimePiece, second: TimePiece, said: Said) -> TimePiece | None:
                 weekday = one.weekday if join is _part_of_a_day else None
                 return TimePiece(first.start, second.end, interval, weekday=weekday)
     return None
+
+
+def _range_of_days(first: TimePiece, last: TimePiece) -> TimeInterval | None:
+    """Join "1" and "9 de junio" to the days from the one to the other."""
+    if last.day is None or last.interval is None or not first.number:
+        return None
+    start = last.day.replace(day=1) + (first.number - 1) * DAY
+    return calendar.span(start, last.interval.end) if start < last.day else None
 
 
 def _part_of_a_day(day: TimePiece, other: TimePiece, _: Said) -> TimeInterval | None:

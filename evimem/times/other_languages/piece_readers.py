@@ -14,6 +14,7 @@ READERS: Mapping[str, Read] = {
     "phrase": relative.phrase,
     "relative": relative.relative,
     "ago": lambda match, said: relative.counted(match, said, -1),
+    "perhaps_ago": relative.perhaps_ago,
     "ahead": relative.ahead,
     "perhaps_ahead": relative.perhaps_ahead,
     "weekday": relative.bare_weekday,

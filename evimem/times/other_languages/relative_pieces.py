@@ -24,9 +24,9 @@ def named_day(match: Match, said: Said) -> TimePiece | None:
     if len(distances) == 1:
         return TimePiece(*match.span(), calendar.day(said.today + distances[0] * DAY))
     direction = said.direction(*match.span())
-    return (
-        TimePiece(*match.span(), calendar.day(said.today + direction * abs(distances[0]) * DAY)) if direction else None
-    )
+    if not direction or (said.words.since_follows and said.grammar.since.match(said.text, match.end())):
+        return None  # "since yesterday" or "from tomorrow on"
+    return TimePiece(*match.span(), calendar.day(said.today + direction * abs(distances[0]) * DAY))
 
 
 def phrase(match: Match, said: Said) -> TimePiece:
@@ -85,6 +85,11 @@ def ahead(match: Match, said: Said) -> TimePiece | None:
 def perhaps_ahead(match: Match, said: Said) -> TimePiece | None:
     """Read "en dos días" where the sentence looks ahead: else it is how long something takes."""
     return counted(match, said, 1) if said.direction(*match.span()) > 0 else None
+
+
+def perhaps_ago(match: Match, said: Said) -> TimePiece | None:
+    """Read a word for "ago" or "earlier" unless the sentence looks ahead."""
+    return None if said.direction(*match.span()) > 0 else counted(match, said, -1)
 
 
 def counted(match: Match, said: Said, sign: int) -> TimePiece:

@@ -33,7 +33,12 @@ _SAME = str.maketrans({"\u0901": "\u0902", "\u0649": "\u064a", "\u0629": "\u0647
 
 
 def spellings(word: str) -> str:
-    """Return the source of a pattern that matches a lower-case word in its usual spellings."""
+    """Return the source of a pattern that matches a lower-case word in its usual spellings.
+
+    A word after an equals sign has only the one as it is given: "=pass\u00e9" is not "passe".
+    """
+    if word.startswith("="):
+        return re.escape(word[1:])
     return "".join(_spelled(letter) for letter in unicodedata.normalize("NFC", word))
 
 
@@ -64,8 +69,9 @@ class SpelledTable(Generic[T]):
 
     def __init__(self, table: Mapping[str, T]) -> None:
         self.source = any_of(table)
-        self._values = {spelling_key(word): value for word, value in table.items()}
-        self._values |= {spelling_key(word.translate(_WRITTEN_OUT)): value for word, value in table.items()}
+        spelled = {word.removeprefix("="): value for word, value in table.items()}
+        self._values = {spelling_key(word): value for word, value in spelled.items()}
+        self._values |= {spelling_key(word.translate(_WRITTEN_OUT)): value for word, value in spelled.items()}
 
     def of(self, word: str) -> T:
         """Return what a word stands for, as it is spelled in a text; raise ValueError for another word."""
