@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ..lang import ENGLISH
-from ..lang.guess import is_english
+from ..lang.guess import is_english, language_of
 from ..text.sentences import sentences
 from ..times import Located, locate_times, mentions_time
 from ..times.context import Weekday
@@ -104,15 +104,16 @@ def bounded(text: str) -> str:
 def statements_of(turn: Turn, times: Sequence[Located], read: Reader) -> list[Statement]:
     """Return what the sentences of a turn state, in order; very short ones only where no other states anything.
 
-    A turn in another language than English states nothing that the rules could read.
+    Of a turn in another language than English only the sentences that are surely English are read.
     """
     voice, text = voice_of(turn.speaker), bounded(turn.text)
-    if not is_english(text):
-        return []
+    foreign = not is_english(text)
     low = lowered(text)
     found: list[Statement] = []
     short: list[Statement] = []
     for first, end in sentences(text)[:MAX_SENTENCES]:
+        if foreign and language_of(text[first:end]) != "en":
+            continue
         request = _TO_REMEMBER.match(low, first, end)
         start = request.end() if request else first
         ranges = [(time.start, time.end) for time in times if start <= time.start < end] if times else ()

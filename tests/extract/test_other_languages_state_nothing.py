@@ -38,3 +38,8 @@ def test_an_english_caption_of_such_a_turn_is_read() -> None:
 @pytest.mark.parametrize("text", ["Tu viens demain soir ?", "来週の土曜は空いてる\uff1f", "هل وصلت إلى البيت؟"])
 def test_a_question_in_another_language_asks(text: str) -> None:
     assert stance(turn(text)) == "asks"
+
+
+def test_the_english_sentences_of_a_mixed_turn_are_read() -> None:
+    found = RuleExtractor().extract(turn("Ya llegué a casa, qué frío hace. My sister bought a red bicycle."))
+    assert [fact.text for fact in found] == ["Mira's sister bought a red bicycle"]
