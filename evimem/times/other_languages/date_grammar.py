@@ -68,8 +68,8 @@ class DateGrammar:
         """Words that look back or ahead; a star in a list stands for the rest of a word, and whole words go first."""
         back, ahead = self.words.language.words("dates.looking_back"), self.words.language.words("dates.looking_ahead")
         start, end = (f"(?<![{_LETTER}])", f"(?![{_LETTER}])") if self.words.spaced else ("", "")
-        whole = f"(?P<ahead>{any_of(_whole(ahead))})|(?P<back>{any_of(_whole(back))})"
-        return re.compile(f"{start}(?:{whole}|(?P<will>{_stems(ahead)})|(?P<was>{_stems(back)})){end}")
+        whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})"
+        return re.compile(f"{start}(?:{whole}|(?P<will>{_stems(ahead, 1)})|(?P<was>{_stems(back, 2)})){end}")
 
     def _right_before(self, key: str) -> re.Pattern[str]:
         words = self.words.language.words(key)
@@ -120,6 +120,7 @@ class DateGrammar:
             "short_weekday": ("weekday", any_of(self.words.language.words("dates.short_weekdays"))),
             "full_weekday": ("weekday", any_of(self.words.named("weekdays", 0))),
             "last_or_next": ("relative", any_of(self._words_of(*RELATIVES.keys() - {"this"}))),
+            "week_phrase": ("phrase", any_of(self.words.language.table("dates.phrases").get("week", {}))),
             "this": ("relative", any_of(self._words_of("this"))),
         }
         slots = {name: f"(?P<{name}>{source})" for name, source in sources.items()}
@@ -134,9 +135,12 @@ def _whole(words: Iterable[str]) -> list[str]:
     return [word for word in words if "*" not in word]
 
 
-def _stems(words: Iterable[str]) -> str:
-    """Return a pattern for the words of a list that have a star in them, with their accents."""
-    letters = f"[{_LETTER}]{{1,20}}"
+def _stems(words: Iterable[str], least: int) -> str:
+    """Return a pattern for the words of a list that have a star in them, with their accents.
+
+    The star stands for `least` to 20 letters: endings of the past are short, and end short words of other kinds too.
+    """
+    letters = f"[{_LETTER}]{{{least},20}}"
     return "|".join(letters.join(map(re.escape, word.split("*"))) for word in words if "*" in word) or "(?!)"
 
 

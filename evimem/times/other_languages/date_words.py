@@ -34,6 +34,11 @@ class DateWords:
         return "weekday_by_week" in self.language.words("dates.writing")
 
     @cached_property
+    def weekday_needs_tense(self) -> bool:
+        """Whether a bare weekday is left unread where no word shows the tense: its verbs show it by too many forms."""
+        return "weekday_needs_tense" in self.language.words("dates.writing")
+
+    @cached_property
     def days(self) -> SpelledTable[tuple[int, ...]]:
         """Days by their distance from today; two distances where the tense decides."""
         return SpelledTable(

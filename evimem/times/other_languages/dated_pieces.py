@@ -16,6 +16,7 @@ _AFTERNOON = ("afternoon", "evening", "night")
 _NO_WORDS: SpelledTable[int] = SpelledTable({})
 _YEARS = range(1500, 2200)
 _MONTH, _JUST_OVER = 31 * DAY, 3 * DAY  # how long ago a day of a month may be, looking back and otherwise
+_AGAINST_TENSE = 3
 _SURE_FROM = 8  # the hour from which on a clock of twelve hours is read as it stands
 
 
@@ -71,11 +72,15 @@ def bare_month(match: Match, said: Said) -> TimePiece:
 
 
 def nearest_month(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
-    """Return the last or next occurrence in a known direction, else the one that begins nearest to today."""
-    if direction:
-        return nearest(yearly, today, direction)
+    """Return the occurrence that begins nearest to today; against the tense it must be three times as near."""
     found = [interval for year in (-1, 0, 1) if (interval := yearly(today.year + year)) is not None]
-    return min(found, key=lambda interval: abs(interval.start - today))
+
+    def distance(interval: TimeInterval) -> tuple[float, bool]:
+        days = (interval.start - today).days
+        against = days * direction < 0 and not interval.start <= today < interval.end
+        return abs(days) * (_AGAINST_TENSE if against else 1), against
+
+    return min(found, key=distance)
 
 
 def numbered_day(match: Match, said: Said) -> TimePiece | None:

@@ -117,7 +117,10 @@ def _count(word: str, said: Said) -> tuple[int, int]:
 def bare_weekday(match: Match, said: Said) -> TimePiece:
     weekday = said.words.weekdays.of(match["weekday"])
     start, end = span_of(match)
-    return TimePiece(start, end, calendar.day(_weekday(weekday, said, said.direction(start, end))), weekday=weekday)
+    direction = said.direction(start, end)
+    if not direction and said.words.weekday_needs_tense:
+        return TimePiece(start, end, weekday=weekday)
+    return TimePiece(start, end, calendar.day(_weekday(weekday, said, direction)), weekday=weekday)
 
 
 def _weekday(weekday: int, said: Said, direction: int) -> datetime:
