@@ -20,6 +20,7 @@ from ..types.values import Gap, Tier
 from .answer_reader import attribute_in, read
 from .constants import SHIPPED, Constants
 from .match_sentences import Match, Matches, match, strength
+from .quoted import is_in_english, quote, unsure
 from .signals import altered, in_words, missing, signals_of
 
 _CANDIDATES = 5  # sentences that may be witnesses
@@ -45,14 +46,18 @@ class OfflineJudge:
         return self.constants.abstain_below
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Return a verdict; see `judge`."""
+        """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
-        return judge(view, self.constants, self.extractor)
+        verdict = judge(view, self.constants, self.extractor)
+        return verdict if is_in_english(view) else unsure(verdict, self.abstain_below)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return a short span whatever the manner, with a reason where it is an approximation; see `read`."""
+        """Return a short span whatever the manner, with a reason where it is an approximation; see `read`.
+
+        In other languages than English it is a quoted sentence.
+        """
         yield from ()
-        return read(view, self.constants, self.extractor)
+        return read(view, self.constants, self.extractor) if is_in_english(view) else quote(view)
 
 
 def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
