@@ -18,6 +18,8 @@ LIKE = frozenset(ENGLISH.words("predicates.senses.like"))
 HOPE = frozenset(ENGLISH.words("predicates.senses.hope"))
 SAY = frozenset(ENGLISH.words("predicates.senses.say"))
 KNOW = frozenset(ENGLISH.words("predicates.senses.know"))
+FACTIVE = frozenset(ENGLISH.words("predicates.senses.factive"))
+"""Verbs of knowing whose object is a fact: "realized that Ana moved", but not "heard that she did"."""
 GERUND = frozenset(ENGLISH.words("predicates.senses.gerund"))
 """Verbs that the gerund after them completes: "started learning Greek"."""
 COMPLEMENT = THINK | HOPE | SAY | KNOW | frozenset(ENGLISH.words("predicates.senses.other_complement"))
