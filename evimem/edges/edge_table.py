@@ -1,8 +1,8 @@
 """The Edges layer: typed, weighted links between facts, and one scored hop over them.
 
-Only `similar` edges are stored, because they cost a comparison with all facts. `same_turn` joins each fact to the next of
-its turn, `next` each turn to the next of its session, and `updates` follows from `fact.replaced_by`: stored twice, they
-could only disagree.
+Only `similar` edges are stored, because they cost a comparison with all facts. `same_turn` joins each fact to the next
+of its turn, `next` each turn to the next of its session, and `updates` follows from `fact.replaced_by`: stored twice,
+they could only disagree.
 """
 
 from __future__ import annotations

@@ -72,7 +72,8 @@ def test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar(remembere
 
 
 def test_e4_the_facts_of_a_turn_are_a_chain(remembered: Any) -> None:
-    memory = remembered(("Mira", "I adopted a puppy. I love the cello. I bake bread. I sold the van.", "2024-03-12T18:20"))
+    said = "I adopted a puppy. I love the cello. I bake bread. I sold the van."
+    memory = remembered(("Mira", said, "2024-03-12T18:20"))
     assert len(memory.facts(["D1:1"])) == 4
     assert memory.stats().edges["same_turn"] == 3
 
