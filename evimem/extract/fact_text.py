@@ -120,7 +120,9 @@ class Voice:
                 denied = True
                 kept.append("not" if word == "n't" else word)
                 continue
-            if finite and word in ("'s", "'d"):
+            if finite and word in ("'s", "'d") and tag == Tag.HAVE:
+                word = "has" if word == "'s" else "had"
+            elif finite and word in ("'s", "'d"):
                 word = _ambiguous(word, words[index + 1 : end], tags[index + 1 : end])
             elif finite and first and tag in _BASES_OR_NOUN:
                 word = third_person(lemma(word))

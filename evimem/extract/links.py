@@ -55,6 +55,8 @@ _S_FORMS = frozenset(letters("S_FORM S_FORM_OR_PLURAL"))
 _FINITE = letters("AUXILIARIES PAST")
 _NOT_AFTER_VERB = frozenset(("", *letters("NOUN ADJECTIVE PLURAL END COMMA")))
 _BEFORE_VERB = letters("QUALIFIERS")
+_PARTICIPLES = frozenset(TagSet.PARTICIPLES)
+_CHAINED = frozenset(letters("BASE OBJECT TO"))
 _UNMISTAKABLE = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
 
 
@@ -118,9 +120,15 @@ def _without_subject(
 ) -> Link:
     gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
     if before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags)):
-        return "main"
+        is_base = before is not None and tags[clause.end - 1] in _BASES
+        return "unsure" if is_base and _is_apart(gap) else "main"
     is_verb = tags[clause.end - 1] in _UNMISTAKABLE and last in ("main", "content", "unsure")
     return "unsure" if is_verb and gap.continues else "part"
+
+
+def _is_apart(gap: _Gap) -> bool:
+    """Return whether a bare verb may be a request ("We'll see - hang in there") or another's ("helps me sit and read")."""
+    return Tag.AND not in gap.tags or not _CHAINED.isdisjoint(gap.tags)
 
 
 def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
@@ -169,7 +177,7 @@ def _shares(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan,
         return tags[clause.verb] in _FINITE
     first, form = group[:1], tags[clause.verb : clause.end].lstrip(_BEFORE_VERB)[:1]
     if form in _PASTS:
-        participles = first in (Tag.HAVE, Tag.BE) and Tag.PAST_OR_PARTICIPLE in group
+        participles = first in (Tag.HAVE, Tag.BE) and not _PARTICIPLES.isdisjoint(group)
         return first in _PASTS or word in ("was", "were", "had", "did") or participles
     if form in _BASES or sentence.words[clause.verb] == "be":
         shared = Tag.TO in group or first in (Tag.MODAL, Tag.DO)

@@ -27,7 +27,8 @@ _BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
 _CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
 # a sentence with one of these, unread, is no fragment but a clause that was not understood
 _CLAUSAL = frozenset(letters("AUXILIARIES PAST S_FORM PERSONS QUESTION_WORD SUBORDINATOR BASE OBJECT"))
-_ADDRESSING = frozenset(ENGLISH.words("grammar.addressing"))
+# words that address somebody, and foreign ones: a fragment of the latter may still look English
+_NO_FRAGMENT = frozenset((*ENGLISH.words("grammar.addressing"), *ENGLISH.words("grammar.foreign_words")))
 _CODE = re.compile(r"[{}<>=|\\`\[\]@;_~^]|\w\(|://")
 
 
@@ -47,7 +48,7 @@ def quotation(sentence: Tagged, start: int, end: int, voice: Voice, *, dated: bo
     tags = sentence.tags
     if not content(tags) or tags[-1] == Tag.BREAK or is_request(tags) or sentence.words[0] == "dear":
         return []
-    if not _ADDRESSING.isdisjoint(sentence.words):
+    if not _NO_FRAGMENT.isdisjoint(sentence.words):
         return []
     is_fragment = len(tags) <= MAX_FRAGMENT and _CLAUSAL.isdisjoint(tags)
     if not (is_fragment or dated) or _CODE.search(sentence.text, start, end):

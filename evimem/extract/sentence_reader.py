@@ -12,7 +12,7 @@ from .fact_text import Voice
 from .grammar import ClauseSpan
 from .lead_in import Hedge, has_leading_phrase, hedge_before, hedge_in
 from .links import EMBEDDED, Link, opening
-from .sure import is_led_in, is_sure_subject, is_sure_verb, needs_object, sure_object
+from .sure import is_divided, is_led_in, is_sure_subject, is_sure_verb, needs_object, sure_object
 from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
 from .verb_senses import FACTIVE, SAY, Kind, head, kind_of
@@ -26,7 +26,8 @@ _SHARING = letters("BASES BE")
 _UNCLEAR = letters("IT THAT THERE SECOND_PERSON FIRST_PERSON THIRD_PERSON")
 _PERSONS = tuple(TagSet.PERSONS)
 _BEFORE_VERB = letters("ADVERB SO TIME")
-_DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
+_JOINED = frozenset(letters("QUESTION_WORD THAT SUBORDINATOR PREPOSITION_OR_CONJUNCTION AND"))
+_SHARED_STATES = frozenset(ENGLISH.words("grammar.shared_states"))
 _ABOUT_SPEAKER = frozenset(("me", "us"))
 _FACTIVE_FEELINGS = frozenset(ENGLISH.words("predicates.senses.factive_feelings"))
 _QUANTIFYING = frozenset(ENGLISH.words("grammar.before_quantifier"))
@@ -59,12 +60,16 @@ class SentenceReader:
     def statements(self) -> list[Statement]:
         """Return a statement for each clause that asserts something and is understood for sure."""
         found: list[Statement] = []
+        unsure = False
         for index, link in enumerate(self._links):
             if link in EMBEDDED or link in ("aside", "unsure"):
                 continue
             extent = Range(opening(self._tags, self._clauses, index), self._end(index))
             if link == "condition":
-                self._condition = extent
+                self._condition, unsure = extent, self._holds_a_clause(index)
+                continue
+            if unsure:  # "While I'm gone you call Cheryl, she's in Dartmouth"
+                self._condition, unsure = None, False
                 continue
             self._subject = self._subject_of(index)
             statement = None if self._subject is None else self._stated(index, self._subject, extent)
@@ -72,6 +77,16 @@ class SentenceReader:
                 found.append(statement)
                 found += self._presupposed(index, extent.end)
         return found
+
+    def _holds_a_clause(self, condition: int) -> bool:
+        """Return whether a clause follows that nothing joins to this condition: it may be what the condition is of."""
+        after = condition + 1
+        while after < len(self._links) and self._links[after] in EMBEDDED:
+            gap = self._tags[self._clauses[after - 1].end : self._clauses[after].subject]
+            if self._links[after] == "part" and _JOINED.isdisjoint(gap):
+                return True
+            after += 1
+        return False
 
     def _is_content(self, index: int) -> bool:
         return index < len(self._links) and self._links[index] == "content"
@@ -130,7 +145,7 @@ class SentenceReader:
             kind = "report" if verb in SAY else kind
         else:
             found = self._object(subject, clause, verb, stop, extent.end)
-            if found is None:
+            if found is None or (verb == "be" and self._is_shared_state(clause, found)):
                 return None
             place, text = found, self._phrase(found)
         is_elliptic = clause.role == "dropped"
@@ -142,7 +157,7 @@ class SentenceReader:
     def _object(self, subject: _Subject, clause: ClauseSpan, verb: str, stop: int, end: int) -> Range | None:
         """Return the sure part of the object, empty for a verb without one; None where the clause states nothing."""
         sentence, tags = self._sentence, self._tags
-        if stop < end and tags[stop] in _DIVIDERS:
+        if stop < end and is_divided(tags, stop):
             place = Range(stop, stop)
         else:
             place = object_range(sentence, tags, stop, end)
@@ -157,6 +172,11 @@ class SentenceReader:
         if is_bare and (needs_object(verb) or verb in SAY or self._is_empty(subject, verb, clause)):
             return None
         return sure
+
+    def _is_shared_state(self, clause: ClauseSpan, place: Range) -> bool:
+        """Return whether "we" are something together that no one of them is: "we are friends"."""
+        words = self._sentence.words
+        return words[clause.subject] == "we" and not _SHARED_STATES.isdisjoint(words[place.start : place.start + 2])
 
     def _placed(self, made: Statement, clause: ClauseSpan, extent: Range, finish: int) -> Statement:
         """Add a leading phrase, condition and hedge to a statement, and find its characters."""
@@ -210,8 +230,10 @@ class SentenceReader:
         who = self._voice.subject(sentence, inner.subject, inner.verb)
         whose = tags[inner.subject : inner.verb]
         said = self._voice.predicate(sentence, inner.verb, stop, first=whose == Tag.FIRST_PERSON)
-        place = object_range(sentence, tags, stop, end)
-        place = place if place.start < place.end else whole_range(sentence, tags, stop, end)
+        place = Range(stop, stop)
+        if not (stop < end and is_divided(tags, stop)):
+            place = object_range(sentence, tags, stop, end)
+            place = place if place.start < place.end else whole_range(sentence, tags, stop, end)
         sure = sure_object(sentence, tags, place, MAX_OBJECT)
         if sure is None:
             return None

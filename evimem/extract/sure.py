@@ -20,6 +20,11 @@ _NEEDS_OBJECT = frozenset(ENGLISH.words("predicates.senses.needs_object"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
 _INTRANSITIVE = frozenset(ENGLISH.words("grammar.intransitive_participles"))
 
+_DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
+_PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
+_NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
+_PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
+_FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _JOINS = frozenset(letters("COMMA AND"))
 _FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
 _VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
@@ -85,6 +90,8 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
         return first != Tag.OBJECT and (first != Tag.POSSESSIVE or last in _ABSOLUTE) and first != Tag.QUESTION_WORD
     if first == Tag.QUESTION_WORD or sentence.words[start] == "whose" or not _NEVER_IN_SUBJECT.isdisjoint(found):
         return False
+    if sentence.words[start] in _FEELINGS:
+        return False  # "Glad work is going well"
     if first == Tag.NOT and found[1] not in _QUANTIFIERS:
         return False
     has_relative = not _RELATIVES.isdisjoint(found[1:])
@@ -100,6 +107,10 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
     if following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES:
         return False  # "No way am I paying", "nor did he"
+    if group.strip(TagSet.QUALIFIERS) == Tag.MODAL:
+        return False  # "we'd all get comfy"
+    if tags[clause.subject] == Tag.GERUND and sentence.words[clause.verb] in _PLURAL_FORMS:
+        return False  # "friendship and chasing dreams were explored"
     if sentence.words[clause.verb] == "'s" and _is_fixed(sentence, group, following, clause):
         return False
     if group.lstrip(TagSet.QUALIFIERS) != group[-1] or clause.role == "shared":
@@ -110,11 +121,11 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     return check is None or check(sentence, tags, clause)
 
 
-def _is_sure_s_form(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether a word like "shifts" is a verb after its subject: not "night shifts mostly"."""
     before, following = tags[clause.verb - 1], tags[clause.end : clause.end + 1]
     if before in _PRONOUNS:
-        return True
+        return sentence.words[clause.verb - 1] not in _PLURAL_PRONOUNS
     if before == Tag.PLURAL or before in _NEVER_BEFORE_S:
         return False
     is_noun_phrase = tags[clause.subject] in TagSet.DETERMINERS + Tag.IT or before == Tag.NAME
@@ -142,7 +153,13 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     return following not in _ENDS and not is_named
 
 
+def _is_sure_like(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether "like" is a verb after its subject: not "themes like friendship"."""
+    return tags[clause.subject : clause.verb] not in (Tag.PLURAL, Tag.S_FORM_OR_PLURAL, Tag.NOUN)
+
+
 _SURE_BY_TAG = {
+    Tag.LIKE: _is_sure_like,
     Tag.S_FORM_OR_PLURAL: _is_sure_s_form,
     Tag.BASE_OR_NOUN: _is_sure_base,
     Tag.PAST_OR_PARTICIPLE: _is_sure_past,
@@ -162,13 +179,23 @@ def _is_sure_without_subject(sentence: Tagged, tags: str, clause: ClauseSpan) ->
     after = sentence.words[clause.end] if following else ""
     is_directed = after in _DIRECTIONS or following in _AFTER_PARTICIPLE
     if verb == Tag.GERUND:
-        return (is_directed or following in (Tag.PREPOSITION, Tag.OBJECT)) and sentence.words[clause.verb] != "having"
+        return (is_directed or following in (Tag.PREPOSITION, Tag.OBJECT)) and sentence.words[
+            clause.verb
+        ] not in _NEVER_ALONE
     return is_directed if verb in TagSet.PARTICIPLES else True
+
+
+def is_divided(tags: str, at: int) -> bool:
+    """Return whether the object of a verb cannot start at this token: "came through, so make that signed"."""
+    divides_after = tags[at + 1 : at + 2] in (*TagSet.BASES, *TagSet.PERSONS)
+    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and divides_after)
 
 
 def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Range | None:
     """Return the part of an object before the first doubt, None where nothing sure is left of it."""
     start, end = place
+    if tags[start : start + 1] in (Tag.FIRST_PERSON, Tag.THIRD_PERSON):
+        return None  # "I move we take it"
     cut = _first_doubt(sentence, tags, start, end)
     if cut is None:
         return None
@@ -181,7 +208,7 @@ def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Rang
     if is_cut and _OPEN_THAT.search(tags, start, cut) is not None:
         return None
     while cut > start and (
-        (is_cut and tags[cut - 1] in _DANGLING)
+        tags[cut - 1] in (_DANGLING if cut == end and is_cut else _JOINS)
         or sentence.words[cut - 1] in _CLOSED_DETERMINERS
         or sentence.words[cut - 1] in _DANGLING_WORDS
     ):

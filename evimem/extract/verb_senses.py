@@ -54,7 +54,8 @@ def kind_of(sentence: Tagged, clause: ClauseSpan, verb: str) -> Kind:
     lemmas = _lemmas(words, group) if chained else {verb}
     if chained and "used" in words:
         return "state"
-    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(words):
+    modals = [word for word, tag in zip(words, group, strict=True) if tag == Tag.MODAL]
+    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(modals):
         return "plan"
     if verb in _OPINION or not lemmas.isdisjoint(LIKE):
         return "opinion"
