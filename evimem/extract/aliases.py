@@ -50,12 +50,17 @@ _OF_RELATIVE = (_RELATIVE, _APPOSED, _CALLED)
 
 def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
     """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name)."""
-    if _CUES.isdisjoint(sentence.words):
+    words = sentence.words
+    is_owned = ("my" in words or "our" in words) and not _NAMED.isdisjoint(words)
+    if not is_owned and _CUES.isdisjoint(words):
         return []
     text = sentence.text[start:end]
-    found = [(match, voice.owned(match["who"].lower())) for form in _OF_RELATIVE for match in form.finditer(text)]
-    found += [(match, match["who"]) for match in _SHORT_FOR.finditer(text)]
-    found += [(match, voice.name) for form in _OF_SPEAKER for match in form.finditer(text)]
+    found = []
+    if is_owned:
+        found += [(match, voice.owned(match["who"].lower())) for form in _OF_RELATIVE for match in form.finditer(text)]
+    if not _CUES.isdisjoint(words):
+        found += [(match, match["who"]) for match in _SHORT_FOR.finditer(text)]
+        found += [(match, voice.name) for form in _OF_SPEAKER for match in form.finditer(text)]
     made = {}
     for match, who in found:
         if match["name"] != who:

@@ -148,5 +148,6 @@ def _ambiguous(word: str, words: Sequence[str], tags: str) -> str:
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
     perfect = verb != "" and verb in _AFTER_HAVE
     if word == "'d":
-        return "had" if perfect else "would"
+        is_base = lemma(next(iter(words), "")) in words[:1] and "been" not in words  # "I'd quit"
+        return "had" if perfect and not is_base else "would"
     return "has" if perfect and _STATIVE.isdisjoint(words) else "is"

@@ -38,7 +38,12 @@ def _hedge(word: str) -> Hedge:
     return Hedge(word, "report" if word in _HEARSAY else "plan")
 
 
-def hedge_before(sentence: Tagged, tags: str, start: int, clause: ClauseSpan) -> Hedge | None:
+def is_hedged(sentence: Tagged) -> bool:
+    """Return whether a sentence has a word that takes back certainty."""
+    return not _HEDGES.isdisjoint(sentence.words)
+
+
+def hedge_before(sentence: Tagged, start: int, clause: ClauseSpan) -> Hedge | None:
     """Return the hedge between token `start` and the verb group of a clause: "Maybe my sister will come"."""
     found = _HEDGES.intersection(sentence.words[start : clause.verb])
     return _hedge(min(found)) if found else None

@@ -127,7 +127,7 @@ def _without_subject(
 
 
 def _is_apart(gap: _Gap) -> bool:
-    """Return whether a bare verb may be a request ("We'll see - hang in there") or another's ("helps me sit and read")."""
+    """Return whether a bare verb may be a request ("We'll see - hang in there") or another's ("helps me sit, read")."""
     return Tag.AND not in gap.tags or not _CHAINED.isdisjoint(gap.tags)
 
 

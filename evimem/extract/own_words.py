@@ -8,10 +8,13 @@ from typing import Literal
 
 from ..lang import ENGLISH
 from ..text.sentences import sentences
+from .tag_letters import Tag
+from .word_tags import TAGS
 
 MAX_SENTENCES = 24  # that are read of a short turn
-PER_SENTENCE = 1000  # characters of a long turn for each sentence more
+PER_SENTENCE = 2000  # characters of a long turn for each sentence more
 MAX_SENTENCE = 1000  # characters of a sentence that are read
+MAX_SALUTATION = 80  # characters of a line that opens a letter
 
 
 def _alternatives(name: str) -> str:
@@ -29,7 +32,10 @@ _SIGN_OFF = re.compile(rf"\s*(?:{_alternatives('small_talk.sign_offs')})\b[^.?\n
 # "Rewrite this:", "Here is my cover letter:"; what follows is not said but passed on
 _PASSED_ON = re.compile(rf"\b(?:{_alternatives('small_talk.passed_on')})\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
 _FIRST_PERSON = re.compile(rf"\b(?:{_alternatives('grammar.spoken_first_person')})\b", re.IGNORECASE)
+_BRACKETS = frozenset("[{<_")
 _OPENING_QUOTES = ('"', "\u201c")
+_ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
+_PASTS = frozenset((Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE))
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
 
 
@@ -45,13 +51,24 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
     return found if len(found) <= most else _chosen(text, found, most)
 
 
-def is_first_person(text: str, start: int, end: int) -> bool:
-    """Return whether text[start:end] contains "I", "my" or "we"."""
+def own_acts(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of the own sentences in which "I" did something, for a speaker whose advice is no fact."""
+    places = [found.start() for found in _ACT.finditer(text) if _is_past(found.group(1))]
+    if not places:
+        return []
+    return [(start, end) for start, end in own_sentences(text) if any(start <= place < end for place in places)]
+
+
+def _is_past(word: str) -> bool:
+    return TAGS.get(word, "") in _PASTS or word.endswith("ed")
+
+
+def _is_first_person(text: str, start: int, end: int) -> bool:
     return _FIRST_PERSON.search(text, start, end) is not None
 
 
 def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    own = [each for each in found if text[each[1] - 1] != "?" and is_first_person(text, *each)][:most]
+    own = [each for each in found if text[each[1] - 1] != "?" and _is_first_person(text, *each)][:most]
     if len(own) < most:
         kept = set(own)
         own += [each for each in found if each not in kept][: most - len(own)]
@@ -118,7 +135,7 @@ def _lines_passed_on(text: str) -> list[tuple[int, int]]:
         if is_passed_on:
             found.append((start, end))
         elif place == "own":
-            announced = _PASSED_ON.search(line)
+            announced = _PASSED_ON.search(line) if ":" in line else None
             if announced is not None and not line.startswith(_OPENING_QUOTES, announced.end()):
                 found.append((start + announced.end(), end))
                 place = "announced" if announced.end() >= len(line) else "text"
@@ -132,12 +149,13 @@ def _read_line(line: str, place: _Place, *, said_before: bool) -> tuple[_Place, 
     bare = line.strip()
     if place == "code" or bare.startswith(_FENCE):
         return ("own" if place == "code" and bare.startswith(_FENCE) else "code"), True
+    if place == "signature" and bare:
+        return "own", True
     if place in ("letter", "signature"):
-        if place == "signature" and bare:
-            return "own", True
         return ("signature" if place == "signature" or _SIGN_OFF.match(line) is not None else "letter"), True
-    if said_before and _SALUTATION.match(line) is not None:
+    if said_before and len(bare) <= MAX_SALUTATION and _SALUTATION.match(line) is not None:
         return "letter", True
     if place == "announced" or (place == "text" and bare):
         return ("text" if bare else "announced"), True
-    return "own", bare.startswith((">", "|")) or _PLACEHOLDER.search(line) is not None
+    has_place_to_fill = not _BRACKETS.isdisjoint(line) and _PLACEHOLDER.search(line) is not None
+    return "own", bare.startswith((">", "|")) or has_place_to_fill

@@ -46,7 +46,7 @@ def is_request(tags: str) -> bool:
 def quotation(sentence: Tagged, start: int, end: int, voice: Voice, *, dated: bool) -> list[Statement]:
     """Return a sentence that no rule understood as a saying: a fragment without a verb, or one that names a time."""
     tags = sentence.tags
-    if not content(tags) or tags[-1] == Tag.BREAK or is_request(tags) or sentence.words[0] == "dear":
+    if not content(tags) or tags[-1] == Tag.BREAK or is_request(tags) or sentence.words[0] in ("dear", "let"):
         return []
     if not _NO_FRAGMENT.isdisjoint(sentence.words):
         return []

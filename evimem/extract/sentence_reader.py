@@ -10,7 +10,7 @@ from .bounds import Range, object_range, predicate_end, whole_range, with_time
 from .fact_draft import Statement
 from .fact_text import Voice
 from .grammar import ClauseSpan
-from .lead_in import Hedge, has_leading_phrase, hedge_before, hedge_in
+from .lead_in import Hedge, has_leading_phrase, hedge_before, hedge_in, is_hedged
 from .links import EMBEDDED, Link, opening
 from .sure import is_divided, is_led_in, is_sure_subject, is_sure_verb, needs_object, sure_object
 from .tag_letters import Tag, TagSet, letters
@@ -56,6 +56,7 @@ class SentenceReader:
         self._subject: _Subject | None = None
         self._auxiliary: Range | None = None
         self._hedge: Hedge | None = None
+        self._is_hedged = is_hedged(sentence)
 
     def statements(self) -> list[Statement]:
         """Return a statement for each clause that asserts something and is understood for sure."""
@@ -71,7 +72,7 @@ class SentenceReader:
             if unsure:  # "While I'm gone you call Cheryl, she's in Dartmouth"
                 self._condition, unsure = None, False
                 continue
-            self._subject = self._subject_of(index)
+            self._subject = self._subject_of(index, extent.start)
             statement = None if self._subject is None else self._stated(index, self._subject, extent)
             if statement is not None:
                 found.append(statement)
@@ -98,14 +99,14 @@ class SentenceReader:
             after += 1
         return opening(self._tags, self._clauses, after) if after < len(self._links) else len(self._tags)
 
-    def _subject_of(self, index: int) -> _Subject | None:
+    def _subject_of(self, index: int, start: int) -> _Subject | None:
         """Return the subject of a clause; None where it, or its verb, is unsure."""
         clause, tags = self._clauses[index], self._tags
         if not is_sure_verb(self._sentence, tags, clause):
             return None
         if clause.role == "shared":
             return self._subject
-        self._hedge = hedge_before(self._sentence, tags, opening(tags, self._clauses, index), clause)
+        self._hedge = hedge_before(self._sentence, start, clause) if self._is_hedged else None
         if clause.role == "dropped":
             return _Subject(self._voice.name, Tag.FIRST_PERSON)
         if not index and not is_led_in(tags, clause):
@@ -198,7 +199,7 @@ class SentenceReader:
         predicate, kind = made.predicate, made.kind
         if self._hedge is not None:
             predicate, kind = f"{self._hedge.word} {predicate}", self._hedge.kind
-        inside = hedge_in(predicate)
+        inside = hedge_in(predicate) if self._is_hedged else None
         kind = inside.kind if inside is not None else kind
         return Statement(made.subject, predicate, text, span, scope, kind, made.elliptic)
 

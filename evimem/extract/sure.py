@@ -21,6 +21,7 @@ _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
 _INTRANSITIVE = frozenset(ENGLISH.words("grammar.intransitive_participles"))
 
 _DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
+_MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
 _NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
 _PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
@@ -79,7 +80,7 @@ _LED_IN = re.compile(
 
 def is_led_in(tags: str, clause: ClauseSpan) -> bool:
     """Return whether the first clause of a sentence begins at its subject: not "I met" in "The friend I met"."""
-    return _LED_IN.search(tags[: clause.subject]) is not None
+    return not clause.subject or _LED_IN.search(tags[: clause.subject]) is not None
 
 
 def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
@@ -88,11 +89,9 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     first = found[:1]
     if end - start == 1:
         return first != Tag.OBJECT and (first != Tag.POSSESSIVE or last in _ABSOLUTE) and first != Tag.QUESTION_WORD
-    if first == Tag.QUESTION_WORD or sentence.words[start] == "whose" or not _NEVER_IN_SUBJECT.isdisjoint(found):
-        return False
-    if sentence.words[start] in _FEELINGS:
-        return False  # "Glad work is going well"
-    if first == Tag.NOT and found[1] not in _QUANTIFIERS:
+    word = sentence.words[start]
+    opens_wrong = first == Tag.QUESTION_WORD or word == "whose" or word in _FEELINGS  # "Glad work is going well"
+    if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
         return False
     has_relative = not _RELATIVES.isdisjoint(found[1:])
     if (found[-1] in _NEVER_LAST and not (has_relative and found[-1] == Tag.ADVERB)) or last in _CLOSED_DETERMINERS:
@@ -105,14 +104,13 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
 def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether the verb of a clause is no noun or adjective: not "night shifts mostly", "two doors dented"."""
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
-    if following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES:
-        return False  # "No way am I paying", "nor did he"
-    if group.strip(TagSet.QUALIFIERS) == Tag.MODAL:
-        return False  # "we'd all get comfy"
-    if tags[clause.subject] == Tag.GERUND and sentence.words[clause.verb] in _PLURAL_FORMS:
-        return False  # "friendship and chasing dreams were explored"
-    if sentence.words[clause.verb] == "'s" and _is_fixed(sentence, group, following, clause):
+    is_inverted = following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES  # "no way am I"
+    is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
+    word = sentence.words[clause.verb]
+    if is_inverted or is_modal_alone or (word == "'s" and _is_fixed(sentence, group, following, clause)):
         return False
+    if tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS:
+        return False  # "friendship and chasing dreams were explored"
     if group.lstrip(TagSet.QUALIFIERS) != group[-1] or clause.role == "shared":
         return True
     if clause.role == "dropped":
@@ -227,11 +225,16 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
             join = index
         elif tag == Tag.SO and tags[index + 1 : index + 2] in (*TagSet.BASES, *TagSet.PERSONS):
             return index if index > start else None
-        elif tag in _FINITE or (tag in _BASES and join == index - 1 >= start):
+        elif tag in _FINITE or (join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)):
             before = tags[max(start, index - _LOOK_BACK) : index]
             if _LICENSED.search(before) is None and (index - start > _LOOK_BACK or _COMPLEMENT.match(before) is None):
                 return join if join > start else None
     return end
+
+
+def _is_conjoined_verb(sentence: Tagged, tag: str, index: int) -> bool:
+    """Return whether a word after a conjunction is a verb without a subject: "from Leeds but live in York"."""
+    return tag in _BASES or (tag == Tag.BASE_OR_NOUN and sentence.words[index] in _MOSTLY_VERB)
 
 
 def needs_object(verb: str) -> bool:

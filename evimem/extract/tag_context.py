@@ -53,7 +53,8 @@ def in_context(tags: str, words: Sequence[str]) -> str:
         tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
     if Tag.S_FORM in tags:
         tags = _OWNED.sub(Tag.PLURAL, tags)
-    tags = _OWNED_NOUN.sub(Tag.NOUN, tags)
+    if Tag.POSSESSIVE in tags:
+        tags = _OWNED_NOUN.sub(Tag.NOUN, tags)
     if Tag.QUOTE in tags:
         tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
     if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:

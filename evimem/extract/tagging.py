@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -30,13 +30,15 @@ _OTHER = rf"--+|\.\.+|[^\s\w{_UNPRINTABLE}]|_"
 _CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
 # for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
 _DIVIDED_WORD = rf"[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?"
-# by whether there is an apostrophe, and a full stop inside the sentence
-_TOKENS = {
-    (False, False): re.compile(f"{_NUMBER}|{_WORD}|{_OTHER}"),
-    (True, False): re.compile(f"{_NUMBER}|{_DIVIDED_WORD}|{_OTHER}"),
-    (False, True): re.compile(f"{_NUMBER}|{_SHORT}|{_WORD}|{_OTHER}"),
-    (True, True): re.compile(f"{_NUMBER}|{_SHORT}|{_DIVIDED_WORD}|{_OTHER}"),
-}
+_DIGIT = re.compile("[0-9]")
+
+
+@cache
+def _tokens(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[str]:
+    """Return the pattern of tokens for a sentence with or without digits, full stops inside and apostrophes."""
+    parts = [_NUMBER] * numbers + [_SHORT] * abbreviations + [_DIVIDED_WORD if clitics else _WORD, _OTHER]
+    return re.compile("|".join(parts))
+
 
 # tags that a capital does not change to a name
 _NEVER_NAMES = frozenset(
@@ -76,7 +78,11 @@ def _tag(word: str) -> str:
 
 def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
     """Tag the sentence text[start:end]; `low` is `lowered(text)`, `times` are the ranges of its time expressions."""
-    pattern = _TOKENS[low.find("'", start, end) >= 0, low.find(". ", start, end) >= 0]
+    pattern = _tokens(
+        numbers=_DIGIT.search(low, start, end) is not None,
+        abbreviations=low.find(". ", start, end) >= 0,
+        clitics=low.find("'", start, end) >= 0,
+    )
     found = islice(pattern.finditer(low, start, end), MAX_TOKENS)
     ranges = [token.span() for token in found]
     words = [low[first:last] for first, last in ranges]

@@ -17,7 +17,7 @@ from .fact_draft import Statement
 from .fact_text import Voice, voice_of
 from .foreign import is_foreign_text
 from .identity import fact_id
-from .own_words import is_first_person, own_sentences
+from .own_words import own_acts, own_sentences
 from .quotation import content, is_own_act, quotation
 from .small_talk import is_empty, is_question, statement_end
 from .tag_letters import Tag
@@ -90,10 +90,10 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[Dated]:
     role = role_of(turn)
     if role in _SILENT:
         return []
+    own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text)
+    if not own:
+        return []
     source = Source(turn, weekday)
-    own = own_sentences(turn.text)
-    if role == "assistant":
-        own = [each for each in own if is_first_person(turn.text, *each)]
     found: list[Dated] = []
     short: list[Dated] = []
     for start, end in own:
@@ -144,10 +144,14 @@ class Source:
 
     def times_in(self, sentence: Tagged) -> Sequence[Located]:
         """Return the times within a sentence, without those that are names there: "May got the job"."""
-        if not self._times:
+        if not self._times or not sentence.ranges:
             return ()
+        start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
+        inside = [time for time in self._times if start <= time.start < end]
+        if not inside or Tag.NAME not in sentence.tags:
+            return inside
         starts = {first for (first, _), tag in zip(sentence.ranges, sentence.tags, strict=True) if tag == Tag.NAME}
-        return [time for time in self._times if time.start not in starts]
+        return [time for time in inside if time.start not in starts]
 
     def _located(self, start: int, end: int) -> Sequence[Located]:
         text = self._turn.text[start:end]
