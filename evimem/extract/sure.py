@@ -24,6 +24,8 @@ _DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
 _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
 _NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
+_AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
+_NOT_FINITE = frozenset(("be", "been", "being"))
 _PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
 _FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _JOINS = frozenset(letters("COMMA AND"))
@@ -71,7 +73,7 @@ _LED_IN = re.compile(
         (?: ^ | [COMMA BREAK SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUOTE THAT END INTERJECTION]
           | ^ [INTERJECTION ADVERB SO COMMA]* AND | INTERJECTION NAME
           | ^ [AND INTERJECTION ADVERB SO COMMA]* [PREPOSITION PREPOSITION_OR_CONJUNCTION TO] [DETERMINERS IT]{0,2}
-              [NOUN_PHRASE APOSTROPHE TIME]{1,5} )
+              [NOUN_PHRASE APOSTROPHE TIME DETERMINERS PREPOSITION]{1,8} )
         [ADVERBS SO TIME SYMBOL]* $
         """
     )
@@ -88,7 +90,12 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     found, last = tags[start:end], sentence.words[end - 1]
     first = found[:1]
     if end - start == 1:
-        return first != Tag.OBJECT and (first != Tag.POSSESSIVE or last in _ABSOLUTE) and first != Tag.QUESTION_WORD
+        return (
+            last != "neither"
+            and first != Tag.OBJECT
+            and (first != Tag.POSSESSIVE or last in _ABSOLUTE)
+            and first != Tag.QUESTION_WORD
+        )
     word = sentence.words[start]
     opens_wrong = first == Tag.QUESTION_WORD or word == "whose" or word in _FEELINGS  # "Glad work is going well"
     if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
@@ -127,6 +134,7 @@ def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     if before == Tag.PLURAL or before in _NEVER_BEFORE_S:
         return False
     is_noun_phrase = tags[clause.subject] in TagSet.DETERMINERS + Tag.IT or before == Tag.NAME
+    is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]
     return is_noun_phrase or following in _TRANSITIVE_SIGNS
 
 
@@ -145,9 +153,11 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         return True
     if tags[clause.subject : clause.verb] == Tag.GERUND:
         return False  # "Having lost my keys"
+    is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
+    if is_named and sentence.words[clause.subject] in ("a", "an"):
+        return False  # "a rabbit called Clover"
     if first in TagSet.DETERMINERS + Tag.IT or before in (Tag.NAME, Tag.TIME):
         return True
-    is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
     return following not in _ENDS and not is_named
 
 
@@ -223,9 +233,11 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
             return index if index > start else None
         if tag in _JOINS:
             join = index
-        elif tag == Tag.SO and tags[index + 1 : index + 2] in (*TagSet.BASES, *TagSet.PERSONS):
+        elif tag == Tag.SO and tags[index + 1 : index + 2] not in _AFTER_DEGREE:
             return index if index > start else None
-        elif tag in _FINITE or (join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)):
+        elif (tag in _FINITE and sentence.words[index] not in _NOT_FINITE) or (
+            join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)
+        ):
             before = tags[max(start, index - _LOOK_BACK) : index]
             if _LICENSED.search(before) is None and (index - start > _LOOK_BACK or _COMPLEMENT.match(before) is None):
                 return join if join > start else None

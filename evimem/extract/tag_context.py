@@ -13,6 +13,8 @@ _APOSTROPHE = re.compile(Tag.APOSTROPHE)
 _QUOTED = re.compile(tag_pattern("QUOTE [^QUOTE]* QUOTE"))
 _OWNED = re.compile(tag_pattern("(?<=[DETERMINERS APOSTROPHE]) S_FORM"))  # "their lives": a plural noun
 _OWNED_NOUN = re.compile(tag_pattern("(?<=POSSESSIVE) [PARTICLE BASE]"))  # "his back hurts"
+_GOVERNED_NOUN = re.compile(tag_pattern("(?<=PREPOSITION) BASE"))  # "my request for leave"
+_NOT_ONCE = re.compile(tag_pattern("NOT PREPOSITION_OR_CONJUNCTION"))
 _NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
 _NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
 _NOT_ONLY = re.compile(tag_pattern("NOT [ADVERB]"))
@@ -55,6 +57,10 @@ def in_context(tags: str, words: Sequence[str]) -> str:
         tags = _OWNED.sub(Tag.PLURAL, tags)
     if Tag.POSSESSIVE in tags:
         tags = _OWNED_NOUN.sub(Tag.NOUN, tags)
+    if Tag.PREPOSITION + Tag.BASE in tags:
+        tags = _GOVERNED_NOUN.sub(Tag.NOUN, tags)
+    if Tag.NOT + Tag.PREPOSITION_OR_CONJUNCTION in tags and "once" in words:  # "never once said"
+        tags = _NOT_ONCE.sub(Tag.NOT + Tag.ADVERB, tags)
     if Tag.QUOTE in tags:
         tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
     if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:
