@@ -11,6 +11,7 @@ from .tagging import Tagged
 from .verbs import lemma, third_person
 
 _KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
+_PLURAL = ("we", "us")
 _AFTER_NOT_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
 _SPELLED_OUT = ENGLISH.table("grammar.spelled_out")
 _THIRD_PERSON = ENGLISH.table("grammar.third_person")
@@ -77,8 +78,8 @@ class Voice:
         for index in range(start, end):
             word = words[index]
             new = replaced.get(word) if tags[index] not in _UNREPLACED else None
-            if word == "us" and index and words[index - 1] == "of":
-                new = None  # "some of us" is more than the speaker
+            if (word == "us" and index and words[index - 1] == "of") or (word in _PLURAL and _is_all(words, index)):
+                new = None  # "some of us" and "we all" are more than the speaker
             if new is None and first and tags[index] in TagSet.AUXILIARIES:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
             elif new is None and first and tags[index] in TagSet.BASES:
@@ -133,6 +134,10 @@ class Voice:
             kept.append(word)
             finite = False
         return clean(" ".join(kept))
+
+
+def _is_all(words: Sequence[str], index: int) -> bool:
+    return words[index + 1 : index + 2] in (["all"], ["both"])
 
 
 def _spelled(word: str, *, first: bool) -> str:

@@ -55,6 +55,7 @@ _S_FORMS = frozenset(letters("S_FORM S_FORM_OR_PLURAL"))
 _FINITE = letters("AUXILIARIES PAST")
 _NOT_AFTER_VERB = frozenset(("", *letters("NOUN ADJECTIVE PLURAL END COMMA")))
 _BEFORE_VERB = letters("QUALIFIERS")
+_BEFORE_CONDITION = letters("ADVERB TIME INTERJECTION SYMBOL SO COMMA AND QUOTE")
 _PARTICIPLES = frozenset(TagSet.PARTICIPLES)
 _CHAINED = frozenset(letters("BASE OBJECT TO"))
 _UNMISTAKABLE = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
@@ -158,6 +159,8 @@ def _is_aside(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
 
 def _subordinate(sentence: Tagged, tags: str, clause: ClauseSpan, gap: _Gap, *, leads: bool) -> Link:
     present = _is_present(sentence, tags, clause)
+    if leads and gap.tags.strip(_BEFORE_CONDITION)[1:]:
+        return "aside"  # "Not sure if I mentioned it, but"
     if gap.word in _CONDITIONS or (gap.word in _CONDITIONS_IN_PRESENT and present):
         return "condition" if leads or Tag.COMMA in gap.tags or Tag.AND in gap.tags else "part"
     return "part" if gap.word == "whether" else "main"

@@ -177,7 +177,7 @@ class SentenceReader:
     def _is_shared_state(self, clause: ClauseSpan, place: Range) -> bool:
         """Return whether "we" are something together that no one of them is: "we are friends"."""
         words = self._sentence.words
-        return words[clause.subject] == "we" and not _SHARED_STATES.isdisjoint(words[place.start : place.start + 2])
+        return words[clause.subject] == "we" and not _SHARED_STATES.isdisjoint(words[place.start : place.start + 3])
 
     def _placed(self, made: Statement, clause: ClauseSpan, extent: Range, finish: int) -> Statement:
         """Add a leading phrase, condition and hedge to a statement, and find its characters."""

@@ -26,6 +26,8 @@ _PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
 _NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
+_ECHOES = frozenset(("nor", "neither", "so"))
+_BRACKETS = frozenset("()[]{}")
 _PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
 _FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _JOINS = frozenset(letters("COMMA AND"))
@@ -89,6 +91,8 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     """Return whether tokens [start, end) are one whole noun phrase."""
     found, last = tags[start:end], sentence.words[end - 1]
     first = found[:1]
+    if start and sentence.words[start - 1] == ")":
+        return False  # "Mia (4) and Theo (7) both have asthma"
     if end - start == 1:
         return (
             last != "neither"
@@ -98,6 +102,7 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
         )
     word = sentence.words[start]
     opens_wrong = first == Tag.QUESTION_WORD or word == "whose" or word in _FEELINGS  # "Glad work is going well"
+    opens_wrong = opens_wrong or not _BRACKETS.isdisjoint(sentence.words[start:end])
     if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
         return False
     has_relative = not _RELATIVES.isdisjoint(found[1:])
@@ -114,7 +119,8 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     is_inverted = following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES  # "no way am I"
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
     word = sentence.words[clause.verb]
-    if is_inverted or is_modal_alone or (word == "'s" and _is_fixed(sentence, group, following, clause)):
+    is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
+    if is_inverted or is_modal_alone or is_echo or (word == "'s" and _is_fixed(sentence, group, following, clause)):
         return False
     if tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS:
         return False  # "friendship and chasing dreams were explored"

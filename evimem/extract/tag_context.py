@@ -14,6 +14,12 @@ _QUOTED = re.compile(tag_pattern("QUOTE [^QUOTE]* QUOTE"))
 _OWNED = re.compile(tag_pattern("(?<=[DETERMINERS APOSTROPHE]) S_FORM"))  # "their lives": a plural noun
 _OWNED_NOUN = re.compile(tag_pattern("(?<=POSSESSIVE) [PARTICLE BASE]"))  # "his back hurts"
 _GOVERNED_NOUN = re.compile(tag_pattern("(?<=PREPOSITION) BASE"))  # "my request for leave"
+# the tags without which a pattern cannot match, the pattern, and what it becomes
+_SIMPLE = (
+    (Tag.POSSESSIVE, _OWNED_NOUN, Tag.NOUN),
+    (Tag.PREPOSITION + Tag.BASE, _GOVERNED_NOUN, Tag.NOUN),
+)
+_AS_A = re.compile(tag_pattern("PREPOSITION_OR_CONJUNCTION (?=DETERMINER)"))
 _NOT_ONCE = re.compile(tag_pattern("NOT PREPOSITION_OR_CONJUNCTION"))
 _NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
 _NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
@@ -22,6 +28,7 @@ _CLITIC_NOUN = re.compile(tag_pattern("^ [BASE BASE_OR_NOUN PAST LIKE] (?=[BE AP
 
 _NAMES = frozenset(ENGLISH.words("people.names_that_are_words"))
 _MONTH_NAMES = frozenset(ENGLISH.words("people.names_that_are_months"))
+_PRONOMINAL = frozenset(("one", "each", "either", "neither"))  # "one hates mushrooms"
 _ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
 _GOT = frozenset(ENGLISH.words("grammar.after_has"))
@@ -51,25 +58,37 @@ def in_context(tags: str, words: Sequence[str]) -> str:
         tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
     if "'d" in words:
         tags = _with_had(tags, words)
-    if Tag.NOUN + Tag.NOT in tags and "ai" in words:
-        tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
     if Tag.S_FORM in tags:
-        tags = _OWNED.sub(Tag.PLURAL, tags)
-    if Tag.POSSESSIVE in tags:
-        tags = _OWNED_NOUN.sub(Tag.NOUN, tags)
-    if Tag.PREPOSITION + Tag.BASE in tags:
-        tags = _GOVERNED_NOUN.sub(Tag.NOUN, tags)
-    if Tag.NOT + Tag.PREPOSITION_OR_CONJUNCTION in tags and "once" in words:  # "never once said"
-        tags = _NOT_ONCE.sub(Tag.NOT + Tag.ADVERB, tags)
+        tags = _OWNED.sub(lambda found: found.group() if words[found.start() - 1] in _PRONOMINAL else Tag.PLURAL, tags)
+    for signs, pattern, changed in _SIMPLE:
+        if signs in tags:
+            tags = pattern.sub(changed, tags)
     if Tag.QUOTE in tags:
         tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
+    return _with_negations(tags, words)
+
+
+def _with_negations(tags: str, words: Sequence[str]) -> str:
+    """Resolve negations and what looks like one: "ai n't", "no longer", "never once", "not only"; and "as a"."""
+    if Tag.NOUN + Tag.NOT in tags and "ai" in words:
+        tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
     if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:
         tags = _NO_LONGER.sub(
             lambda found: Tag.NOT + Tag.ADVERB if words[found.start() + 1] == "longer" else found.group(), tags
         )
-    if Tag.NOT + Tag.ADVERB in tags and not _ONLY.isdisjoint(words):  # "not only good": it is good
+    if Tag.PREPOSITION_OR_CONJUNCTION + Tag.DETERMINER in tags and "as" in words:
+        tags = _AS_A.sub(lambda found: _as(words, found.start()), tags)
+    if Tag.NOT + Tag.PREPOSITION_OR_CONJUNCTION in tags and "once" in words:
+        tags = _NOT_ONCE.sub(Tag.NOT + Tag.ADVERB, tags)
+    if Tag.NOT + Tag.ADVERB in tags and not _ONLY.isdisjoint(words):
         tags = _NOT_ONLY.sub(lambda found: Tag.ADVERB * 2 if words[found.start() + 1] in _ONLY else found.group(), tags)
     return tags
+
+
+def _as(words: Sequence[str], index: int) -> str:
+    """Return the tag of "as" and its like before a determiner: a preposition in "works as a nurse"."""
+    is_role = words[index] == "as" and words[index + 1] in ("a", "an")
+    return Tag.PREPOSITION if is_role else Tag.PREPOSITION_OR_CONJUNCTION
 
 
 def _with_names(tags: str, words: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from .fact_text import Voice, voice_of
 from .foreign import is_foreign_text
 from .identity import fact_id
 from .own_words import own_acts, own_sentences
-from .quotation import content, is_own_act, quotation
+from .quotation import content, is_own_act, is_request, quotation
 from .small_talk import is_empty, is_question, statement_end
 from .tag_letters import Tag
 from .tagging import Tagged, lowered, tagged
@@ -33,6 +33,7 @@ MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a lon
 MIN_CONTENT = 3  # content words of a sentence without a verb, for it to count where others state something
 
 _ROLES = frozenset(("assistant", "system", "tool"))
+_LISTENER = "you"
 _SILENT = frozenset(("system", "tool"))
 
 
@@ -96,6 +97,7 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[Dated]:
     source = Source(turn, weekday)
     found: list[Dated] = []
     short: list[Dated] = []
+    asked = False
     for start, end in own:
         sentence = source.tagged(start, end)
         if not sentence.words or is_empty(sentence) or is_foreign_text(turn.text[start:end], sentence.words):
@@ -106,6 +108,9 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[Dated]:
             stated = [each for each in stated if is_own_act(each, source.voice)]
         elif found and found[-1].statement.subject != source.voice.name:
             stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
+        if asked:  # "Imagine you are a guide. You live in Rome."
+            stated = [each for each in stated if each.subject != _LISTENER]
+        asked = asked or (not stated and is_request(sentence.tags))
         found += [Dated(each, _event(times, each.scope)) for each in stated]
         if not stated and role == "user" and not is_question(sentence, start, end):
             quoted = quotation(sentence, start, end, source.voice, dated=bool(times))

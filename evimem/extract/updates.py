@@ -35,11 +35,15 @@ def replaces(newer: Fact, older: Fact) -> bool:
     if slot is None or slot.name != old_slot.name or not _same_owner(slot, old_slot):
         return False
     if _polarity(newer, new) != _polarity(older, old):
-        is_momentary = newer.event is not None and newer.event.start is not None and not new.begun
-        if is_momentary:
-            return False  # "I am not drinking coffee today"
-        return not newer.object or not older.object or _overlap(newer.object, older.object)
+        return _denies(newer, new, older)
     return not new.negative and old.verb not in ENDING_VERBS and _differs(newer, new, slot, older, old_slot)
+
+
+def _denies(newer: Fact, new: Sense, older: Fact) -> bool:
+    """Return whether the newer fact denies the older one for good: not "I am not drinking coffee today"."""
+    if newer.event is not None and newer.event.start is not None and not new.begun:
+        return False
+    return not newer.object or not older.object or _overlap(newer.object, older.object)
 
 
 def _read_twice(one: Fact, other: Fact) -> bool:
