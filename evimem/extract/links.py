@@ -103,10 +103,12 @@ def _link(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | 
     gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
     if clause.role != "main":
         return _without_subject(sentence, tags, clause, before, last)
+    start = before.end if before is not None else 0
     if gap.connector == Tag.SUBORDINATOR:
         return _subordinate(sentence, tags, clause, gap, leads=before is None)
-    if _is_aside(sentence, tags, clause):
-        return "aside"
+    has_condition = not _CONDITIONS.isdisjoint(sentence.words[start : clause.subject])  # "If not, I accept it"
+    if has_condition or _is_aside(sentence, tags, clause):
+        return "unsure" if has_condition else "aside"
     if gap.connector == Tag.QUESTION_WORD or (last == "part" and not gap.connector):
         return "part"
     if before is None or last == "aside":
@@ -140,7 +142,8 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
         return "part"
     if Tag.COMMA not in gap.tags or verb in SAY:
-        is_object = verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
+        is_direct = Tag.COMMA not in gap.tags or gap.tags.strip(_FILLERS) == Tag.COMMA
+        is_object = is_direct and verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
         if is_object or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
             return "content"
     if gap.connector == Tag.PREPOSITION_OR_CONJUNCTION:

@@ -15,8 +15,8 @@ from .aliases import aliases
 from .captions import read_caption
 from .fact_draft import Statement
 from .fact_text import Voice, voice_of
-from .foreign import is_foreign_text
 from .identity import fact_id
+from .other_languages import is_foreign_text
 from .own_words import own_acts, own_sentences
 from .quotation import content, is_own_act, is_request, quotation
 from .small_talk import is_empty, is_question, statement_end
@@ -49,7 +49,7 @@ _TO_REMEMBER = re.compile(
 )
 
 
-class Dated(NamedTuple):
+class DatedStatement(NamedTuple):
     """A statement with the time of its clause."""
 
     statement: Statement
@@ -63,12 +63,12 @@ def facts_of(turn: Turn, weekday: Weekday, read: Reader, extractor: str) -> tupl
     most = MAX_FACTS + len(turn.text) // PER_FACT - (image is not None)
     found = found if len(found) <= most else _own_first(found, most, voice_of(turn.speaker))
     if image is not None:
-        found.append(Dated(image, None))
+        found.append(DatedStatement(image, None))
     facts = (_fact(turn, each.statement, each.event, extractor) for each in found)
     return tuple({fact.id: fact for fact in facts}.values())
 
 
-def _own_first(found: Sequence[Dated], most: int, voice: Voice) -> list[Dated]:
+def _own_first(found: Sequence[DatedStatement], most: int, voice: Voice) -> list[DatedStatement]:
     """Return as many statements as may be kept, in order, those about the speaker before others."""
     own = [index for index, each in enumerate(found) if each.statement.subject == voice.name][:most]
     others = [index for index, each in enumerate(found) if each.statement.subject != voice.name]
@@ -86,7 +86,7 @@ def is_foreign(turn: Turn) -> bool:
     return role_of(turn) != "user"
 
 
-def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[Dated]:
+def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedStatement]:
     """Return what the sentences of a turn state, in order; very short ones only where no other states anything."""
     role = role_of(turn)
     if role in _SILENT:
@@ -95,8 +95,8 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[Dated]:
     if not own:
         return []
     source = Source(turn, weekday)
-    found: list[Dated] = []
-    short: list[Dated] = []
+    found: list[DatedStatement] = []
+    short: list[DatedStatement] = []
     asked = False
     for start, end in own:
         sentence = source.tagged(start, end)
@@ -111,11 +111,12 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[Dated]:
         if asked:  # "Imagine you are a guide. You live in Rome."
             stated = [each for each in stated if each.subject != _LISTENER]
         asked = asked or (not stated and is_request(sentence.tags))
-        found += [Dated(each, _event(times, each.scope)) for each in stated]
+        found += [DatedStatement(each, _event(times, each.scope)) for each in stated]
         if not stated and role == "user" and not is_question(sentence, start, end):
             quoted = quotation(sentence, start, end, source.voice, dated=bool(times))
             size = content(sentence.tags)
-            (found if size >= MIN_CONTENT else short).extend(Dated(each, _event(times, each.scope)) for each in quoted)
+            kept = found if size >= MIN_CONTENT else short
+            kept.extend(DatedStatement(each, _event(times, each.scope)) for each in quoted)
     return found or short
 
 
