@@ -71,6 +71,13 @@ def test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar(remembere
     assert memory.stats().edges["similar"] == 1
 
 
+def test_e4_the_facts_of_a_turn_are_a_chain(remembered: Any) -> None:
+    said = "I adopted a puppy. I love the cello. I bake bread. I sold the van."
+    memory = remembered(("Mira", said, "2024-03-12T18:20"))
+    assert len(memory.facts(["D1:1"])) == 4
+    assert memory.stats().edges["same_turn"] == 3
+
+
 def test_e5_each_iteration_searches_the_anchor_and_the_refined_query_for_more(chat: Chat) -> None:
     trace = chat.ask(WHEN, *LOOKING, draft()).trace
     searched = [(event.iteration, event.path, event.k) for event in events(trace, "query")]
