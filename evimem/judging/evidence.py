@@ -114,7 +114,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before its citations are checked. `text` is None when the judge finds that it cannot answer."""
+    """An answer before its citations are checked.
+
+    `text` is None when the judge finds that it cannot answer. `kind` is what the text claims: an answer, or only that
+    these sentences are the evidence. `confidence` is the probability that the claim holds, None where the judge has no
+    other than that of its verdict.
+    """
 
     text: str | None
     citations: tuple[Citation, ...] = ()
@@ -122,3 +127,5 @@ class Draft:
     time: TimeSpan | None = None
     reason: str | None = None
     calls: tuple[Called, ...] = ()
+    kind: Literal["answer", "quote"] = "answer"
+    confidence: float | None = None

@@ -99,6 +99,11 @@ def is_assistant(turn: Turn) -> bool:
     return (turn.role or turn.speaker).casefold() == "assistant"
 
 
+def is_question(text: str) -> bool:
+    """Return whether a text ends as a question does, quotes and brackets aside."""
+    return text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
+
+
 def content(text: str) -> tuple[str, ...]:
     """Return the distinct content words of a text, in order."""
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
@@ -123,7 +128,7 @@ def _relevant(found: Sequence[SentenceUnit], asked: set[str]) -> Sequence[Senten
 
 def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> SentenceUnit:
     text = turn.text[span[0] : span[1]]
-    asks = text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
+    asks = is_question(text)
     own, other = _weights(text, asks=asks, assists=turn.role == "assistant")
     about = {turn.speaker: own} | ({addressee: other} if addressee else {})
     return SentenceUnit(turn, span, text, content(text), asks, caption=False, about=about)
