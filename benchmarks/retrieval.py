@@ -20,14 +20,15 @@ from evimem.embedding import StaticEmbedder
 from evimem.embedding.quantize import pack
 from evimem.extract import RuleExtractor
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
-from evimem.index.corpus import Corpus, IndexRow
-from evimem.index.document import document, embedding_text
+from evimem.index.corpus import Corpus
+from evimem.index.document import embedding_texts
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.loaders.locomo_format import read_locomo
 from evimem.query.analysis import hints
-from evimem.store.layers import events
+from evimem.raw import TurnRows
+from evimem.store.layers import index_rows
 
 from .scenes import KINDS, scene
 
@@ -45,6 +46,10 @@ INGREDIENTS: dict[str, dict[str, float]] = {
     "speaker": {"speaker": 0.0},
     "date": {"date": 0.0},
     "when": {"when": 0.0},
+    "long questions tell": {"questions": 1e9, "questions_to_assistant": 1e9},
+    "passages pay for their chances": {"tickets": 0.0},
+    "a user's words": {"user": 0.0},
+    "standing instructions": {"rule": 0.0},
 }
 BARE = {name: value for without in INGREDIENTS.values() for name, value in without.items()}
 CHECKS: dict[str, dict[str, float]] = {
@@ -70,7 +75,7 @@ class PreparedQuestion:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A corpus, the turn ids of its positions, and the questions about it."""
+    """A corpus, the ids of its turns in order, and the questions about it."""
 
     corpus: Corpus
     ids: tuple[str, ...]
@@ -96,9 +101,11 @@ def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset
     sessions = {name: at for at, name in enumerate(dict.fromkeys(turn.session for turn in turns))}
     speakers = {name: at for at, name in enumerate(dict.fromkeys(turn.speaker for turn in turns))}
     corpus = Corpus(embedder.dimension)
-    for turn, vector in zip(turns, embedder.embed([embedding_text(turn) for turn in turns]), strict=True):
-        place = (sessions[turn.session], speakers[turn.speaker], microseconds(turn.time))
-        corpus.append(IndexRow(document(turn), *place, *pack(vector), events(extractor.extract(turn))))
+    for number, turn in enumerate(turns, 1):
+        place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
+        vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
+        for row in index_rows(turn, place, extractor.extract(turn), vectors):
+            corpus.append(row)
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)
     asked = []
@@ -107,7 +114,8 @@ def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset
         times = tuple((microseconds(t.start), microseconds(t.end)) for t in found.times if t.start and t.end)
         names = frozenset(speakers[name] for name in found.names)
         vector = embedder.embed([text])[0]
-        asked.append(PreparedQuestion(IndexQuery(text, vector, names, times, found.when), gold & set(ids), category))
+        query = IndexQuery(text, vector, names, times, found.when, found.recalls)
+        asked.append(PreparedQuestion(query, gold & set(ids), category))
     return Conversation(corpus, ids, tuple(one for one in asked if one.gold))
 
 
@@ -132,7 +140,7 @@ def scored(found: Conversation, weights: Weights, effort: SearchEffort) -> list[
     """Put every question; return how well each was served."""
     return [
         _score(
-            [found.ids[one.position] for one in rank(asked.question, found.corpus, DEPTH, weights, None, effort)], asked
+            [found.ids[one.turn - 1] for one in rank(asked.question, found.corpus, DEPTH, weights, None, effort)], asked
         )
         for asked in found.asked
     ]

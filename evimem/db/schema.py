@@ -7,7 +7,8 @@ update of `user_version` that records it, so that a crash leaves it done or not 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Mapping
 
 from ..errors import NewerSchema, NotAMemory
 from .connection import APPLICATION_ID, Connection
@@ -94,7 +95,52 @@ _THREE_LAYERS = (
     "CREATE INDEX trace_of_turn ON trace_turn (seq)",
 )
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers,)
+
+def m002_passages(db: Connection) -> None:
+    """Index passages instead of turns: each stored turn keeps its one row until the memory is rebuilt."""
+    for statement in _PASSAGES:
+        db.execute(statement)
+    db.execute("INSERT INTO passage (seq, first, count) SELECT seq, seq, 1 FROM turn")
+    if not db.value("SELECT count(*) FROM turn"):
+        return
+    roles = dict(db.rows("SELECT seq, role FROM turn"))
+    for seq, columns in db.rows("SELECT row, columns FROM document"):
+        db.execute("UPDATE document SET columns = ? WHERE row = ?", (_of_rows(columns, seq, roles), seq))
+    for number, columns in db.rows("SELECT number, columns FROM segment"):
+        first = number * (len(columns) // _TURN_COLUMNS.size) + 1
+        db.execute("UPDATE segment SET columns = ? WHERE number = ?", (_of_rows(columns, first, roles), number))
+    db.execute("INSERT INTO meta (key, value) VALUES ('whole turns', '1')")
+
+
+# `first` is the number of a turn's first row in the index, counted like `seq` but over all passages. Rows of `document`
+# have these numbers; positions of the index are one less.
+_PASSAGES = (
+    """CREATE TABLE passage (
+        seq INTEGER PRIMARY KEY REFERENCES turn, first INTEGER NOT NULL UNIQUE, count INTEGER NOT NULL)""",
+    """CREATE TABLE row_document (
+        row INTEGER PRIMARY KEY, columns BLOB NOT NULL, events BLOB NOT NULL, terms BLOB NOT NULL,
+        vector BLOB, scale REAL)""",
+    "INSERT INTO row_document SELECT seq, columns, events, terms, vector, scale FROM document",
+    "DROP TABLE document",
+    "ALTER TABLE row_document RENAME TO document",
+)
+_TURN_COLUMNS = struct.Struct("<??iiqif")  # alive, temporal, session, speaker, time, length, asks
+_ROW_COLUMNS = struct.Struct("<???BHHiiiqif")  # with: sets a rule, role, part, parts; and the turn's number
+_ROLES = ("user", "assistant", "system", "tool")
+
+
+def _of_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
+    """Return columns of turns, from the one numbered `first` on, as columns of rows: zeros where there is no turn."""
+    rows = []
+    for seq, (alive, temporal, *rest) in enumerate(_TURN_COLUMNS.iter_unpack(columns), first):
+        session, speaker, time, length, asks = rest
+        role = _ROLES.index(roles[seq]) if roles.get(seq) in _ROLES else 0
+        row = (alive, temporal, False, role, 0, 1, session, speaker, seq, time, length, asks)
+        rows.append(_ROW_COLUMNS.pack(*row) if alive else bytes(_ROW_COLUMNS.size))
+    return b"".join(rows)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers, m002_passages)
 
 
 def migrate(db: Connection) -> None:

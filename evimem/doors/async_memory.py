@@ -222,7 +222,7 @@ class AsyncMemory:
         """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
         return await self._in_worker(self._core.calibration)
 
-    async def rebuild(self, *, reread: bool = False) -> None:
+    async def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
         """Derive facts, postings, columns and edges again from the turns, then `enrich`; see `Memory.rebuild`.
 
         Raises:
@@ -230,7 +230,8 @@ class AsyncMemory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        await self._in_worker(partial(self._core.store.rebuild, self._core.extractor, reread=reread))
+        report = progress or (lambda turns: None)
+        await self._in_worker(partial(self._core.store.rebuild, self._core.extractor, reread=reread, progress=report))
         await self.enrich()
 
     async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

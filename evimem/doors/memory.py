@@ -313,12 +313,14 @@ class Memory:
         """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
         return self._core.calibration()
 
-    def rebuild(self, *, reread: bool = False) -> None:
+    def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
         """Derive rule facts, postings, columns and edges again from the turns. Vectors are kept.
 
-        Ends with `enrich`, so that it can call the model and the embedder.
+        Splits the long turns of a memory of an earlier version into passages. Ends with `enrich`, so that it can call
+        the model and the embedder.
 
         Args:
+            progress: Called with the number of turns read since the last call.
             reread: Also drop the facts that a model extracted, and queue every turn for it: for use after a model that
                 extracted badly.
 
@@ -327,7 +329,7 @@ class Memory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        self._core.store.rebuild(self._core.extractor, reread=reread)
+        self._core.store.rebuild(self._core.extractor, reread=reread, progress=progress or (lambda turns: None))
         self.enrich()
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

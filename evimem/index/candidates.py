@@ -1,6 +1,6 @@
-"""Which turns of a large corpus get the full score: those with the words, the meaning or the date of the query.
+"""Which rows of a large corpus get the full score: those with the words, the meaning or the date of the query.
 
-Rare words and close vectors choose seeds; the turns around a seed share its words and vectors through smoothing, so
+Rare words and close vectors choose seeds; the rows around a seed share its words and vectors through smoothing, so
 they are candidates too. The work is bounded by postings read, seeds followed and candidates kept.
 """
 
@@ -19,22 +19,22 @@ from .scoring import largest, projections
 
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-_HOPS = 4  # turns before and after a seed that are candidates with it
-_MOST = 0.9  # share of turns that a filter must let through for the ANN index, which knows no filters, to be used
-_SKETCHED = 64  # of so many turns one is compared by its vector, the others by their sketches only
+_HOPS = 4  # rows before and after a seed that are candidates with it
+_MOST = 0.9  # share of rows that a filter must let through for the ANN index, which knows no filters, to be used
+_SKETCHED = 64  # of so many rows one is compared by its vector, the others by their sketches only
 
 
 @dataclass(frozen=True, slots=True)
 class SearchEffort:
-    """The bounds of a search in a large corpus, in turns unless said otherwise."""
+    """The bounds of a search in a large corpus, in rows unless said otherwise."""
 
     whole: int = 4_096  # up to so many turns are all scored
     entries: int = 200_000  # postings read, the terms with the largest weight first
-    seeds: int = 1_500  # turns with words whose neighbours are looked at
-    nearest: int = 100  # turns with close vectors
+    seeds: int = 1_500  # rows with words whose neighbours are looked at
+    nearest: int = 100  # rows with close vectors
     compared: int = 32_768  # vectors up to which sketches save nothing
     sketched: int = 4_096  # of more, those with the nearest sketches are compared
-    dated: int = 500  # turns said or happening when the question says
+    dated: int = 500  # rows said or happening when the question says
     kept: int = 500  # candidates for their words
     final: int = 200  # candidates whose vectors are smoothed
 
@@ -45,7 +45,10 @@ SEARCH_EFFORT = SearchEffort()
 def candidates(
     prepared: PreparedQuery, k: int, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort
 ) -> Positions:
-    """Return positions, ascending, among which the k best are expected; at least k where so many are allowed."""
+    """Return positions, ascending, among which those of the k best turns are expected.
+
+    They are of at least k turns, where so many are allowed.
+    """
     found = [
         _by_words(prepared, allowed, max(effort.kept, 10 * k), effort),
         _by_meaning(prepared, allowed, nearest, effort),
@@ -54,8 +57,12 @@ def candidates(
         found.append(_by_date(prepared, allowed, effort))
     positions = distinct(np.concatenate(found), len(prepared.corpus))
     positions = positions[allowed[positions]]
-    if len(positions) < k:
-        others = np.setdiff1d(np.flatnonzero(allowed), positions)[: k - len(positions)]
+    turns = prepared.corpus.turn
+    found_turns = np.unique(turns[positions])
+    if len(found_turns) < k:
+        others = np.flatnonzero(allowed)
+        others = others[~np.isin(turns[others], found_turns)]
+        others = others[np.flatnonzero(np.diff(turns[others], prepend=-1))][: k - len(found_turns)]
         positions = np.union1d(positions, others.astype(np.int32))
     return positions
 
@@ -90,7 +97,7 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
     corpus, direction = prepared.corpus, prepared.direction
     if direction is None:
         return np.zeros(0, np.int32)
-    if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.turns:
+    if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.rows:
         seeds = nearest.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
         return around(corpus.dialogue, seeds[seeds < len(corpus)], _HOPS).reshape(-1)
     comparable = allowed & (corpus.scale > 0)

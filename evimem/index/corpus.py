@@ -1,10 +1,15 @@
-"""The corpus: everything a ranking reads, in columns by position; a position is the order of arrival, from 0."""
+"""The corpus: everything a ranking reads, in columns by position.
+
+A position is a row: a passage of a turn. Rows are numbered from 0 in the order in which their turns arrived; a turn's
+rows follow one another.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +23,44 @@ from .postings import NO_POSTING, Posting, Postings, RecentPostings, TailPosting
 from .sketches import Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
+COLUMNS = np.dtype(
+    [
+        ("alive", "?"),
+        ("temporal", "?"),
+        ("rules", "?"),
+        ("role", "u1"),
+        ("part", "<u2"),
+        ("parts", "<u2"),
+        ("session", "<i4"),
+        ("speaker", "<i4"),
+        ("turn", "<i4"),
+        ("time", "<i8"),
+        ("length", "<i4"),
+        ("asks", "<f4"),
+    ]
+)
+ROLES = ("user", "assistant", "system", "tool")
+ASSISTANT = ROLES.index("assistant")
 Interval = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One turn as it is indexed: `session` and `speaker` are ordinals, `time` and `events` microseconds.
+    """One passage as it is indexed: `session` and `speaker` are ordinals, `time` and `events` microseconds.
 
-    `vector` is int8, shape (dimension,), times `scale`; None while it is pending.
+    `vector` is int8, shape (dimension,), times `scale`; None while it is pending. `turn` is the number of its turn,
+    from 1 in order of arrival; the passage is number `part`, from 0, of `parts`. `events` are those of the whole turn.
     """
 
     document: Document
     session: int
     speaker: int
     time: int
+    turn: int
+    part: int = 0
+    parts: int = 1
+    role: int = 0  # index in ROLES
+    rules: bool = False  # whether the turn sets a standing instruction
     vector: NDArray[np.int8] | None = None
     scale: float = 0.0
     events: Sequence[Interval] = ()
@@ -39,15 +68,13 @@ class IndexRow:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Many turns as columns, for loading sealed segments; `events` holds event times by index in the block."""
+    """Many rows as columns, for loading sealed segments.
 
-    alive: NDArray[np.bool_]
-    session: NDArray[np.int32]
-    speaker: NDArray[np.int32]
-    time: NDArray[np.int64]
-    length: NDArray[np.int32]
-    asks: NDArray[np.float32]
-    temporal: NDArray[np.bool_]
+    `columns` has the dtype COLUMNS, `vectors` is int8, shape (rows, dimension), times `scale`; `events` holds event
+    times by index in the block.
+    """
+
+    columns: NDArray[Any]
     vectors: NDArray[np.int8]
     scale: NDArray[np.float32]
     events: dict[int, Sequence[Interval]] = field(default_factory=dict)
@@ -67,6 +94,11 @@ class Corpus:
         self._session = Column(np.int32)
         self._speaker = Column(np.int32)
         self._time = Column(np.int64)
+        self._turn = Column(np.int32)
+        self._part = Column(np.uint16)
+        self._parts = Column(np.uint16)
+        self._role = Column(np.uint8)
+        self._rules = Column(np.bool_)
         self._length = Column(np.int32)
         self._asks = Column(np.float32)
         self._temporal = Column(np.bool_)
@@ -74,10 +106,12 @@ class Corpus:
         self._event_end = Column(np.int64)
         self._vectors = Column(np.int8, dimension)
         self._scale = Column(np.float32)
-        self._events: dict[int, tuple[Interval, ...]] = {}  # of turns with more than one
+        self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
         self._has_forgotten = False
-        self.turns = 0  # alive
+        self.rows = 0  # alive
+        self.turns = 0  # whose rows they are
         self.words = 0  # their lengths' sum
+        self._replies = 0  # alive rows of an assistant
         self._spoken: dict[int, tuple[int, int]] = {}  # turns and words by speaker
 
     def __len__(self) -> int:
@@ -99,6 +133,32 @@ class Corpus:
     @property
     def time(self) -> NDArray[np.int64]:
         return self._time.values
+
+    @property
+    def turn(self) -> NDArray[np.int32]:
+        """The number of each row's turn: it never falls from one row to the next."""
+        return self._turn.values
+
+    @property
+    def part(self) -> NDArray[np.uint16]:
+        return self._part.values
+
+    @property
+    def parts(self) -> NDArray[np.uint16]:
+        return self._parts.values
+
+    @property
+    def role(self) -> NDArray[np.uint8]:
+        return self._role.values
+
+    @property
+    def rules(self) -> NDArray[np.bool_]:
+        return self._rules.values
+
+    @property
+    def has_assistant(self) -> bool:
+        """Whether an assistant speaks in the memory."""
+        return self._replies > 0
 
     @property
     def length(self) -> NDArray[np.int32]:
@@ -133,7 +193,7 @@ class Corpus:
         return StoredVectors(self.vectors, self.scale)
 
     def append(self, row: IndexRow) -> int:
-        """Add a turn; return its position."""
+        """Add a passage; return its position."""
         position = len(self)
         self._check_width(row.vector)
         self.dialogue.append(row.session, row.time, self.time)
@@ -143,6 +203,11 @@ class Corpus:
         self._session.append(row.session)
         self._speaker.append(row.speaker)
         self._time.append(row.time)
+        self._turn.append(row.turn)
+        self._part.append(row.part)
+        self._parts.append(row.parts)
+        self._role.append(row.role)
+        self._rules.append(row.rules)
         self._length.append(document.length)
         self._asks.append(document.asks)
         self._temporal.append(document.temporal)
@@ -152,26 +217,30 @@ class Corpus:
         self._event_end.append(NEVER)
         self.set_events(position, row.events)
         self.norms.change(position)
-        self._count(row.speaker, 1, document.length)
+        self._count(position, 1)
         return position
 
     def hole(self) -> int:
-        """Append a position that no turn has; return it."""
+        """Append a position that no passage has; return it."""
         self.dialogue.hole()
+        turn = int(self.turn[-1]) if len(self) else 0
         for column in self._columns():
-            column.append(0)
+            column.append(turn if column is self._turn else 0)
         return len(self) - 1
 
     def load(self, block: Block) -> None:
-        """Fill an empty corpus with columns; terms of turns in open segments must be added with `add_terms`."""
+        """Fill an empty corpus with columns; terms of rows in open segments must be added with `add_terms`."""
         if len(self):
             raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")
         self._check_width(block.vectors)
-        self.dialogue.load(block.session, block.time, block.alive)
-        starts, ends = np.full((2, len(block.alive)), NEVER)
+        rows = block.columns
+        alive = rows["alive"]
+        self.dialogue.load(rows["session"], rows["time"], alive)
+        starts, ends = np.full((2, len(rows)), NEVER)
         values: tuple[Array, ...] = (
-            block.alive, block.session, block.speaker, block.time, block.length, block.asks,
-            block.temporal, starts, ends, block.vectors, block.scale,
+            alive, rows["session"], rows["speaker"], rows["time"], np.maximum.accumulate(rows["turn"]), rows["part"],
+            rows["parts"], rows["role"], rows["rules"], rows["length"], rows["asks"], rows["temporal"], starts, ends,
+            block.vectors, block.scale,
         )  # fmt: skip
         for column, value in zip(self._columns(), values, strict=True):
             column.extend(value)
@@ -181,17 +250,21 @@ class Corpus:
         for position, events in block.events.items():
             if len(events) > 1:
                 self.set_events(position, [(start, end) for start, end in events])
-        turns = np.bincount(block.speaker[block.alive])
-        words = np.bincount(block.speaker[block.alive], block.length[block.alive])
-        for speaker in np.flatnonzero(turns).tolist():
-            self._count(speaker, int(turns[speaker]), int(words[speaker]))
+        living = rows[alive]
+        turns = np.bincount(living["speaker"], living["part"] == 0)
+        words = np.bincount(living["speaker"], living["length"])
+        for speaker in np.unique(living["speaker"]).tolist():
+            self._spoken[speaker] = (int(turns[speaker]), int(words[speaker]))
+        self.rows = len(living)
+        self.turns, self.words = int(turns.sum()), int(words.sum())
+        self._replies = int(np.count_nonzero(living["role"] == ASSISTANT))
 
     def add_terms(self, position: int, counts: Mapping[str, int]) -> None:
-        """Add the terms of a loaded turn of an open segment; positions must ascend."""
+        """Add the terms of a loaded row of an open segment; positions must ascend."""
         self._tail.add(position, counts)
 
     def forget(self, position: int) -> None:
-        """Remove a turn from every result; its position stays, marked dead."""
+        """Remove a passage from every result; its position stays, marked dead."""
         if not self.alive[position]:
             return
         self.alive[position] = False
@@ -200,14 +273,14 @@ class Corpus:
             if neighbour != NONE:
                 self.norms.change(int(neighbour))
         self.dialogue.remove(int(self.session[position]), position)
-        self._count(int(self.speaker[position]), -1, -int(self.length[position]))
+        self._count(position, -1)
         self.vectors[position] = 0
         self.scale[position] = 0
         self.sketches.change(position)
         self._events.pop(position, None)
 
     def set_vector(self, position: int, vector: NDArray[np.int8], scale: float) -> None:
-        """Set the vector of a turn that was indexed without one."""
+        """Set the vector of a passage that was indexed without one."""
         self._check_width(vector)
         self.vectors[position] = vector
         self.scale[position] = scale
@@ -215,7 +288,7 @@ class Corpus:
         self.sketches.change(position)
 
     def set_events(self, position: int, events: Sequence[Interval]) -> None:
-        """Set the event times of a turn's facts."""
+        """Set the event times of the facts of a row's turn."""
         if not events:
             return
         self.event_start[position] = min(start for start, _ in events)
@@ -224,7 +297,7 @@ class Corpus:
             self._events[position] = tuple(sorted(set(events)))
 
     def events(self, position: int) -> tuple[Interval, ...]:
-        """Return the event times of a turn's facts."""
+        """Return the event times of the facts of a row's turn."""
         if self.event_start[position] == NEVER:
             return ()
         hull = (int(self.event_start[position]), int(self.event_end[position]))
@@ -232,11 +305,11 @@ class Corpus:
 
     @property
     def scattered(self) -> NDArray[np.int64]:
-        """The positions of turns with several event times."""
+        """The positions of rows whose turns have several event times."""
         return np.fromiter(self._events, np.int64, len(self._events))
 
     def posting(self, term: str) -> Posting:
-        """Return the living turns that have a term."""
+        """Return the living rows that have a term."""
         sealed = NO_POSTING if self._sealed is None else self._sealed.read(term)
         found = joined(sealed, self._tail.read(term))
         if not self._has_forgotten:
@@ -245,32 +318,45 @@ class Corpus:
         return found if living.all() else found.keep(living)
 
     def holding(self, terms: Iterable[str]) -> list[int]:
-        """Return the positions of the living turns that have all of these terms, in order; none for no term."""
+        """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""
         postings = sorted((self.posting(term).positions for term in set(terms)), key=len)
         shared = postings[0] if postings else NO_POSTING.positions
         for positions in postings[1:]:
             shared = np.intersect1d(shared, positions, assume_unique=True)
-        return [int(position) for position in shared]
+        return [int(turn) for turn in np.unique(self.turn[shared])]
+
+    def rows_of(self, turns: Iterable[int]) -> NDArray[np.int64]:
+        """Return the positions of the rows of these turns, dead ones included."""
+        numbers = np.array(sorted(set(turns)), np.int64)
+        first = np.searchsorted(self.turn, numbers, "left")
+        last = np.searchsorted(self.turn, numbers, "right")
+        return np.concatenate([np.zeros(0, np.int64), *(np.arange(a, b) for a, b in zip(first, last, strict=True))])
 
     def idf(self, frequency: int) -> float:
-        """Return the inverse document frequency of a term in so many turns (Lucene's form: never negative)."""
-        return math.log(1 + (self.turns - frequency + 0.5) / (frequency + 0.5))
+        """Return the inverse document frequency of a term in so many rows (Lucene's form: never negative)."""
+        return math.log(1 + (self.rows - frequency + 0.5) / (frequency + 0.5))
 
     def verbosity(self, speaker: int) -> float:
         """Return the mean length of a speaker's turns over that of all turns; 1 for a speaker without turns."""
         turns, words = self._spoken.get(speaker, (0, 0))
         return (words / turns) / (self.words / self.turns) if words else 1.0
 
-    def _count(self, speaker: int, turns: int, words: int) -> None:
+    def _count(self, position: int, sign: int) -> None:
+        """Count a row that comes (1) or goes (-1)."""
+        speaker = int(self.speaker[position])
+        turns, words = sign * int(self.part[position] == 0), sign * int(self.length[position])
         before = self._spoken.get(speaker, (0, 0))
         self._spoken[speaker] = (before[0] + turns, before[1] + words)
+        self.rows += sign
         self.turns += turns
         self.words += words
+        self._replies += sign * int(self.role[position] == ASSISTANT)
 
     def _columns(self) -> tuple[Column, ...]:
         return (
-            self._alive, self._session, self._speaker, self._time, self._length, self._asks,
-            self._temporal, self._event_start, self._event_end, self._vectors, self._scale,
+            self._alive, self._session, self._speaker, self._time, self._turn, self._part, self._parts, self._role,
+            self._rules, self._length, self._asks, self._temporal, self._event_start, self._event_end,
+            self._vectors, self._scale,
         )  # fmt: skip
 
     def _check_width(self, vectors: NDArray[np.int8] | None) -> None:

@@ -1,4 +1,4 @@
-"""The dialogue kernel: the share of its neighbours' words and vectors that counts for a turn.
+"""The dialogue kernel: the share of its neighbours' words and vectors that counts for a passage.
 
 An answer often stands in the turn after its question, and a turn often refers to what the one before it named. Shares
 are computed at query time, so that nothing stored depends on a neighbour.
@@ -21,9 +21,9 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """One row a turn: the turns that count in its score, itself first; NONE with share 0 where there are fewer.
+    """One line a passage: the rows that count in its score, itself first; NONE with share 0 where there are fewer.
 
-    `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the turn may answer.
+    `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the passage may answer.
     `places` are all the positions that occur, ascending; `slots` says for each position of the corpus where among
     them it is, counting from 1, and `rows` says it for each of `positions`.
     """
@@ -43,26 +43,30 @@ class Neighbourhood:
 
 
 def neighbourhood(
-    dialogue: Dialogue, speakers: NDArray[np.int32], positions: NDArray[np.int32], weights: Weights
+    dialogue: Dialogue,
+    speakers: NDArray[np.int32],
+    turns: NDArray[np.int32],
+    positions: NDArray[np.int32],
+    weights: Weights,
 ) -> Neighbourhood:
-    """Return the turns that count in the score of each of these, and by how much."""
+    """Return the rows that count in the score of each of these, and by how much."""
     itself = positions.astype(np.int32)
     columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
     fading = _fading(weights)
     for links, answers in ((dialogue.before.values, fading.answers), (dialogue.after.values, None)):
-        here, speaker = itself, speakers[itself]
+        here, speaker, turn = itself, speakers[itself], turns[itself]
         state = np.zeros(len(itself), np.intp)
         for _ in range(weights.steps):
             there = np.where(here == NONE, NONE, links[here])
-            following = speakers[there]
-            state = state + np.where(following == speaker, 1, weights.steps + 1)
+            following, next_turn = speakers[there], turns[there]
+            state = state + np.where((following == speaker) & (next_turn != turn), 1, weights.steps + 1)
             share = np.where(there == NONE, 0.0, fading.shares[state])
             if not share.any():
                 break
             there = np.where(share > 0, there, NONE)  # no turn beyond the reach is followed
             answered = np.zeros(len(itself)) if answers is None else np.where(share > 0, answers[state], 0.0)
             columns.append((there, share, answered))
-            here, speaker = there, following
+            here, speaker, turn = there, following, next_turn
     around, shares, answering = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
     return Neighbourhood(around, shares, answering, weights, *_places(around, len(speakers)))
 
@@ -93,7 +97,10 @@ def _places(around: NDArray[np.int32], size: int) -> tuple[NDArray[np.int32], ND
 
 
 def distance(changes: int, repeats: int, weights: Weights) -> float:
-    """Return how far a turn is after so many changes of speaker, and so many turns by the one who spoke before."""
+    """Return how far a row is after so many steps of length one, and so many to another turn of the same speaker.
+
+    A step to another speaker, or to another passage of the same turn, has length one.
+    """
     return changes + weights.burst * repeats
 
 
@@ -104,7 +111,7 @@ def decay(far: float, weights: Weights) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Fading:
-    """What counts of a turn after so many changes of speaker and repeats: entry changes * (steps + 1) + repeats.
+    """What counts of a row after so many steps of length one and repeats: entry steps * (most steps + 1) + repeats.
 
     Tables, because numpy's exp may differ in its last bit with the length of an array.
     """
@@ -125,18 +132,21 @@ class SmoothedNorms:
 
     def __init__(self) -> None:
         self._known: NDArray[np.float64] = np.zeros(0)
-        self._weights: Weights | None = None
+        self._for: tuple[Weights, float] | None = None
         self._changed: list[int] = []
 
     def change(self, position: int) -> None:
         """Mark the lengths around a position as stale: its vector or its place in the dialogue has changed."""
         self._changed.append(position)
 
-    def of(self, dialogue: Dialogue, size: int, weights: Weights) -> NDArray[np.float64]:
-        """Return the lengths of `size` positions under these weights, float64, as an array to fill in."""
+    def of(self, dialogue: Dialogue, size: int, weights: Weights, echoing: float) -> NDArray[np.float64]:
+        """Return the lengths of `size` positions under these weights, float64, as an array to fill in.
+
+        `echoing` is how many stems of a row count as asking at most: it changes when an assistant first speaks.
+        """
         changed = np.array(self._changed, np.int32)
-        if weights != self._weights:
-            self._known, self._weights = np.zeros(0), weights
+        if (weights, echoing) != self._for:
+            self._known, self._for = np.zeros(0), (weights, echoing)
         if len(self._known) < size:
             more = np.full(size + size // 8 - len(self._known), np.nan)
             self._known = np.concatenate([self._known, more])

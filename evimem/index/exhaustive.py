@@ -1,4 +1,4 @@
-"""The slow and obvious ranking, one turn at a time: what the fast one is held to."""
+"""The slow and obvious ranking, one passage at a time: what the fast one is held to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import Corpus
+from .corpus import ROLES, Corpus
 from .dialogue_order import NONE
 from .dialogue_smoothing import decay, distance
 from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
@@ -20,7 +20,7 @@ from .weights import WEIGHTS, Weights
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A turn that counts in another's score: how much of it, and how much more of what it asks."""
+    """A row that counts in another's score: how much of it, and how much more of what it asks."""
 
     position: int
     share: float
@@ -28,9 +28,9 @@ class Share:
 
 
 def rank_all(query: IndexQuery, corpus: Corpus, k: int, weights: Weights = WEIGHTS) -> list[Ranked]:
-    """Score every eligible turn in plain loops; return the k best, best first, ties by arrival."""
+    """Score every eligible passage in plain loops; return the k best turns, best first, ties by arrival."""
     prepared = prepare(query, corpus, weights)
-    found = []
+    found: dict[int, Ranked] = {}
     for position in range(len(corpus)):
         if not (corpus.alive[position] and is_eligible(query, corpus, position)):
             continue
@@ -38,19 +38,22 @@ def rank_all(query: IndexQuery, corpus: Corpus, k: int, weights: Weights = WEIGH
         parts = _lexical(prepared, corpus, near, weights)
         parts["meaning"] = weights.meaning * _cosine(prepared.direction, corpus, near, weights)
         parts |= _priors(query, corpus, position, weights)
-        others = tuple(share.position for share in near[1:])
-        found.append(
-            Ranked(position, _sum(parts.values()), {name: part for name, part in parts.items() if part}, others)
-        )
-    return sorted(found, key=lambda ranked: (-ranked.score, ranked.position))[:k]
+        turn = int(corpus.turn[position])
+        others = dict.fromkeys(int(corpus.turn[share.position]) for share in near)
+        others.pop(turn)
+        kept = {name: part for name, part in parts.items() if part}
+        ranked = Ranked(turn, position, _sum(parts.values()), kept, tuple(others))
+        if turn not in found or ranked.score > found[turn].score:
+            found[turn] = ranked
+    return sorted(found.values(), key=lambda ranked: (-ranked.score, ranked.position))[:k]
 
 
 def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
-    """Return whether the hard filters let a turn through."""
+    """Return whether the hard filters let the turn of a passage through."""
     said = int(corpus.time[position])
     happens = corpus.events(position) or ((said, said + 1),)
     return (
-        position not in query.exclude
+        int(corpus.turn[position]) not in query.exclude
         and query.speaker in (None, int(corpus.speaker[position]))
         and query.session in (None, int(corpus.session[position]))
         and any(overlaps(interval, query) for interval in happens)
@@ -58,7 +61,7 @@ def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
 
 
 def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
-    """Return the turn itself, then who counts before it, then who counts after it, nearest first."""
+    """Return the passage itself, then what counts before it, then what counts after it, nearest first."""
     yield Share(position, 1.0, 0.0)
     for links, backward in ((corpus.dialogue.before.values, True), (corpus.dialogue.after.values, False)):
         here, changes, repeats = position, 0, 0
@@ -66,7 +69,7 @@ def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
             there = int(links[here])
             if there == NONE:
                 break
-            changed = bool(corpus.speaker[there] != corpus.speaker[here])
+            changed = bool(corpus.speaker[there] != corpus.speaker[here] or corpus.turn[there] == corpus.turn[here])
             changes, repeats = changes + changed, repeats + (not changed)
             left = decay(distance(changes, repeats, weights), weights)
             if not left:
@@ -78,24 +81,35 @@ def shares(corpus: Corpus, position: int, weights: Weights) -> Iterator[Share]:
 def _lexical(prepared: PreparedQuery, corpus: Corpus, near: Sequence[Share], weights: Weights) -> dict[str, float]:
     length = 0.0
     for one in near:
-        stated = int(corpus.length[one.position]) * (1 - float(corpus.asks[one.position]))
+        stated = int(corpus.length[one.position]) * (1 - _asking_share(corpus, one.position, weights))
         asking = int(corpus.length[one.position]) - stated
         length += one.share * stated + (weights.asking * one.share + weights.answering * one.answers) * asking
-    average = corpus.words / corpus.turns if corpus.words else 1.0
+    average = corpus.words / corpus.rows if corpus.words else 1.0
     room = weights.k1 * (1 - weights.b + weights.b * length / (average * _sum(one.share for one in near)))
     sums = {"words": 0.0, "related": 0.0}
     for term in prepared.terms:
-        own = _frequency([RelatedTerm(term.posting, UNIT)], near, weights)
+        own = _frequency([RelatedTerm(term.posting, UNIT)], corpus, near, weights)
         words = own / (own + room)
         sums["words"] += term.weight * words
         if term.related:
-            whole = own + _frequency(term.related, near, weights)
+            whole = own + _frequency(term.related, corpus, near, weights)
             sums["related"] += term.weight * (whole / (whole + room) - words)
     scale = weights.words / prepared.total if prepared.total else 0.0
     return {name: scale * part for name, part in sums.items()}
 
 
-def _frequency(members: Sequence[RelatedTerm], near: Sequence[Share], weights: Weights) -> float:
+def _asking_share(corpus: Corpus, position: int, weights: Weights) -> float:
+    """Return the share of a passage's stems that counts as asking."""
+    return float(corpus.asks[position]) * _still_asking(corpus, position, weights)
+
+
+def _still_asking(corpus: Corpus, position: int, weights: Weights) -> float:
+    most = weights.questions_to_assistant if corpus.has_assistant else weights.questions
+    asking = round(float(corpus.asks[position]) * int(corpus.length[position]))
+    return min(1.0, most / max(asking, 1))
+
+
+def _frequency(members: Sequence[RelatedTerm], corpus: Corpus, near: Sequence[Share], weights: Weights) -> float:
     total = 0.0
     for one in near:
         stated = asking = 0
@@ -105,7 +119,9 @@ def _frequency(members: Sequence[RelatedTerm], near: Sequence[Share], weights: W
                 count = int(member.posting.counts[at])
                 stated += member.share * (count & 0xFF)
                 asking += member.share * (count >> 8)
-        total += one.share * stated + (weights.asking * one.share + weights.answering * one.answers) * asking
+        still = asking * _still_asking(corpus, one.position, weights)
+        told = stated + (asking - still)
+        total += one.share * told + (weights.asking * one.share + weights.answering * one.answers) * still
     return total / UNIT
 
 
@@ -117,7 +133,7 @@ def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequenc
     for one in near:
         row = corpus.vectors[one.position].astype(np.float32)
         scale = float(corpus.scale[one.position])
-        share = one.share + one.answers * (weights.echo * float(corpus.asks[one.position]))
+        share = one.share + one.answers * (weights.echo * _asking_share(corpus, one.position, weights))
         along += share * (float(row @ direction) * scale)
         smooth += np.float32(share * scale) * row
     norm = math.sqrt(float(np.square(smooth).sum(dtype=np.float64))) * math.sqrt(float(np.square(direction).sum()))
@@ -125,7 +141,13 @@ def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequenc
 
 
 def _priors(query: IndexQuery, corpus: Corpus, position: int, weights: Weights) -> dict[str, float]:
-    parts = {"asks": -weights.asks * float(corpus.asks[position])}
+    parts = {"asks": -weights.asks * _asking_share(corpus, position, weights)}
+    parts["passages"] = -weights.tickets * math.log(int(corpus.parts[position]))
+    if corpus.has_assistant:
+        if len(query.names) != 1:
+            parts["user"] = weights.user * (ROLES[corpus.role[position]] == "user")
+        if not query.recalls:
+            parts["rule"] = weights.rule * bool(corpus.rules[position])
     if len(query.names) == 1:
         (name,) = query.names
         parts["speaker"] = speaker_weight(name, corpus, weights) * (int(corpus.speaker[position]) == name)

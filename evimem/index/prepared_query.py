@@ -20,7 +20,7 @@ from .postings import NO_POSTING, Posting
 from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
-FEW = 64  # a term of fewer turns is never too common to tell anything
+FEW = 64  # a term of fewer rows is never too common to tell anything
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
 _MICROSECOND = timedelta(microseconds=1)
@@ -32,9 +32,10 @@ _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class IndexQuery:
     """What to look for, in the index's numbers.
 
-    `before`, `after`, `speaker`, `session` and `exclude` are hard filters; `names`, `times` and `when` are priors.
-    Times are microseconds (see `microseconds`) in half-open intervals, speakers and sessions the ordinals of the
-    corpus, `exclude` positions; `vector` has shape (dimension,). `weights` say what the parts of a score count.
+    `before`, `after`, `speaker`, `session` and `exclude` are hard filters; `names`, `times`, `when` and `recalls` are
+    priors. Times are microseconds (see `microseconds`) in half-open intervals, speakers and sessions the ordinals of
+    the corpus, `exclude` numbers of turns; `vector` has shape (dimension,). `weights` say what the parts of a score
+    count.
     """
 
     text: str
@@ -42,6 +43,7 @@ class IndexQuery:
     names: frozenset[int] = frozenset()
     times: tuple[tuple[int, int], ...] = ()
     when: bool = False
+    recalls: bool = False
     before: int | None = None
     after: int | None = None
     speaker: int | None = None
@@ -52,8 +54,13 @@ class IndexQuery:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """One turn found: `parts` sum to `score`; `neighbours` are the positions around it that count in its score."""
+    """One turn found, by its best passage.
 
+    `turn` is its number, `position` the row of the passage; `parts` sum to `score`; `neighbours` are the numbers of the
+    turns around it that count in its score.
+    """
+
+    turn: int
     position: int
     score: float
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -97,7 +104,7 @@ class PreparedQuery:
 def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
     """Look the terms of a query up in a corpus; terms are in alphabetical order.
 
-    A term that every fourth turn has tells too little for the price of reading its posting, so it counts only where
+    A term that every fourth row has tells too little for the price of reading its posting, so it counts only where
     there is no other: in a conversation of two, that is their names, which the speaker part reads better.
     """
     counts = Counter(terms(query.text))
@@ -116,8 +123,8 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
 
 
 def is_common(frequency: int, corpus: Corpus) -> bool:
-    """Return whether so many turns have a term that it tells nothing."""
-    return frequency > max(FEW, corpus.turns // 4)
+    """Return whether so many rows have a term that it tells nothing."""
+    return frequency > max(FEW, corpus.rows // 4)
 
 
 def microseconds(time: datetime) -> int:

@@ -1,4 +1,4 @@
-"""The best turns for a query: candidates first, then the full score on them only."""
+"""The best turns for a query, each by its best passage: candidates first, then the full score on them only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .candidates import SEARCH_EFFORT, SearchEffort, candidates
 from .corpus import NEVER, Corpus, Interval
 from .dialogue_order import NONE
 from .prepared_query import IndexQuery, Ranked, prepare
-from .scoring import Scored, score
+from .scoring import Scored, best_of_each, score
 from .weights import WEIGHTS, Weights
 
 
@@ -24,31 +24,34 @@ def rank(
 ) -> list[Ranked]:
     """Return the k best eligible turns, best first, ties by arrival; fewer only where there are fewer.
 
-    Up to `effort.whole` eligible turns are all scored. Of more, candidates are; without a vector index the nearest of
+    Up to `effort.whole` eligible rows are all scored. Of more, candidates are; without a vector index the nearest of
     them are found by comparing with all.
     """
     prepared = prepare(query, corpus, weights)
     allowed = eligible(query, corpus)
     if np.count_nonzero(allowed) <= effort.whole:
-        return _best(score(prepared, np.flatnonzero(allowed).astype(np.int32)), k)
+        return _best(score(prepared, np.flatnonzero(allowed).astype(np.int32)), corpus.turn, k)
     positions = candidates(prepared, k, allowed, nearest, effort)
-    return _best(score(prepared, positions, max(effort.final, 10 * k)), k)
+    return _best(score(prepared, positions, max(effort.final, 10 * k), k), corpus.turn, k)
 
 
-def _best(scored: Scored, k: int) -> list[Ranked]:
-    """Return the k best; positions are ascending, so equal ones keep their order of arrival."""
+def _best(scored: Scored, turns: NDArray[np.int32], k: int) -> list[Ranked]:
+    """Return the k best turns; positions are ascending, so equal ones keep their order of arrival."""
     total = scored.total
-    chosen = np.arange(len(total))
+    chosen = best_of_each(turns[scored.positions], total)
     if len(chosen) > k:
-        chosen = np.flatnonzero(total >= np.partition(total, len(total) - k)[len(total) - k])
+        best = total[chosen]
+        chosen = chosen[best >= np.partition(best, len(best) - k)[len(best) - k]]
     chosen = chosen[np.argsort(-total[chosen], kind="stable")][:k]
-    return [_ranked(scored, int(index), float(total[index])) for index in chosen]
+    return [_ranked(scored, turns, int(index), float(total[index])) for index in chosen]
 
 
-def _ranked(scored: Scored, index: int, total: float) -> Ranked:
+def _ranked(scored: Scored, turns: NDArray[np.int32], index: int, total: float) -> Ranked:
     parts = {name: float(part[index]) for name, part in scored.parts.items() if part[index]}
-    around = scored.neighbours.positions[index, 1:].tolist()
-    return Ranked(int(scored.positions[index]), total, parts, tuple(p for p in around if p != NONE))
+    position = int(scored.positions[index])
+    turn = int(turns[position])
+    around = dict.fromkeys(int(turns[there]) for there in scored.neighbours.positions[index, 1:] if there != NONE)
+    return Ranked(turn, position, total, parts, tuple(other for other in around if other != turn))
 
 
 def is_filtered(query: IndexQuery) -> bool:
@@ -65,13 +68,12 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= corpus.session == query.session
     if query.before is not None or query.after is not None:
         mask &= _in_time(query, corpus)
-    excluded = [position for position in query.exclude if position < len(corpus)]
-    mask[excluded] = False
+    mask[corpus.rows_of(query.exclude)] = False
     return mask
 
 
 def _in_time(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
-    """Event time where a turn's facts have one, said time otherwise; an interval counts when it overlaps."""
+    """Event time where the turn's facts have one, said time otherwise; an interval counts when it overlaps."""
     has_event = corpus.event_start != NEVER
     start = np.where(has_event, corpus.event_start, corpus.time)
     end = np.where(has_event, corpus.event_end, corpus.time + 1)

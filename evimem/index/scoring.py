@@ -1,10 +1,10 @@
-"""The full score of chosen turns, as named parts that sum to it.
+"""The full score of chosen rows, as named parts that sum to it.
 
-words, related   BM25 over what a turn and its neighbours say (Robertson and Zaragoza 2009)
-meaning          the cosine of the query with the turn's vector, smoothed over its neighbours
-asks, speaker, date, when   priors that need no neighbours
+words, related   BM25 over what a passage and its neighbours say (Robertson and Zaragoza 2009)
+meaning          the cosine of the query with the passage's vector, smoothed over its neighbours
+asks, speaker, date, when, passages, user, rule   priors that need no neighbours
 
-Everything is elementwise or an exact sum of whole numbers, so that a turn's score does not depend on which others are
+Everything is elementwise or an exact sum of whole numbers, so that a row's score does not depend on which others are
 scored with it, and a rebuilt memory ranks to the bit as the one it was built from.
 """
 
@@ -13,17 +13,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import NEVER, Corpus
+from .corpus import NEVER, ROLES, Corpus
 from .dialogue_smoothing import Neighbourhood, neighbourhood
+from .passages import MOST
 from .prepared_query import UNIT, PreparedQuery, RelatedTerm
 from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
+USER = ROLES.index("user")
 _ASKED_BITS = 32  # counts are summed as stated + asked << _ASKED_BITS
 _STATED = (1 << _ASKED_BITS) - 1
 _SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
@@ -32,7 +35,7 @@ Scores = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Turns with their parts; `total` is the parts summed in their order."""
+    """Rows with their parts; `total` is the parts summed in their order."""
 
     positions: NDArray[np.int32]
     parts: dict[str, Scores]
@@ -46,16 +49,23 @@ class Scored:
         return total
 
 
-def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | None = None) -> Scored:
-    """Return the parts of the score of these turns; of the `most` promising ones, where there are more."""
+def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | None = None, k: int = 0) -> Scored:
+    """Return the parts of the score of these rows; of the `most` promising ones, where there are more.
+
+    Those are of at least k turns, where the rows are.
+    """
     corpus = prepared.corpus
-    near = neighbourhood(corpus.dialogue, corpus.speaker, positions, prepared.weights)
+    near = neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, positions, prepared.weights)
     words, others = lexical(prepared, near), priors(prepared, positions)
     if most is not None and len(positions) > most:
         estimates = np.sum(
             [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
-        chosen = np.sort(largest(estimates, most))
+        chosen = largest(estimates, most)
+        if len(np.unique(corpus.turn[positions[chosen]])) < k:  # few turns, with many passages each
+            best = best_of_each(corpus.turn[positions], estimates)
+            chosen = np.append(chosen, best[largest(estimates[best], k)])
+        chosen = np.unique(chosen)
         positions, near = positions[chosen], near.take(chosen, len(corpus))
         words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
     meaning = prepared.weights.meaning * cosines(prepared, near)
@@ -69,10 +79,28 @@ def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
     return np.argpartition(values, len(values) - most)[len(values) - most :]
 
 
+def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
+    """Return where the best row of each turn is, its first one where several are; a turn's rows lie together."""
+    starts = np.flatnonzero(np.diff(turns, prepend=-1))
+    if len(starts) == len(turns):
+        return starts
+    best = np.maximum.reduceat(values, starts)
+    reaching = np.flatnonzero(values == np.repeat(best, np.diff(starts, append=len(turns))))
+    return reaching[np.flatnonzero(np.diff(turns[reaching], prepend=-1))]
+
+
 def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, Scores]:
     """Return the parts that need no neighbours."""
     query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
-    parts = {"asks": -weights.asks * corpus.asks[positions].astype(np.float64)}
+    parts: dict[str, Scores] = {"asks": -weights.asks * asking_share(corpus, positions, weights)}
+    if weights.tickets:
+        # The best of many passages is better by chance alone: a correction for multiple comparisons.
+        parts["passages"] = -weights.tickets * logarithms()[corpus.parts[positions]]
+    if corpus.has_assistant:
+        if len(query.names) != 1:
+            parts["user"] = weights.user * (corpus.role[positions] == USER)
+        if not query.recalls:
+            parts["rule"] = weights.rule * corpus.rules[positions].astype(np.float64)
     if len(query.names) == 1:
         (name,) = query.names
         parts["speaker"] = speaker_weight(name, corpus, weights) * (corpus.speaker[positions] == name)
@@ -83,8 +111,32 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, S
     return parts
 
 
+def asking_share(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
+    """Return the share of each row's stems that counts as asking: few of a long question do, the rest tells."""
+    asks = corpus.asks[positions].astype(np.float64)
+    return asks * _still_asking(corpus, positions, weights)
+
+
+def _still_asking(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
+    """Return what share of the stems in questions counts as asking."""
+    asking = np.rint(corpus.asks[positions].astype(np.float64) * corpus.length[positions])
+    share: Scores = np.minimum(1.0, most_asking(corpus, weights) / np.maximum(asking, 1.0))
+    return share
+
+
+def most_asking(corpus: Corpus, weights: Weights) -> float:
+    """Return how many stems of a row count as asking at most."""
+    return weights.questions_to_assistant if corpus.has_assistant else weights.questions
+
+
+@lru_cache(maxsize=1)
+def logarithms() -> Scores:
+    """Return the logarithms of 0 to MOST + 1 passages (0 for none): numpy's may differ with the length of an array."""
+    return np.array([0.0, *(math.log(count) for count in range(1, MOST + 2))])
+
+
 def speaker_weight(speaker: int, corpus: Corpus, weights: Weights) -> float:
-    """Return the weight of a turn by the named speaker: more for the one who says less in an unequal pair.
+    """Return the weight of a row by the named speaker: more for the one who says less in an unequal pair.
 
     An assistant's long replies repeat what a user said, and would outrank the user's few words.
     """
@@ -135,52 +187,56 @@ class _Counting:
         weights = prepared.weights
         self._near = near
         self._asking = weights.asking * near.shares + weights.answering * near.answers
+        self._still_asking = _still_asking(prepared.corpus, near.places, weights)
 
     def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
-        """Return how often the turns have a term that these members stand for."""
+        """Return how often the rows have a term that these members stand for."""
         counts = np.zeros(len(self._near.places) + 1, np.int64)
         for member in members:
             slots = self._near.slots[member.posting.positions]
-            found = member.posting.counts.astype(np.int64)  # turns that are not scored share slot 0
+            found = member.posting.counts.astype(np.int64)  # rows that are not scored share slot 0
             counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
-        counts = counts[1:]
+        asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
+        asking = asked * self._still_asking
+        telling = (counts[1:] & _STATED) + (asked - asking)
         frequency: Scores = np.zeros(len(self._near.positions))
         for column, rows in enumerate(self._near.rows.T):
-            here = counts[rows]
-            stated, asking = self._near.shares[:, column], self._asking[:, column]
-            frequency = frequency + (stated * (here & _STATED) + asking * (here >> _ASKED_BITS))
+            frequency = frequency + (
+                self._near.shares[:, column] * telling[rows] + self._asking[:, column] * asking[rows]
+            )
         return frequency / UNIT
 
 
 def _length_norm(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
-    """Return BM25's length norm: k1 for a turn of average length with average neighbours."""
+    """Return BM25's length norm: k1 for a passage of average length with average neighbours."""
     corpus, weights = prepared.corpus, prepared.weights
+    asks = asking_share(corpus, near.places, weights)
     length, whole = np.zeros(len(near.positions)), np.zeros(len(near.positions))
-    for column, places in enumerate(near.positions.T):
+    for column, (places, rows) in enumerate(zip(near.positions.T, near.rows.T, strict=True)):
         share = near.shares[:, column]
-        stated = corpus.length[places] * (1 - corpus.asks[places].astype(np.float64))
+        stated = corpus.length[places] * (1 - asks[rows])
         asking = weights.asking * share + weights.answering * near.answers[:, column]
         length = length + (share * stated + asking * (corpus.length[places] - stated))
         whole = whole + share
-    average = corpus.words / corpus.turns if corpus.words else 1.0
+    average = corpus.words / corpus.rows if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
     return room
 
 
 def _saturated(frequency: Scores, room: Scores) -> Scores:
-    """Return BM25's share of a term: 1 where a turn has nothing else."""
+    """Return BM25's share of a term: 1 where a passage has nothing else."""
     share: Scores = frequency / (frequency + room)
     return share
 
 
 def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
-    """Return the cosine of the question with each turn's smoothed vector; 0 where either has none."""
+    """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.weights
     along = np.zeros(len(near.positions))
     if prepared.direction is None or not len(along):
         return along
     dots = projections(corpus, near.places, prepared.direction)
-    echoes = weights.echo * corpus.asks[near.places].astype(np.float64)
+    echoes = weights.echo * asking_share(corpus, near.places, weights)
     shares = near.shares + near.answers * echoes[near.rows]
     for column, rows in enumerate(near.rows.T):
         along = along + shares[:, column] * dots[rows]
@@ -190,7 +246,7 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 
 
 def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
-    """Return the largest cosine of the query with a turn or a neighbour: a cheap estimate of the smoothed one."""
+    """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
     if prepared.direction is None:
         return np.zeros(len(near.positions))
     dots = projections(prepared.corpus, near.places, prepared.direction)
@@ -200,7 +256,7 @@ def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 
 
 def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray[np.float32]) -> Scores:
-    """Return the products of turns' vectors with a direction of whole numbers: below 2 ** 24, exact in any order.
+    """Return the products of rows' vectors with a direction of whole numbers: below 2 ** 24, exact in any order.
 
     Positions are ascending and distinct.
     """
@@ -215,9 +271,9 @@ def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray
 
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     """Return the lengths of smoothed vectors; those computed for an earlier query are cached."""
-    known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights)
-    turns = near.positions[:, 0]
-    missing = np.flatnonzero(np.isnan(known[turns]))
+    known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights, echoing=most_asking(corpus, near.weights))
+    itself = near.positions[:, 0]
+    missing = np.flatnonzero(np.isnan(known[itself]))
     for start in range(0, len(missing), _SLICE // 8):
         part = missing[start : start + _SLICE // 8]
         smooth = np.zeros((len(part), corpus.dimension), np.float32)
@@ -225,6 +281,6 @@ def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
             amount = (shares[part, column] * corpus.scale[places].astype(np.float64)).astype(np.float32)
             some = np.flatnonzero(amount)
             smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
-        known[turns[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
-    lengths: Scores = known[turns]
+        known[itself[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
+    lengths: Scores = known[itself]
     return lengths

@@ -1,7 +1,7 @@
 """Documents in SQLite: one row each while their segment is open, then in columns and postings.
 
-Segment n holds the sequence numbers n * size + 1 .. (n + 1) * size and is sealed when the last of them has been
-assigned. So what is stored depends on the turns and their numbers alone: a rebuild gives the same rows.
+Segment n holds the rows n * size + 1 .. (n + 1) * size (see `PassageTable`) and is sealed when the last of them has
+been given. So what is stored depends on the turns and their row numbers alone: a rebuild gives the same rows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import orjson
@@ -18,23 +17,12 @@ from numpy.typing import NDArray
 
 from ..db.connection import Connection
 from ..embedding.quantize import Packed
-from .corpus import Block, Corpus, IndexRow, Interval
+from .corpus import COLUMNS, Block, Corpus, IndexRow, Interval
 from .document import Document
 from .postings import MOST, NO_POSTING, Posting
 
 SIZE = 16_384  # of new memories; each file keeps its own
-COLUMNS = np.dtype(
-    [
-        ("alive", "?"),
-        ("temporal", "?"),
-        ("session", "<i4"),
-        ("speaker", "<i4"),
-        ("time", "<i8"),
-        ("length", "<i4"),
-        ("asks", "<f4"),
-    ]
-)
-_ROW = struct.Struct("<??iiqif")  # one element of COLUMNS, faster for a single row
+_ROW = struct.Struct("<???BHHiiiqif")  # one element of COLUMNS, faster for a single row
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +39,9 @@ class Stored:
 def stored(row: IndexRow) -> Stored:
     """Return what is stored for a row."""
     document = row.document
-    flags = (True, document.temporal)
-    columns = _ROW.pack(*flags, row.session, row.speaker, row.time, document.length, document.asks)
+    place = (row.role, row.part, row.parts, row.session, row.speaker, row.turn, row.time)
+    flags = (True, document.temporal, row.rules)
+    columns = _ROW.pack(*flags, *place, document.length, document.asks)
     terms = {term: min(count, MOST) for term, count in sorted(document.terms.items())}
     vector = None if row.vector is None else row.vector.tobytes()
     events = orjson.dumps([list(interval) for interval in row.events])
@@ -67,49 +56,49 @@ class Segments:
         self.dimension = dimension
         self.size = size
 
-    def insert(self, seq: int, row: IndexRow) -> None:
-        """Store the document of a new turn."""
-        self._put(seq, stored(row))
+    def insert(self, number: int, row: IndexRow) -> None:
+        """Store a new row."""
+        self._put(number, stored(row))
 
     def seal(self, high_water: int) -> None:
         """Write every full segment as columns and postings."""
         for number in range(self._sealed(), high_water // self.size):
             self._seal(number)
 
-    def set_vector(self, seq: int, packed: Packed) -> None:
-        """Store the vector of a turn that was stored without one."""
-        number, index = divmod(seq - 1, self.size)
+    def set_vector(self, row: int, packed: Packed) -> None:
+        """Store the vector of a row that was stored without one."""
+        number, index = divmod(row - 1, self.size)
         vector, scale = packed[0].tobytes(), packed[1]
         if number < self._sealed():
             self._db.patch("segment", "vectors", number, [(index * self.dimension, vector)])
             self._db.patch("segment", "scales", number, [(index * 4, struct.pack("<f", scale))])
         else:
-            self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE seq = ?", (vector, scale, seq))
+            self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE row = ?", (vector, scale, row))
 
-    def set_events(self, seq: int, events: Sequence[Interval]) -> None:
-        """Store the event times of a turn's facts."""
-        number, index = divmod(seq - 1, self.size)
+    def set_events(self, row: int, events: Sequence[Interval]) -> None:
+        """Store the event times of the facts of a row's turn."""
+        number, index = divmod(row - 1, self.size)
         if number < self._sealed():
             self._change_events(number, {index: [list(interval) for interval in events]})
         else:
             packed = orjson.dumps([list(interval) for interval in events])
-            self._db.execute("UPDATE document SET events = ? WHERE seq = ?", (packed, seq))
+            self._db.execute("UPDATE document SET events = ? WHERE row = ?", (packed, row))
 
     def erase(self, documents: Mapping[int, Document]) -> None:
         """Delete documents from the rows, the columns and the postings."""
         sealed: dict[int, dict[int, Document]] = defaultdict(dict)
-        for seq, document in documents.items():
-            number, index = divmod(seq - 1, self.size)
+        for row, document in documents.items():
+            number, index = divmod(row - 1, self.size)
             if number < self._sealed():
                 sealed[number][index] = document
             else:
-                self._db.execute("DELETE FROM document WHERE seq = ?", (seq,))
+                self._db.execute("DELETE FROM document WHERE row = ?", (row,))
         for number, gone in sealed.items():
             self._erase_sealed(number, gone)
 
-    def drop(self, seqs: Iterable[int]) -> None:
+    def drop(self, rows: Iterable[int]) -> None:
         """Delete open documents, whatever they hold; sealed ones are left to `replace`."""
-        self._db.executemany("DELETE FROM document WHERE seq = ?", [(seq,) for seq in seqs])
+        self._db.executemany("DELETE FROM document WHERE row = ?", [(row,) for row in rows])
 
     def drop_vectors(self, dimension: int) -> None:
         """Delete every vector, for an embedder of another dimension."""
@@ -123,20 +112,20 @@ class Segments:
         first = number * self.size
         self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
         self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
-        self._db.execute("DELETE FROM document WHERE seq > ? AND seq <= ?", (first, first + self.size))
-        for seq, row in rows.items():
-            self._put(seq, row)
+        self._db.execute("DELETE FROM document WHERE row > ? AND row <= ?", (first, first + self.size))
+        for at, row in rows.items():
+            self._put(at, row)
         if high_water >= first + self.size:
             self._seal(number)
 
     def vectors(self, number: int) -> dict[int, Packed]:
-        """Return the vectors of a segment by sequence number; pending ones are missing."""
+        """Return the vectors of a segment by row; pending ones are missing."""
         first = number * self.size
         found = self._db.rows("SELECT vectors, scales FROM segment WHERE number = ?", (number,))
         if not found:
-            sql = "SELECT seq, vector, scale FROM document WHERE seq > ? AND seq <= ? AND vector IS NOT NULL"
+            sql = "SELECT row, vector, scale FROM document WHERE row > ? AND row <= ? AND vector IS NOT NULL"
             rows = self._db.rows(sql, (first, first + self.size))
-            return {seq: (np.frombuffer(vector, np.int8), scale) for seq, vector, scale in rows}
+            return {row: (np.frombuffer(vector, np.int8), scale) for row, vector, scale in rows}
         matrix = np.frombuffer(found[0][0], np.int8).reshape(self.size, self.dimension)
         scales = np.frombuffer(found[0][1], "<f4")
         return {first + 1 + int(at): (matrix[at], float(scales[at])) for at in np.flatnonzero(scales)}
@@ -150,13 +139,13 @@ class Segments:
         if documents:
             blocks.append(self._open_block(first, documents))
         given = self._db.value("SELECT max(seq) FROM sqlite_sequence WHERE name IN ('speaker', 'session')") or 0
-        if any(max(block.speaker.max(), block.session.max()) > given for block in blocks):
+        if any(max(block.columns["speaker"].max(), block.columns["session"].max()) > given for block in blocks):
             raise ValueError("a column names a speaker or session that never existed")  # arrays grow by it
         corpus = Corpus(self.dimension, SealedPostings(self._db, sealed))
         if blocks:
             corpus.load(_joined(blocks, self.size))
-        for seq, row in documents.items():
-            corpus.add_terms(seq - 1, orjson.loads(row.terms))
+        for at, row in documents.items():
+            corpus.add_terms(at - 1, orjson.loads(row.terms))
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
@@ -167,17 +156,17 @@ class Segments:
         return True
 
     def _append(self, corpus: Corpus) -> None:
-        sql = "SELECT seq, columns, events, terms, vector, scale FROM document WHERE seq > ? ORDER BY seq"
-        for seq, *row in self._db.rows(sql, (len(corpus),)):
-            while len(corpus) < seq - 1:
+        sql = "SELECT row, columns, events, terms, vector, scale FROM document WHERE row > ? ORDER BY row"
+        for at, *row in self._db.rows(sql, (len(corpus),)):
+            while len(corpus) < at - 1:
                 corpus.hole()
             corpus.append(_row(Stored(*row)))
 
     def documents(self, number: int) -> dict[int, Stored]:
         """Return the open documents of a segment."""
         first = number * self.size
-        sql = "SELECT seq, columns, events, terms, vector, scale FROM document WHERE seq > ? AND seq <= ? ORDER BY seq"
-        return {seq: Stored(*row) for seq, *row in self._db.rows(sql, (first, first + self.size))}
+        sql = "SELECT row, columns, events, terms, vector, scale FROM document WHERE row > ? AND row <= ? ORDER BY row"
+        return {at: Stored(*row) for at, *row in self._db.rows(sql, (first, first + self.size))}
 
     def sealed_rows(self, number: int) -> tuple[bytes, bytes, dict[str, tuple[bytes, bytes]]] | None:
         """Return the columns, events and postings of a sealed segment, or None for an open one."""
@@ -190,10 +179,10 @@ class Segments:
     def _sealed(self) -> int:
         return int(self._db.value("SELECT coalesce(max(number) + 1, 0) FROM segment"))
 
-    def _put(self, seq: int, row: Stored) -> None:
+    def _put(self, number: int, row: Stored) -> None:
         self._db.execute(
-            "INSERT INTO document (seq, columns, events, terms, vector, scale) VALUES (?, ?, ?, ?, ?, ?)",
-            (seq, row.columns, row.events, row.terms, row.vector, row.scale),
+            "INSERT INTO document (row, columns, events, terms, vector, scale) VALUES (?, ?, ?, ?, ?, ?)",
+            (number, row.columns, row.events, row.terms, row.vector, row.scale),
         )
 
     def _seal(self, number: int) -> None:
@@ -201,10 +190,10 @@ class Segments:
         columns, events, postings = sealed(number, rows, self.size)
         vectors = np.zeros((self.size, self.dimension), np.int8)
         scales = np.zeros(self.size, "<f4")
-        for seq, row in rows.items():
+        for at, row in rows.items():
             if row.vector is not None and row.scale is not None:
-                vectors[(seq - 1) % self.size] = np.frombuffer(row.vector, np.int8)
-                scales[(seq - 1) % self.size] = row.scale
+                vectors[(at - 1) % self.size] = np.frombuffer(row.vector, np.int8)
+                scales[(at - 1) % self.size] = row.scale
         self._db.execute(
             "INSERT INTO segment (number, columns, events, vectors, scales) VALUES (?, ?, ?, ?, ?)",
             (number, columns, events, vectors.tobytes(), scales.tobytes()),
@@ -214,7 +203,7 @@ class Segments:
             ((term, number, *entry) for term, entry in sorted(postings.items())),
         )
         self._db.execute(
-            "DELETE FROM document WHERE seq > ? AND seq <= ?", (number * self.size, (number + 1) * self.size)
+            "DELETE FROM document WHERE row > ? AND row <= ?", (number * self.size, (number + 1) * self.size)
         )
 
     def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
@@ -254,7 +243,7 @@ class Segments:
         columns = np.frombuffer(row[0], COLUMNS)
         events: dict[int, Sequence[Interval]] = {int(index): found for index, found in orjson.loads(row[1]).items()}
         vectors = np.frombuffer(row[2], np.int8).reshape(self.size, self.dimension)
-        return _of_columns(columns, vectors, np.frombuffer(row[3], "<f4"), events)
+        return Block(columns, vectors, np.frombuffer(row[3], "<f4"), events)
 
     def _open_block(self, first: int, documents: Mapping[int, Stored]) -> Block:
         """Return documents after a number as one block: much faster than to append one after the other."""
@@ -262,13 +251,13 @@ class Segments:
         columns = np.zeros(int(at[-1]) + 1, COLUMNS)
         columns[at] = np.frombuffer(b"".join(row.columns for row in documents.values()), COLUMNS)
         vectors, scales = np.zeros((len(columns), self.dimension), np.int8), np.zeros(len(columns), np.float32)
-        having = {seq: row for seq, row in documents.items() if row.vector is not None}
+        having = {at: row for at, row in documents.items() if row.vector is not None}
         where = np.fromiter(having, np.int64, len(having)) - first - 1
         packed = b"".join(row.vector or b"" for row in having.values())
         vectors[where] = np.frombuffer(packed, np.int8).reshape(-1, self.dimension)
         scales[where] = [row.scale or 0.0 for row in having.values()]
-        found = {seq - first - 1: orjson.loads(row.events) for seq, row in documents.items() if row.events != _NONE}
-        return _of_columns(columns, vectors, scales, found)
+        found = {row - first - 1: orjson.loads(one.events) for row, one in documents.items() if one.events != _NONE}
+        return Block(columns, vectors, scales, found)
 
 
 class SealedPostings:
@@ -298,8 +287,8 @@ def sealed(number: int, rows: Mapping[int, Stored], size: int) -> tuple[bytes, b
     events: dict[int, list[list[int]]] = {}
     positions: dict[str, list[int]] = defaultdict(list)
     counts: dict[str, list[int]] = defaultdict(list)
-    for seq, row in sorted(rows.items()):
-        index = (seq - 1) % size
+    for at, row in sorted(rows.items()):
+        index = (at - 1) % size
         columns[index] = np.frombuffer(row.columns, COLUMNS)[0]
         if intervals := orjson.loads(row.events):
             events[index] = intervals
@@ -318,44 +307,15 @@ def _events(events: Mapping[int, list[list[int]]]) -> bytes:
 
 
 def _row(row: Stored) -> IndexRow:
-    _, temporal, session, speaker, time, length, asks = _ROW.unpack(row.columns)
+    _, temporal, rules, role, part, parts, session, speaker, turn, time, length, asks = _ROW.unpack(row.columns)
     document = Document(orjson.loads(row.terms), length, asks, temporal)
+    place = (session, speaker, time, turn, part, parts, role, rules)
     vector: NDArray[np.int8] | None = None if row.vector is None else np.frombuffer(row.vector, np.int8)
     events = [(start, end) for start, end in orjson.loads(row.events)]
-    return IndexRow(document, session, speaker, time, vector, row.scale or 0.0, events)
-
-
-def _of_columns(
-    columns: NDArray[Any], vectors: NDArray[np.int8], scales: NDArray[np.float32], events: dict[int, Sequence[Interval]]
-) -> Block:
-    return Block(
-        columns["alive"],
-        columns["session"],
-        columns["speaker"],
-        columns["time"],
-        columns["length"],
-        columns["asks"],
-        columns["temporal"],
-        vectors,
-        scales,
-        events,
-    )
+    return IndexRow(document, *place, vector, row.scale or 0.0, events)
 
 
 def _joined(blocks: Sequence[Block], size: int) -> Block:
-    def whole(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(block, name) for block in blocks])
-
     events = {at * size + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
-    return Block(
-        whole("alive"),
-        whole("session"),
-        whole("speaker"),
-        whole("time"),
-        whole("length"),
-        whole("asks"),
-        whole("temporal"),
-        whole("vectors"),
-        whole("scale"),
-        events,
-    )
+    columns, vectors, scales = zip(*((block.columns, block.vectors, block.scale) for block in blocks), strict=True)
+    return Block(np.concatenate(columns), np.concatenate(vectors), np.concatenate(scales), events)

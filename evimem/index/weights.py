@@ -9,10 +9,12 @@ from dataclasses import dataclass
 class Weights:
     """What each part of a score weighs, in units of a turn that has every word of the question often (1.0).
 
-    The kernel gives a turn a share of the words and vectors around it: `spread` of the next speaker's turn, falling
-    by e with every `fade` turns up to `reach`; a further message of the same speaker is `burst` of a turn away, and
-    at most `steps` messages to each side count. Words that ask count `asking` in the turn that asks them and
-    `answering` in the turns that reply; of the vector of a turn that only asks, `echo` goes to the reply.
+    The kernel gives a passage a share of the words and vectors around it: `spread` of the next speaker's, falling by e
+    with every `fade` passages up to `reach`; a further message of the same speaker is `burst` of a turn away, a further
+    passage of the same message one, and at most `steps` passages to each side count. Words that ask count `asking` in
+    the passage that asks them and `answering` in those that reply; of the vector of a passage that only asks, `echo`
+    goes to the reply. Of a passage at most `questions` stems count as asking, `questions_to_assistant` where an
+    assistant speaks: people tell it what is the matter while they ask.
     """
 
     # BM25 (Robertson and Zaragoza 2009)
@@ -27,6 +29,8 @@ class Weights:
     asking: float = 0.5
     answering: float = 1.0
     echo: float = 0.6
+    questions: float = 6.0  # user-assistant chats chose these two, LoCoMo does not tell them from more
+    questions_to_assistant: float = 1.0
     # words that mean what the question says
     related: float = 0.45
     floor: float = 0.3
@@ -39,6 +43,10 @@ class Weights:
     date: float = 0.15
     when: float = 0.06
     days: float = 7.0
+    # user-assistant chats chose these three; they are 0 for short turns and where no assistant speaks
+    tickets: float = 0.05  # off the best of several passages, times the logarithm of their number
+    user: float = 0.06
+    rule: float = 0.1  # of a standing instruction, where the question asks for something new
 
 
 WEIGHTS = Weights()
@@ -53,4 +61,7 @@ BM25 = Weights(
     speaker=0.0,
     date=0.0,
     when=0.0,
+    tickets=0.0,
+    user=0.0,
+    rule=0.0,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import EmbedderError, InvalidTurn
 from ..flow import Flow, embed, known, write
-from ..index.document import embedding_text
+from ..index.document import embedding_texts
 from ..protocols import Extractor
 from ..raw import TurnValidator
 from ..types.reports import AddReport, TurnStatus
@@ -66,17 +66,28 @@ class Ingestion:
         vectors = None if self.deferred else (yield from _vectors(turns, facts))
         if vectors is None:
             return [Entry(turn, found, jobs=self.jobs) for turn, found in zip(turns, facts, strict=True)]
-        of_facts = np.split(vectors[len(turns) :], np.cumsum([len(found) for found in facts])[:-1])
-        parts = zip(turns, facts, vectors[: len(turns)], of_facts, strict=True)
-        return [Entry(turn, found, vector, rows, self.jobs) for turn, found, vector, rows in parts]
+        parts = zip(turns, facts, vectors.passages, vectors.facts, strict=True)
+        return [Entry(turn, found, passages, rows, self.jobs) for turn, found, passages, rows in parts]
 
 
-def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[Vectors | None]:
-    """Return one row per turn, then one per fact; None where the embedder fails, which leaves them to the queue."""
+@dataclass(frozen=True, slots=True)
+class _Embedded:
+    """For each turn the vectors of its passages and those of its facts, shapes (passages or facts, dimension)."""
+
+    passages: list[Vectors]
+    facts: list[Vectors]
+
+
+def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[_Embedded | None]:
+    """Embed passages and facts in one request; None where the embedder fails, which leaves them to the queue."""
     if not turns:
         return None
-    texts = [embedding_text(turn) for turn in turns] + [fact.text for found in facts for fact in found]
+    passages = [embedding_texts(turn) for turn in turns]
+    texts = [text for found in passages for text in found] + [fact.text for found in facts for fact in found]
     try:
-        return (yield from embed(texts))
+        vectors = yield from embed(texts)
     except EmbedderError:
         return None  # the turns are stored and found by their terms; health() reports the vectors as pending
+    counts = [len(found) for found in (*passages, *facts)]
+    rows = np.split(vectors, np.cumsum(counts)[:-1])
+    return _Embedded(rows[: len(turns)], rows[len(turns) :])

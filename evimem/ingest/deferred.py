@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import EmbedderError, ModelError, UnknownTurn
 from ..flow import Flow, contexts, due, embed, hold, postpone, settle
-from ..index.document import embedding_text
+from ..index.document import embedding_texts
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..types.stored import MOST_SECONDS, Entry, Job, JobKind
@@ -56,8 +56,10 @@ def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
 
 
 def _turn_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:
-    vectors = yield from embed([embedding_text(job.turn) for job in jobs])
-    return [Entry(job.turn, vector=row) for job, row in zip(jobs, vectors, strict=True)]
+    passages = [embedding_texts(job.turn, job.rows) for job in jobs]
+    vectors = yield from embed([text for found in passages for text in found])
+    rows = np.split(vectors, np.cumsum([len(found) for found in passages])[:-1])
+    return [Entry(job.turn, vectors=own) for job, own in zip(jobs, rows, strict=True)]
 
 
 def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:

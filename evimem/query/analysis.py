@@ -38,7 +38,9 @@ _ASKS_WHEN = re.compile(
 )
 _TIME_COMPOUND = re.compile(rf"\b(?:what|which)\s+time\s+{_any('questions.time_compounds')}s?\b", re.IGNORECASE)
 _USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
-_ASSISTANT = re.compile(rf"\b{_any('word_classes.pronouns.second')}\b", re.IGNORECASE)
+# "Can you tell me ..." asks the assistant, and is not about it.
+_ASSISTANT = re.compile(rf"\b(?:your|(?:did|have) you|you {_any('questions.assistant_said')})\b", re.IGNORECASE)
+_RECALLS = re.compile(rf"\b{_any('questions.recalling')}\b", re.IGNORECASE)
 _AUXILIARIES = STOP_WORDS | {"may"}
 _NAMES_AND_WORDS = _AUXILIARIES.union(ENGLISH.words("questions.names_and_words"))
 
@@ -103,7 +105,7 @@ def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hint
     text = text[:MOST_HINTED]
     named = tuple(speaker for speaker in speakers if _is_named(speaker, text))
     times = () if asked_at is None else tuple(find_times(text, asked_at))
-    return Hints(named, times, asks_when(text))
+    return Hints(named, times, asks_when(text), _RECALLS.search(text) is not None)
 
 
 def asks_when(text: str) -> bool:

@@ -56,6 +56,7 @@ def find_turns(
         names=hinted.names,
         times=hinted.times,
         when=when or hinted.when,
+        recalls=hinted.recalls,
     )
     return (yield from recall(query))
 

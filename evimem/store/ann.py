@@ -17,7 +17,7 @@ from ..index.hnsw import HnswIndex
 from ..index.nearest import best, unit_rows
 from ..types.vectors import Neighbours, Vectors
 
-MIN_TURNS = 500_000  # below, sketches (see `index.sketches`) are about as fast and need no building
+MIN_ROWS = 500_000  # below, sketches (see `index.sketches`) are about as fast and need no building
 _PAGE = 4_096  # vectors between two reports of progress
 _SAVE_EVERY = 100_000  # vectors: the work that an interrupted build loses at most
 
@@ -56,14 +56,14 @@ class CompleteIndex:
 
 
 class AnnIndexCache:
-    """The vector index of one file, in memory and in `<path>.ann`; only for a corpus of at least `min_turns`.
+    """The vector index of one file, in memory and in `<path>.ann`; only for a corpus of at least `min_rows`.
 
     An `Origin` names the file, the embedder and the numbering of positions that an index was built from. An index of
     another origin is never used.
     """
 
-    def __init__(self, path: Path, min_turns: int = MIN_TURNS) -> None:
-        self.min_turns = min_turns
+    def __init__(self, path: Path, min_rows: int = MIN_ROWS) -> None:
+        self.min_rows = min_rows
         self._file = path.with_name(f"{path.name}.ann")
         self._corpus: Corpus | None = None
         self._index: HnswIndex | None = None
@@ -74,7 +74,7 @@ class AnnIndexCache:
     def index(self, corpus: Corpus, origin: Origin) -> HnswIndex | None:
         """Return the index of this origin, loaded if need be; None where there is none. It may lack new vectors."""
         self._corpus = corpus
-        if len(corpus) < self.min_turns:
+        if len(corpus) < self.min_rows:
             return None
         if self._origin != origin:
             self._index, self._origin = None, None
@@ -99,7 +99,7 @@ class AnnIndexCache:
         `is_current` says whether `origin` is still that of the memory. Where it is not, turns may have been forgotten
         meanwhile, and the file that was just written is deleted: it may hold their vectors.
         """
-        if len(corpus) < self.min_turns:
+        if len(corpus) < self.min_rows:
             return
         index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
         missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())

@@ -14,12 +14,13 @@ from ..edges import threshold
 from ..embedding.quantize import is_packed
 from ..errors import UNREADABLE, StoreCorrupt
 from ..extract import fact_id
-from ..index.segments import Stored, sealed, stored
+from ..index.passages import passages
+from ..index.segments import Stored, sealed
 from ..protocols import Extractor
 from ..raw import wrong_instants
 from ..types.values import Fact
 from .layers import Layers
-from .rebuild import is_grounded, segment_turns
+from .rebuild import is_grounded, segment_count, segment_turns, stored_rows
 from .trace_table import unreadable_traces
 from .user_code import CallbackExtractor, as_callback, unwrap_callback_errors
 
@@ -66,7 +67,9 @@ def _problems(layers: Layers, extractor: Extractor, progress: Progress) -> Itera
         return  # what should follow from an altered turn is unknown
     if late := wrong_instants(layers.db):
         yield f"{len(late)} turn(s) are sorted by another time than their own: {REPAIR}"
-    for number in range(-(-layers.raw.high_water() // layers.segments.size)):
+    if lost := layers.db.value("SELECT count(*) FROM turn WHERE seq NOT IN (SELECT seq FROM passage)"):
+        yield f"{lost} turn(s) have no rows in the index: {REPAIR}"
+    for number in range(segment_count(layers)):
         yield from _readable(f"the index of segment {number}", _segment_problems(layers, extractor, number, progress))
     yield from _readable("the links between facts", _link_problems(layers))
     yield from _trace_problems(layers)
@@ -165,13 +168,17 @@ def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[s
 def _segment_problems(layers: Layers, extractor: Extractor, number: int, progress: Progress) -> Iterator[str]:
     vectors, queued = layers.segments.vectors(number), layers.jobs.open_turns("vector")
     rows: dict[int, Stored] = {}
-    missing, damaged, differing, ungrounded = list[str](), list[str](), list[str](), list[str]()
-    for seq, turn, facts in segment_turns(layers, number):
-        packed = vectors.get(seq)
-        rows[seq] = stored(layers.row(layers.raw.place(seq), turn, facts, packed))
-        if packed is None and seq not in queued and rows[seq].terms != _NO_TERMS:
+    split, missing, damaged, differing, ungrounded = (list[str]() for _ in range(5))
+    for one in segment_turns(layers, number):
+        turn, facts = one.turn, one.facts
+        if one.all_rows.count not in (1, len(passages(turn.text))):
+            split.append(turn.id)
+            continue
+        own = stored_rows(layers, one, vectors)
+        rows |= own
+        if one.seq not in queued and any(row not in vectors and kept.terms != _NO_TERMS for row, kept in own.items()):
             missing.append(turn.id)
-        if packed is not None and not is_packed(packed):
+        if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):
             damaged.append(turn.id)
         if {replace(one, replaced_by=None) for one in facts if one.extractor == extractor.name} != set(
             extractor.extract(turn)
@@ -180,6 +187,7 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
         if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
             ungrounded.append(turn.id)
         progress(1)
+    yield from _of_turns(split, "is indexed in other passages than its text has")
     yield from _of_turns(missing, "has no vector, and no job for it is queued")
     yield from _of_turns(damaged, "has a vector that is not what was stored")
     yield from _of_turns(differing, "has other facts than its text gives")

@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 
 from ..errors import UNREADABLE, StoreCorrupt
-from ..index.document import document
+from ..index.document import documents
 from ..types.reports import EraseReport
 from .forgotten_ids import forgotten_in_copy, remember_forgotten
 from .layers import Layers
-from .rebuild import derive_segment
+from .rebuild import derive_segment, kept_vectors
 from .trace_table import drop_traces_of
 
 # `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
@@ -23,6 +23,7 @@ _DERIVED = (  # rows that refer to others first, for the foreign keys
     "cue",
     "keyword",
     "fact",
+    "passage",
     "document",
     "posting",
     "segment",
@@ -76,6 +77,7 @@ class Erasure:
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
         for page in layers.raw.id_pages():
             remember_forgotten(layers, page)
+        layers.passages.erase([])  # its highest number stays used
         for table in _DERIVED:
             layers.db.execute(f"DELETE FROM {table}")
         layers.raw.erase_all()
@@ -103,23 +105,33 @@ class Erasure:
         altered = self._altered(seqs)
         intact = [seq for seq in seqs if seq not in altered]
         turns = layers.raw.read(intact)
-        rows = layers.facts.rows_of(seqs)
-        self._to_relink |= layers.edges.erase(rows)
-        self._to_relink.difference_update(rows)
+        facts = layers.facts.rows_of(seqs)
+        self._to_relink |= layers.edges.erase(facts)
+        self._to_relink.difference_update(facts)
         layers.db.executemany(
             "DELETE FROM cue WHERE row IN (SELECT row FROM fact WHERE seq = ?)", [(seq,) for seq in seqs]
         )
         layers.db.executemany("DELETE FROM keyword WHERE seq = ?", [(seq,) for seq in seqs])
         self._facts += layers.facts.erase(seqs)
-        layers.segments.erase({seq: document(turn) for seq, turn in zip(intact, turns, strict=True)})
+        rows = layers.passages.of(seqs)
+        layers.segments.erase(
+            {
+                number: document
+                for seq, turn in zip(intact, turns, strict=True)
+                if seq in rows
+                for number, document in zip(rows[seq], documents(turn, rows[seq].count), strict=True)
+            }
+        )
         layers.jobs.erase(seqs)
         drop_traces_of(layers, seqs)
         remember_forgotten(layers, layers.raw.ids(seqs).values())
-        layers.segments.drop(altered)
+        unknown = [row for seq in altered if seq in rows for row in rows[seq]]
+        layers.segments.drop(unknown)
+        layers.passages.erase(seqs)
         layers.raw.erase(seqs)
         # The terms of an altered turn are unknown, so its postings cannot be taken out one by one.
-        for number in sorted({(seq - 1) // layers.segments.size for seq in altered}):
-            derive_segment(layers, number)
+        for number in sorted({(row - 1) // layers.segments.size for row in unknown}):
+            derive_segment(layers, number, kept_vectors(layers, number))
         self._turns += len(seqs)
 
     def _relink(self) -> None:

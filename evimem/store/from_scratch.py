@@ -11,15 +11,15 @@ from ..edges import Link, threshold
 from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from ..embedding.quantize import Packed, pack, unpack
 from ..extract import ENDING, replaces, topic_of
-from ..index.corpus import Corpus, IndexRow
-from ..index.document import document
-from ..index.prepared_query import IndexQuery, microseconds
+from ..index.corpus import Corpus
+from ..index.passages import passages, trimmed
+from ..index.prepared_query import IndexQuery, Ranked, microseconds
 from ..index.weights import BM25, WEIGHTS
-from ..raw import instant
+from ..raw import TurnRows, instant
 from ..types.stored import MOST_SECONDS, Entry, JobKind
-from ..types.values import Fact, Query, Turn
+from ..types.values import Fact, Hit, Query, Turn
 from ..types.vectors import Vectors
-from .layers import events
+from .layers import index_rows
 
 
 @dataclass(slots=True)
@@ -33,29 +33,29 @@ class QueuedJob:
 
 @dataclass(slots=True)
 class StoredTurn:
-    """One turn with its facts, its vector, the vectors of its facts by fact id, and its jobs by kind."""
+    """One turn with its facts, the vectors of its passages, those of its facts by fact id, and its jobs by kind."""
 
     turn: Turn
     facts: tuple[Fact, ...]
-    vector: Packed | None
+    vectors: tuple[Packed, ...] | None
     fact_vectors: dict[str, Vectors]
     jobs: dict[str, QueuedJob] = field(default_factory=dict)
 
 
 def stored_turn(entry: Entry) -> StoredTurn:
     """Return what is kept of an entry, with its jobs due at once."""
-    vector = None if entry.vector is None else pack(entry.vector)
-    kinds = [*entry.jobs, *(() if vector is not None else ("vector",))]
+    passages = None if entry.vectors is None else tuple(map(pack, entry.vectors))
+    kinds = [*entry.jobs, *(() if passages is not None else ("vector",))]
     if entry.facts and entry.fact_vectors is None:
         kinds.append("link")
     vectors = {} if entry.fact_vectors is None else fact_vectors(entry)
-    return StoredTurn(entry.turn, entry.facts, vector, vectors, {kind: QueuedJob(0, 0.0) for kind in kinds})
+    return StoredTurn(entry.turn, entry.facts, passages, vectors, {kind: QueuedJob(0, 0.0) for kind in kinds})
 
 
 def settle_turn(kept: StoredTurn, kind: JobKind, entry: Entry) -> None:
     """Add the result of a job to a turn, in place, and drop the job."""
     if kind == "vector":
-        kept.vector = pack(entry.vector)
+        kept.vectors = tuple(map(pack, entry.vectors))
     if kind == "extract":
         new = tuple(fact for fact in entry.facts if fact.id not in {old.id for old in kept.facts})
         kept.facts = tuple(sorted((*kept.facts, *new), key=lambda fact: fact.span[0]))
@@ -90,11 +90,20 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     corpus = Corpus(dimension)
     sessions = {name: number for number, name in enumerate(dict.fromkeys(one.turn.session for one in kept))}
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
-    for one in kept:
-        vector, scale = one.vector or (None, 0.0)
-        place = (sessions[one.turn.session], speakers[one.turn.speaker], instant(one.turn.time))
-        corpus.append(IndexRow(document(one.turn), *place, vector, scale, events(one.facts)))
+    for number, one in enumerate(kept, 1):
+        place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
+        for row in index_rows(one.turn, place, one.facts, one.vectors):
+            corpus.append(row)
     return corpus
+
+
+def hit_of(kept: Sequence[StoredTurn], corpus: Corpus, found: Ranked) -> Hit:
+    """Return the hit of a turn that was found."""
+    one = kept[found.turn - 1]
+    neighbours = tuple(kept[number - 1].turn.id for number in found.neighbours)
+    span = passages(one.turn.text)[found.position - int(corpus.rows_of([found.turn])[0])]
+    facts, passage = facts_of(kept, one), trimmed(one.turn.text, span)
+    return Hit(one.turn, facts, found.score, found.parts, "search", neighbours, passage)
 
 
 def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
@@ -110,11 +119,12 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         frozenset(speakers.index(name) for name in query.names if name in speakers),
         tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
         query.when,
+        query.recalls,
         None if query.before is None else microseconds(query.before),
         None if query.after is None else microseconds(query.after),
         None if query.speaker is None else speakers.index(query.speaker),
         None if query.session is None else sessions.index(query.session),
-        frozenset(position for position, one in enumerate(kept) if one.turn.id in query.exclude),
+        frozenset(number for number, one in enumerate(kept, 1) if one.turn.id in query.exclude),
         BM25 if query.bare else WEIGHTS,
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from ..edges import ranked
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
 from ..index.exhaustive import rank_all
+from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
 from ..types.reports import AddReport, EraseReport, TurnStatus
@@ -20,6 +21,7 @@ from .from_scratch import (
     dialogue_around,
     due_now,
     facts_of,
+    hit_of,
     links_from,
     resolved,
     settle_turn,
@@ -60,11 +62,9 @@ class MemoryStore:
         question = resolved(query, kept)
         if question is None:
             return ()
-        hits = []
-        for one in rank_all(question, corpus_of(kept, self._dimension), query.k, question.weights):
-            found, neighbours = kept[one.position], tuple(kept[position].turn.id for position in one.neighbours)
-            hits.append(Hit(found.turn, facts_of(kept, found), one.score, one.parts, "search", neighbours))
-        return tuple(hits)
+        corpus = corpus_of(kept, self._dimension)
+        found = rank_all(question, corpus, query.k, question.weights)
+        return tuple(hit_of(kept, corpus, one) for one in found)
 
     def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away."""
@@ -114,7 +114,10 @@ class MemoryStore:
         """Return queued jobs of a kind that may be tried now or, with a reason, that wait for it."""
         kept = self._all()
         ready = due_now(kept, kind, self._clock()) if reason is None else waiting_for(kept, kind, reason)
-        return tuple(Job(one.turn, facts_of(kept, one), one.jobs[kind].attempts) for one in ready[:limit])
+        return tuple(
+            Job(one.turn, facts_of(kept, one), one.jobs[kind].attempts, len(passages(one.turn.text)))
+            for one in ready[:limit]
+        )
 
     def settle(self, kind: JobKind, entries: Sequence[Entry]) -> None:
         """Store the results of jobs and complete them."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..db.connection import Connection
 from ..edges import EdgeGraph
 from ..embedding.quantize import Packed
-from ..index.corpus import IndexRow, Interval
-from ..index.document import document
+from ..index.corpus import ROLES, IndexRow, Interval
+from ..index.document import documents, sets_rule
 from ..index.fact_table import FactTable
+from ..index.passage_table import PassageTable
 from ..index.prepared_query import microseconds
 from ..index.segments import Segments
 from ..raw import RawLog, TurnRows, instant
 from ..types.values import Fact, Turn
 from .queue import Jobs
 
+# Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
+# know which turns set standing instructions.
+WHOLE_TURNS = "whole turns"
 _PREFIX = "setting."  # of settings kept for code above the store, apart from the store's own
 
 
@@ -27,6 +31,7 @@ class Layers:
     db: Connection
     raw: RawLog
     facts: FactTable
+    passages: PassageTable
     segments: Segments
     edges: EdgeGraph
     jobs: Jobs
@@ -34,12 +39,27 @@ class Layers:
     @classmethod
     def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
         """Return the layers of an open file; `size` is the number of turns in a segment."""
-        return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), Jobs(db, clock))
+        return cls(
+            db,
+            RawLog(db),
+            FactTable(db),
+            PassageTable(db),
+            Segments(db, dimension, size),
+            EdgeGraph(db),
+            Jobs(db, clock),
+        )
 
-    def row(self, place: TurnRows, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> IndexRow:
-        """Return what the index keeps of a stored turn; `packed` is its quantized vector, None while it is pending."""
-        vector, scale = packed or (None, 0.0)
-        return IndexRow(document(turn), place.session, place.speaker, instant(turn.time), vector, scale, events(facts))
+    def rows(
+        self,
+        turn: Turn,
+        place: TurnRows,
+        facts: Sequence[Fact],
+        vectors: Sequence[Packed | None] | None,
+        count: int | None = None,
+    ) -> list[IndexRow]:
+        """Return what the index keeps of a turn; see `index_rows`."""
+        rows = index_rows(turn, place, facts, vectors, count)
+        return [replace(row, rules=False) for row in rows] if self.meta(WHOLE_TURNS) else rows
 
     def meta(self, key: str) -> str | None:
         """Return one of the store's own settings."""
@@ -77,6 +97,39 @@ class Layers:
         """
         for name in ("commits", *(["epoch"] if rewrote else []), *(["links"] if relinked else [])):
             self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))
+
+
+def index_rows(
+    turn: Turn,
+    place: TurnRows,
+    facts: Sequence[Fact],
+    vectors: Sequence[Packed | None] | None,
+    count: int | None = None,
+) -> list[IndexRow]:
+    """Return what the index keeps of a turn, one row a passage.
+
+    `vectors` are their quantized vectors, None while they are pending; `count` the number of rows that the turn is
+    stored in, None for one that is about to be stored.
+    """
+    found = documents(turn, count)
+    happens, rules = events(facts), sets_rule(turn)
+    return [
+        IndexRow(
+            document,
+            place.session,
+            place.speaker,
+            instant(turn.time),
+            place.seq,
+            part,
+            len(found),
+            ROLES.index(turn.role) if turn.role in ROLES else 0,
+            rules,
+            None if packed is None else packed[0],
+            0.0 if packed is None else packed[1],
+            happens,
+        )
+        for part, (document, packed) in enumerate(zip(found, vectors or [None] * len(found), strict=True))
+    ]
 
 
 def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:

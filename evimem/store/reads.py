@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ..edges import ranked
 from ..errors import DimensionMismatch
+from ..index.passages import parts_of, trimmed
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
@@ -34,18 +35,23 @@ def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
         resolved = resolve_query(query, layers.raw, layers.segments.dimension)
         if resolved is None:
             return ()
-        large = len(corpus) >= handle.ann.min_turns
+        large = len(corpus) >= handle.ann.min_rows
         index = handle.ann.nearest(corpus, handle.ann_origin()) if large else None
         found = rank(resolved, corpus, query.k, resolved.weights, index)
-        # A position counts from 0, a sequence number from 1.
-        seqs = [one.position + 1 for one in found]
-        adjacent = sorted({position + 1 for one in found for position in one.neighbours})
+        seqs = [one.turn for one in found]
+        adjacent = sorted({seq for one in found for seq in one.neighbours})
         turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(adjacent)
-        neighbours = [tuple(ids[position + 1] for position in one.neighbours) for one in found]
+        neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
+        places = [(int(corpus.part[one.position]), int(corpus.parts[one.position])) for one in found]
     return tuple(
-        Hit(turn, tuple(facts[seq]), one.score, one.parts, "search", near)
-        for seq, turn, one, near in zip(seqs, turns, found, neighbours, strict=True)
+        Hit(turn, tuple(facts[one.turn]), one.score, one.parts, "search", near, passage_span(turn, *place))
+        for turn, one, near, place in zip(turns, found, neighbours, places, strict=True)
     )
+
+
+def passage_span(turn: Turn, part: int, parts: int) -> tuple[int, int]:
+    """Return the characters of passage number `part`, from 0, of a turn that is stored in so many rows."""
+    return trimmed(turn.text, parts_of(turn.text, parts)[part])
 
 
 def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
@@ -96,7 +102,7 @@ def about(handle: StoreHandle, entity: str, limit: int) -> About:
 
 def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
     """Return the sequence numbers of the turns that hold every term of a name, ascending."""
-    return [position + 1 for position in handle.corpus().holding(terms(entity))]
+    return handle.corpus().holding(terms(entity))
 
 
 def roster(handle: StoreHandle) -> Roster:
@@ -112,7 +118,11 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None) -> t
         jobs = layers.jobs.due(kind, limit, reason)
         seqs = [seq for seq, _ in jobs]
         turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
-    return tuple(Job(turn, tuple(facts[seq]), attempts) for turn, (seq, attempts) in zip(turns, jobs, strict=True))
+        rows = layers.passages.of(seqs)
+    return tuple(
+        Job(turn, tuple(facts[seq]), attempts, rows[seq].count)
+        for turn, (seq, attempts) in zip(turns, jobs, strict=True)
+    )
 
 
 def setting(handle: StoreHandle, name: str) -> str | None:
@@ -167,10 +177,11 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         frozenset(at for name in query.names if (at := raw.speakers.number(name)) is not None),
         tuple((microseconds(t.start), microseconds(t.end)) for t in query.times if t.start and t.end),
         query.when,
+        query.recalls,
         None if query.before is None else microseconds(query.before),
         None if query.after is None else microseconds(query.after),
         speaker,
         session,
-        frozenset(seq - 1 for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
+        frozenset(seq for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
         BM25 if query.bare else WEIGHTS,
     )

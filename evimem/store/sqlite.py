@@ -14,7 +14,7 @@ from ..types.stored import About, Entry, Job, JobKind, Roster
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
 from . import check, maintenance, reads, statistics, writes
-from .ann import MIN_TURNS, AnnIndexCache
+from .ann import MIN_ROWS, AnnIndexCache
 from .backup import write_backup
 from .file_identity import check_identity
 from .handle import StoreHandle
@@ -39,7 +39,7 @@ class SqliteStore:
         busy_seconds: float = 5.0,
         owner: str | None = None,
         segment: int = SIZE,
-        index_from: int = MIN_TURNS,
+        index_from: int = MIN_ROWS,
     ) -> None:
         """Open or create a file.
 
@@ -167,12 +167,14 @@ class SqliteStore:
         """Build the vector index of a large memory; yield how many vectors at a time. Searches go on meanwhile."""
         return maintenance.index_vectors(self._handle)
 
-    def rebuild(self, extractor: Extractor, *, reread: bool = False) -> None:
+    def rebuild(
+        self, extractor: Extractor, *, reread: bool = False, progress: Callable[[int], None] = lambda turns: None
+    ) -> None:
         """Derive everything again from the turns in one transaction; missing vectors are queued.
 
         With `reread`, facts of other extractors are dropped, and extraction is queued again.
         """
-        maintenance.rebuild(self._handle, extractor, reread=reread)
+        maintenance.rebuild(self._handle, extractor, reread=reread, progress=progress)
 
     def check(self, extractor: Extractor, progress: Callable[[int], None] = lambda turns: None) -> tuple[str, ...]:
         """Return what is wrong with the file; see `check.problems`."""

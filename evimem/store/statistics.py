@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..db.schema import MIGRATIONS
 from ..types.reports import Health, Stats
 from .erase import UNFINISHED
-from .layers import Layers
+from .layers import WHOLE_TURNS, Layers
 
 
 def health(layers: Layers, problems: Sequence[str] = ()) -> Health:
@@ -18,6 +18,8 @@ def health(layers: Layers, problems: Sequence[str] = ()) -> Health:
         f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
         for kind, count, why in layers.jobs.retries()
     ]
+    if layers.meta(WHOLE_TURNS):
+        notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")
     if layers.meta(UNFINISHED):
         notes.append("forgotten bytes are still in the log, which another reader holds: a later write removes them")
     oldest, found = layers.jobs.oldest(), (*problems, *notes)

@@ -16,6 +16,7 @@ from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest
 from ..types.reports import AddReport, EraseReport, TurnStatus
 from ..types.stored import Entry, JobKind
+from ..types.vectors import Vectors
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
 from .handle import StoreHandle
@@ -44,7 +45,7 @@ def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False
             statuses.append(status)
         if written:
             _link(layers, written)
-            layers.segments.seal(written[-1][0])
+            layers.segments.seal(layers.passages.high_water)
             layers.count_commit()
     if written:
         handle.after_commit()
@@ -60,10 +61,12 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None
         known = [(seq, entry) for entry in entries if (seq := layers.raw.find(entry.turn.id)) is not None]
         for seq, entry in known:
             if kind == "vector":
-                layers.segments.set_vector(seq, pack(entry.vector))
+                _set_vectors(layers, seq, entry.vectors)
             elif kind == "extract":
                 layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
-                layers.segments.set_events(seq, events(layers.facts.of_turns([seq])[seq]))
+                happens = events(layers.facts.of_turns([seq])[seq])
+                for row in layers.passages.of([seq])[seq]:
+                    layers.segments.set_events(row, happens)
         relinked = kind != "vector" and _link(layers, known, now=kind == "link")
         layers.jobs.complete(kind, [seq for seq, _ in known])
         layers.count_commit(rewrote=kind != "link", relinked=relinked)
@@ -126,13 +129,23 @@ def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
     place = layers.raw.append(turn)
     seq = place.seq
     layers.facts.insert(seq, microseconds(turn.time), entry.facts)
-    packed = None if entry.vector is None else pack(entry.vector)
-    layers.segments.insert(seq, layers.row(place, turn, entry.facts, packed))
+    packed = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
+    rows = layers.rows(turn, place, entry.facts, packed)
+    for number, row in zip(layers.passages.assign(seq, len(rows)), rows, strict=True):
+        layers.segments.insert(number, row)
     for kind in entry.jobs:
         layers.jobs.enqueue(kind, [seq])
     if packed is None:
         layers.jobs.enqueue("vector", [seq])
     return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
+
+
+def _set_vectors(layers: Layers, seq: int, vectors: Vectors) -> None:
+    """Store the vectors of a turn's passages; skip a turn that was split anew since they were asked for."""
+    rows = layers.passages.of([seq])[seq]
+    if len(vectors) == rows.count:
+        for row, vector in zip(rows, vectors, strict=True):
+            layers.segments.set_vector(row, pack(vector))
 
 
 def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> bool:

@@ -22,14 +22,14 @@ class Entry:
     Attributes:
         turn: The turn.
         facts: Its facts.
-        vector: Its embedding, shape (dimension,), float32; None to queue it.
+        vectors: The embeddings of its passages, shape (passages, dimension), float32; None to queue them.
         fact_vectors: Those of its facts, shape (len(facts), dimension), float32; None to queue them.
         jobs: The jobs to queue for it.
     """
 
     turn: Turn
     facts: tuple[Fact, ...] = ()
-    vector: Any = None
+    vectors: Any = None
     fact_vectors: Any = None
     jobs: tuple[JobKind, ...] = ()
 
@@ -55,8 +55,9 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A queued job: a turn with its facts, and how often the job has failed."""
+    """A queued job: a turn with its facts, how often the job has failed, and in how many rows the turn is indexed."""
 
     turn: Turn
     facts: tuple[Fact, ...]
     attempts: int
+    rows: int

@@ -151,6 +151,7 @@ class Query:
         names: Hint: speakers of this memory that the question names.
         times: Hint: intervals that the question mentions.
         when: Hint: whether the question asks for a time.
+        recalls: Hint: whether it recalls what was said or done, and asks for no advice.
         bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
     """
 
@@ -165,6 +166,7 @@ class Query:
     names: tuple[str, ...] = ()
     times: tuple[TimeSpan, ...] = ()
     when: bool = False
+    recalls: bool = False
     bare: bool = False
 
 
@@ -172,12 +174,14 @@ class Query:
 class Hints:
     """What a question says about where to look: priors of a search, never filters.
 
-    `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or duration.
+    `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or duration,
+    `recalls` whether it recalls what was said or done.
     """
 
     names: tuple[str, ...] = ()
     times: tuple[TimeSpan, ...] = ()
     when: bool = False
+    recalls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +195,12 @@ class Hit:
             the query; measured between -0.1 and 1.1, neither bounded nor a probability, and comparable only with the
             other hits of the same query. Of an edge: its weight times the discount of its seed's rank, above 0 to 1.
         parts: The summands of `score` by name: of a search among others "words" (BM25), "related", "meaning" (cosine),
-            "speaker", "date", "when" and "asks" (a penalty, at most 0); zero parts are left out.
+            "speaker", "date", "when", and of long turns and chats with an assistant "passages", "user" and "rule";
+            "asks" and "passages" are penalties, at most 0. Zero parts are left out.
         path: How it was found: "search", "edge:<kind>" or "keyword".
         neighbours: Ids of the turns next to it in the dialogue whose words or vectors count in its score.
+        span: The passage that was found: a half-open range of characters of the turn's text; of a short turn all of
+            it. None of an edge.
     """
 
     turn: Turn
@@ -202,6 +209,7 @@ class Hit:
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
     path: str = "search"
     neighbours: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

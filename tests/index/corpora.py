@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ WORDS = ("tea", "piano", "instrument", "boat", "river", "cake", "letter", "garde
 
 @dataclass(frozen=True)
 class Said:
-    """A turn of a test: the words that it states and asks, and its position."""
+    """A passage of a test: the words that it states and asks, and its place. One with a `part` continues a turn."""
 
     stated: tuple[str, ...]
     asked: tuple[str, ...] = ()
@@ -29,9 +29,13 @@ class Said:
     seed: int | None = 0
     events: tuple[tuple[int, int], ...] = ()
     temporal: bool = False
+    part: int = 0
+    parts: int = 1
+    role: int = 0
+    rules: bool = False
 
 
-def row(said: Said) -> IndexRow:
+def row(said: Said, turn: int) -> IndexRow:
     counts = {
         word: packed(said.stated.count(word), said.asked.count(word)) for word in sorted({*said.stated, *said.asked})
     }
@@ -39,14 +43,26 @@ def row(said: Said) -> IndexRow:
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)
     vector, scale = (None, 0.0) if said.seed is None else _vector(said.seed)
-    return IndexRow(document, said.session, said.speaker, said.time, vector, scale, said.events)
+    place = (said.session, said.speaker, said.time, turn, said.part, said.parts, said.role, said.rules)
+    return IndexRow(document, *place, vector, scale, said.events)
+
+
+def append(corpus: Corpus, said: Said) -> int:
+    """Append a passage: of the newest turn, or of the next one."""
+    newest = int(corpus.turn[-1]) if len(corpus) else 0
+    return corpus.append(row(said, newest if said.part else newest + 1))
 
 
 def corpus_of(turns: Iterable[Said]) -> Corpus:
     corpus = Corpus(DIMENSION)
     for said in turns:
-        corpus.append(row(said))
+        append(corpus, said)
     return corpus
+
+
+def first_rows(turns: Sequence[Said]) -> list[int]:
+    """The positions at which turns begin."""
+    return [position for position, said in enumerate(turns) if said.part == 0]
 
 
 def _vector(seed: int) -> tuple[np.ndarray, float]:
@@ -70,8 +86,24 @@ turns = st.builds(
     seed=st.none() | st.integers(0, 3),
     events=st.lists(_interval, max_size=2).map(tuple),
     temporal=st.booleans(),
+    role=st.sampled_from((0, 0, 0, 1)),
+    rules=st.booleans(),
 )
-corpora = st.lists(turns, min_size=1, max_size=24)
+corpora = st.lists(turns, min_size=1, max_size=24)  # a passage each
+_further = st.tuples(_words, _words, st.none() | st.integers(0, 3), st.booleans())
+
+
+def _split(turn: Said, further: list[tuple[tuple[str, ...], tuple[str, ...], int | None, bool]]) -> list[Said]:
+    texts = [(turn.stated, turn.asked, turn.seed, turn.temporal), *further]
+    return [
+        replace(turn, stated=stated, asked=asked, seed=seed, temporal=temporal, part=part, parts=len(texts))
+        for part, (stated, asked, seed, temporal) in enumerate(texts)
+    ]
+
+
+passages = st.lists(st.builds(_split, turns, st.lists(_further, max_size=2)), min_size=1, max_size=14).map(
+    lambda split: [said for turn in split for said in turn]
+)
 questions = st.builds(
     IndexQuery,
     text=st.lists(st.sampled_from((*WORDS, "instruments", "sailing")), max_size=4).map(" ".join),
@@ -79,9 +111,10 @@ questions = st.builds(
     names=st.frozensets(st.integers(0, 2), max_size=2),
     times=st.lists(_interval, max_size=2).map(tuple),
     when=st.booleans(),
+    recalls=st.booleans(),
     before=st.none() | st.integers(0, 40),
     after=st.none() | st.integers(0, 40),
     speaker=st.none() | st.integers(0, 2),
     session=st.none() | st.integers(0, 2),
-    exclude=st.frozensets(st.integers(0, 24), max_size=3),
+    exclude=st.frozensets(st.integers(1, 25), max_size=3),
 )

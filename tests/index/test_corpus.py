@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch
-from evimem.index.corpus import Block, Corpus
+from evimem.index.corpus import COLUMNS, Block, Corpus
 from evimem.index.dialogue_order import NONE
 from evimem.index.postings import NO_POSTING, Posting, RecentPostings
 from evimem.index.prepared_query import IndexQuery
 from evimem.index.ranking import rank
 
-from .corpora import DIMENSION, Said, corpora, corpus_of, questions, row
+from .corpora import DIMENSION, Said, append, corpora, corpus_of, passages, questions, row
 
 
 class Sealed:
@@ -34,8 +34,11 @@ def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
     for position in dead & set(range(len(turns))):
         corpus.forget(position)
     events = {position: corpus.events(position) for position in range(len(turns)) if corpus.events(position)}
-    columns = (corpus.session, corpus.speaker, corpus.time, corpus.length, corpus.asks, corpus.temporal)
-    block = Block(corpus.alive, *columns, corpus.vectors, corpus.scale, events)
+    columns = np.zeros(len(corpus), COLUMNS)
+    for name in COLUMNS.names or ():
+        columns[name] = getattr(corpus, name)
+    columns[~corpus.alive] = 0  # as a store keeps them
+    block = Block(columns, corpus.vectors, corpus.scale, events)
     loaded = Corpus(DIMENSION, Sealed(corpus, {word for said in turns for word in (*said.stated, *said.asked)}))
     loaded.load(block)
     return loaded
@@ -65,7 +68,7 @@ def test_dialogue_is_linked_in_order_of_time_then_arrival(turns: list[Said], gon
 def test_turns_can_be_forgotten_between_arrivals(turns: list[Said], drop: list[bool]) -> None:
     corpus = Corpus(DIMENSION)
     for index, said in enumerate(turns):
-        corpus.append(row(said))
+        append(corpus, said)
         if drop[index]:
             corpus.forget(index // 2)
     for session in range(3):
@@ -73,23 +76,25 @@ def test_turns_can_be_forgotten_between_arrivals(turns: list[Said], drop: list[b
         assert chain(corpus, session) == sorted(members, key=lambda i: (turns[i].time, i))
 
 
-@given(corpora, corpora, questions, st.frozensets(st.integers(0, 23), max_size=3))
+@given(passages, passages, questions, st.frozensets(st.integers(0, 23), max_size=3))
 def test_a_loaded_corpus_goes_on_like_the_one_it_was_written_from(
     old: list[Said], new: list[Said], question: IndexQuery, dead: frozenset[int]
 ) -> None:
     corpus, loaded = corpus_of(old), sealed(old, dead)
     for position in dead & set(range(len(old))):
         corpus.forget(position)
+    turn = int(corpus.turn[-1])
     for said in new:
-        corpus.append(row(said))
-        loaded.append(row(said))
+        turn += said.part == 0
+        corpus.append(row(said, turn))
+        loaded.append(row(said, turn))
     assert rank(question, loaded, 9) == rank(question, corpus, 9)
 
 
 def test_a_hole_is_a_position_that_no_path_reaches() -> None:
     corpus = Corpus(DIMENSION)
     corpus.hole()
-    corpus.append(row(Said(("tea",), time=2)))
+    append(corpus, Said(("tea",), time=2))
     assert [one.position for one in rank(IndexQuery("tea"), corpus, 5)] == [1]
     assert (corpus.turns, len(corpus), chain(corpus, 0)) == (1, 2, [1])
 
@@ -112,13 +117,13 @@ def test_the_idf_of_a_term_is_never_negative_and_falls_with_its_turns() -> None:
 
 def test_a_vector_of_another_width_is_refused() -> None:
     with pytest.raises(DimensionMismatch):
-        Corpus(DIMENSION + 1).append(row(Said(("tea",))))
+        append(Corpus(DIMENSION + 1), Said(("tea",)))
 
 
 def test_blocks_are_loaded_before_any_append() -> None:
     corpus = corpus_of([Said(("tea",))])
     with pytest.raises(ValueError, match="holds 1 positions already"):
-        corpus.load(Block(*(np.zeros(0),) * 7, np.zeros((0, DIMENSION), np.int8), np.zeros(0)))  # type: ignore[arg-type]
+        corpus.load(Block(np.zeros(0, COLUMNS), np.zeros((0, DIMENSION), np.int8), np.zeros(0, np.float32)))
 
 
 def test_recent_postings_are_read_once_while_they_fit() -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.index.document import document, embedding_text
+from evimem.index.document import Document, documents, embedding_texts, sets_rule
 from evimem.text.terms import terms
 from evimem.types.values import Turn
 
 
 def said(text: str, caption: str | None = None) -> Turn:
     return Turn("1", "s", "Mira", text, datetime(2024, 3, 12), caption)
+
+
+def document(turn: Turn) -> Document:
+    (found,) = documents(turn, count=1)
+    return found
 
 
 def test_words_of_questions_and_of_statements_are_counted_apart() -> None:
@@ -43,8 +49,8 @@ def test_a_turn_that_speaks_of_time_says_so() -> None:
 
 
 def test_the_embedded_text_says_who_speaks_and_what_is_seen() -> None:
-    assert embedding_text(said("Look!", caption="a boat")) == "Mira: Look! a boat"
-    assert embedding_text(said("Look!")) == "Mira: Look!"
+    assert embedding_texts(said("Look!", caption="a boat")) == ("Mira: Look! a boat",)
+    assert embedding_texts(said("Look!")) == ("Mira: Look!",)
 
 
 @given(st.text(max_size=200), st.none() | st.text(max_size=40))
@@ -53,3 +59,23 @@ def test_every_term_of_a_turn_is_in_its_document(text: str, caption: str | None)
     assert set(found.terms) == {*terms(text), *terms(caption or ""), "mira"}
     assert 0 <= found.asks <= 1
     assert found.length == 1 + len(terms(text)) + len(terms(caption or ""))
+
+
+def test_each_passage_has_its_words_the_speakers_name_and_the_last_one_the_caption() -> None:
+    text = "The boat is old. " * 40
+    turn = said(text, caption="a river")
+    found, texts = documents(turn), embedding_texts(turn)
+    assert len(found) == len(texts) > 1
+    assert all("mira" in one.terms and "boat" in one.terms for one in found)
+    assert ["river" in one.terms for one in found] == [False] * (len(found) - 1) + [True]
+    assert [text.endswith("a river") for text in texts] == [False] * (len(found) - 1) + [True]
+    assert len(documents(turn, count=1)) == len(embedding_texts(turn, count=1)) == 1
+
+
+def test_a_users_standing_instruction_is_recognized() -> None:
+    rule = Turn("1", "s", "user", "Thanks! Always give me metric units.", datetime(2024, 3, 12), role="user")
+    assert sets_rule(rule)
+    assert sets_rule(replace(rule, text="From now on, call me Kit."))
+    assert not sets_rule(replace(rule, role="assistant"))
+    assert not sets_rule(replace(rule, text="I always give up too early."))
+    assert not sets_rule(replace(rule, text=rule.text + " x" * 500))

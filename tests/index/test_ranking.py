@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 
@@ -11,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.index.candidates import SearchEffort
-from evimem.index.corpus import Corpus
+from evimem.index.corpus import ASSISTANT, Corpus
 from evimem.index.exhaustive import rank_all
 from evimem.index.prepared_query import IndexQuery, Ranked, prepare
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS
 from evimem.types.vectors import Neighbours
 
-from .corpora import Said, corpora, corpus_of, direction, questions, row
+from .corpora import Said, append, corpora, corpus_of, direction, passages, questions, row
 
 CANDIDATES = SearchEffort(whole=0)
 
@@ -31,31 +32,33 @@ def scores(found: list[Ranked]) -> list[tuple[int, float]]:
     return [(one.position, one.score) for one in found]
 
 
-@given(corpora, questions, st.integers(1, 8))
+@given(passages, questions, st.integers(1, 8))
 def test_the_fast_ranking_is_the_slow_one_to_the_bit(turns: list[Said], question: IndexQuery, k: int) -> None:
     corpus = corpus_of(turns)
     assert rank(question, corpus, k) == rank_all(question, corpus, k)
 
 
-@given(corpora, questions, st.integers(1, 8))
+@given(passages, questions, st.integers(1, 8))
 def test_a_filtered_ranking_is_what_the_filter_leaves_of_the_whole_one(
     turns: list[Said], question: IndexQuery, k: int
 ) -> None:
     corpus = corpus_of(turns)
     whole = rank_all(unfiltered(question), corpus, len(turns))
-    let_through = {one.position for one in rank_all(question, corpus, len(turns))}
-    assert rank(question, corpus, k) == [one for one in whole if one.position in let_through][:k]
+    let_through = {one.turn for one in rank_all(question, corpus, len(turns))}
+    assert rank(question, corpus, k) == [one for one in whole if one.turn in let_through][:k]
 
 
-@given(corpora, questions, st.integers(1, 30))
+@given(passages, questions, st.integers(1, 30))
 def test_candidates_are_distinct_eligible_and_as_many_as_asked_for(
     turns: list[Said], question: IndexQuery, k: int
 ) -> None:
     corpus = corpus_of(turns)
-    eligible = {one.position for one in rank_all(question, corpus, len(turns))}
-    found = [one.position for one in rank(question, corpus, k, effort=CANDIDATES)]
-    assert len(found) == len(set(found)) == min(k, len(eligible))
-    assert set(found) <= eligible
+    eligible = {one.turn for one in rank_all(question, corpus, len(turns))}
+    few = SearchEffort(whole=0, seeds=2, nearest=1, kept=2, final=2)
+    for effort in (CANDIDATES, few):
+        found = [one.turn for one in rank(question, corpus, k, effort=effort)]
+        assert len(found) == len(set(found)) == min(k, len(eligible))
+        assert set(found) <= eligible
 
 
 @given(corpora, questions)
@@ -66,12 +69,14 @@ def test_a_candidate_scores_what_it_scores_among_all(turns: list[Said], question
     assert all(whole[one.position] == one for one in rank(question, corpus, 1, effort=few))
 
 
-@given(corpora, questions)
+@given(passages, questions)
 def test_parts_sum_to_the_score_and_neighbours_are_of_the_session(turns: list[Said], question: IndexQuery) -> None:
     corpus = corpus_of(turns)
     for one in rank(question, corpus, 5):
         assert sum(one.parts.values()) == pytest.approx(one.score, abs=1e-12)
-        assert {int(corpus.session[place]) for place in one.neighbours} <= {int(corpus.session[one.position])}
+        around = corpus.rows_of(one.neighbours)
+        assert set(corpus.session[around].tolist()) <= {int(corpus.session[one.position])}
+        assert one.turn == corpus.turn[one.position] not in one.neighbours
 
 
 @given(corpora, questions, st.randoms(use_true_random=False))
@@ -95,33 +100,34 @@ def interleaved(turns: list[Said], chance: random.Random) -> list[int]:
     return order
 
 
-@given(corpora, questions, st.sets(st.integers(0, 23), max_size=6))
+@given(passages, questions, st.sets(st.integers(1, 14), max_size=6))
 def test_forgetting_leaves_what_was_never_there(turns: list[Said], question: IndexQuery, gone: set[int]) -> None:
     question = replace(question, exclude=frozenset())
     corpus = corpus_of(turns)
     rank(question, corpus, 3)  # what a search remembers must not survive either
-    for position in gone & set(range(len(turns))):
+    rows = corpus.rows_of(gone).tolist()
+    for position in rows:
         corpus.forget(position)
-    left = [position for position in range(len(turns)) if position not in gone]
+    left = [position for position in range(len(turns)) if position not in rows]
     fresh = rank(question, corpus_of([turns[position] for position in left]), len(turns))
     assert scores(rank(question, corpus, len(turns))) == [(left[place], score) for place, score in scores(fresh)]
 
 
-@given(corpora, questions, st.integers(0, 23))
+@given(passages, questions, st.integers(0, 23))
 def test_a_search_between_two_turns_changes_no_later_one(turns: list[Said], question: IndexQuery, pause: int) -> None:
     corpus = corpus_of(turns[:pause])
     rank(question, corpus, 3)
     for said in turns[pause:]:
-        corpus.append(row(said))
+        append(corpus, said)
     assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
 
 
-@given(corpora, questions)
+@given(passages, questions)
 def test_a_vector_that_comes_late_counts_as_if_it_came_with_its_turn(turns: list[Said], question: IndexQuery) -> None:
     corpus = corpus_of(replace(said, seed=None) for said in turns)
     rank(question, corpus, 3)
     for position, said in enumerate(turns):
-        whole = row(said)
+        whole = row(said, 1)
         if whole.vector is not None:
             corpus.set_vector(position, whole.vector, whole.scale)
     assert rank(question, corpus, 9) == rank(question, corpus_of(turns), 9)
@@ -142,7 +148,7 @@ def test_a_neighbour_that_comes_later_changes_what_was_remembered() -> None:
     corpus = corpus_of([Said((), seed=1, time=1)])
     question = IndexQuery("", direction(2))
     before = rank(question, corpus, 1)
-    corpus.append(row(Said((), seed=2, speaker=1, time=2)))
+    append(corpus, Said((), seed=2, speaker=1, time=2))
     assert {one.position: one.score for one in rank(question, corpus, 2)}[0] != before[0].score
     assert rank(question, corpus, 2) == rank_all(question, corpus, 2)
 
@@ -173,7 +179,7 @@ def test_the_answer_after_a_question_is_found_by_the_questions_words() -> None:
     found = rank(IndexQuery("garden river"), corpus, 3)
     assert [one.position for one in found] == [1, 0, 2]
     assert found[0].parts["words"] > 0
-    assert found[0].neighbours == (0,)
+    assert found[0].neighbours == (1,)
 
 
 def test_a_kind_asked_for_finds_its_instance() -> None:
@@ -287,3 +293,45 @@ def test_the_named_speaker_counts_more_where_the_other_talks_ten_times_as_much()
 def test_two_names_prefer_neither_speaker() -> None:
     corpus = corpus_of([Said(("tea",), speaker=0), Said(("tea",), speaker=1)])
     assert "speaker" not in rank(IndexQuery("tea", names=frozenset({0, 1})), corpus, 2)[0].parts
+
+
+def test_a_turn_is_found_once_by_its_best_passage() -> None:
+    corpus = corpus_of(
+        [Said(("cake",), parts=2), Said(("tea",), part=1, parts=2), Said(("tea", "boat", "letter"), session=1)]
+    )
+    found = rank(IndexQuery("tea"), corpus, 5)
+    assert [(one.turn, one.position) for one in found] == [(1, 1), (2, 2)]
+
+
+def test_a_turn_of_many_passages_pays_for_its_many_chances() -> None:
+    many = [Said(("tea",), part=part, parts=9) for part in range(9)]
+    corpus = corpus_of([*many, Said(("tea",), session=1)])
+    found = {one.turn: one for one in rank(IndexQuery("tea"), corpus, 5)}
+    assert found[1].parts["passages"] == pytest.approx(-WEIGHTS.tickets * math.log(9))
+    assert "passages" not in found[2].parts
+
+
+def test_of_a_long_question_most_words_tell() -> None:
+    asked = ("tea", "cake", "boat", "river", "letter", "garden", "choir", "piano", "tea", "cake", "boat", "river")
+    corpus = corpus_of([Said((), asked, session=0), Said((), asked[:3], session=1)])
+    found = {one.turn: one.parts["asks"] for one in rank(IndexQuery("tea"), corpus, 5)}
+    assert found[1] == pytest.approx(-WEIGHTS.asks * WEIGHTS.questions / 12)
+    assert found[2] == -WEIGHTS.asks
+
+
+def test_where_an_assistant_speaks_people_tell_it_things_while_they_ask() -> None:
+    corpus = corpus_of([Said((), ("tea", "cake"), session=0), Said(("boat",), role=ASSISTANT, session=1)])
+    assert {one.turn: one.parts for one in rank(IndexQuery("tea"), corpus, 5)}[1]["asks"] == -WEIGHTS.asks / 2
+
+
+def test_a_users_words_rank_before_an_assistants_unless_one_speaker_is_named() -> None:
+    corpus = corpus_of([Said(("tea",), role=ASSISTANT, speaker=1, session=0), Said(("tea",), speaker=0, session=1)])
+    assert [one.turn for one in rank(IndexQuery("tea"), corpus, 5)] == [2, 1]
+    assert [one.turn for one in rank(IndexQuery("tea", names=frozenset({1})), corpus, 5)] == [1, 2]
+
+
+def test_a_standing_instruction_counts_for_new_requests_only() -> None:
+    corpus = corpus_of([Said((), role=ASSISTANT), Said(("cake",), rules=True, session=1)])
+    for recalls in (False, True):
+        parts = {one.turn: one.parts for one in rank(IndexQuery("tea", recalls=recalls), corpus, 5)}
+        assert ("rule" in parts[2]) is not recalls

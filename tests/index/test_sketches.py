@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evimem.embedding.quantize import pack
 from evimem.index import sketches
-from evimem.index.corpus import Block, Corpus, IndexRow
+from evimem.index.corpus import COLUMNS, Block, Corpus, IndexRow
 from evimem.index.document import Document
 
 from .corpora import Said, corpus_of
@@ -21,6 +21,9 @@ Vectors = NDArray[np.float32]
 
 def unit(rows: Vectors) -> Vectors:
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+EMPTY = Document({}, 0, 0.0, temporal=False)
 
 
 def topical(count: int, seed: int) -> Vectors:
@@ -34,15 +37,12 @@ def topical(count: int, seed: int) -> Vectors:
 def filled(vectors: Vectors) -> Corpus:
     corpus = Corpus(DIMENSION)
     count = len(vectors)
-    zeros = np.zeros(count, np.int64)
+    columns = np.zeros(count, COLUMNS)
+    columns["alive"], columns["parts"], columns["time"] = True, 1, np.arange(count)
+    columns["turn"] = np.arange(1, count + 1)
     packed = [pack(vector) for vector in vectors]
-    corpus.load(
-        Block(
-            np.ones(count, np.bool_), zeros.astype(np.int32), zeros.astype(np.int32), np.arange(count), zeros,
-            zeros.astype(np.float32), zeros.astype(np.bool_), np.stack([row for row, _ in packed]),
-            np.array([scale for _, scale in packed], np.float32),
-        )
-    )  # fmt: skip
+    scales = np.array([scale for _, scale in packed], np.float32)
+    corpus.load(Block(columns, np.stack([row for row, _ in packed]), scales))
     return corpus
 
 
@@ -104,7 +104,8 @@ def check_bit_by_bit(changed: list[int], first: int) -> None:
     found(bit_by_bit)
     for row in vectors[first:]:
         vector, scale = pack(row)
-        bit_by_bit.append(IndexRow(Document({}, 0, 0.0, temporal=False), 0, 0, len(bit_by_bit), vector, scale))
+        at = len(bit_by_bit)
+        bit_by_bit.append(IndexRow(EMPTY, 0, 0, at, at + 1, vector=vector, scale=scale))
     for position in changed:
         bit_by_bit.set_vector(position, *pack(others[position]))
         found(bit_by_bit)

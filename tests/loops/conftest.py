@@ -12,7 +12,7 @@ import pytest
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
 from evimem.flow import Effect, Embed, Flow, StoreCall, call, run
-from evimem.index.document import embedding_text
+from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
@@ -79,7 +79,7 @@ def world() -> Callable[[Sequence[Turn]], World]:
     def build(turns: Sequence[Turn]) -> World:
         store = MemoryStore(EMBEDDER.name, EMBEDDER.dimension)
         extractor = RuleExtractor()
-        vectors = EMBEDDER.embed([embedding_text(t) for t in turns])
+        vectors = [EMBEDDER.embed(embedding_texts(t)) for t in turns]
         store.write([Entry(t, extractor.extract(t), v) for t, v in zip(turns, vectors, strict=True)])
         return World(store)
 

@@ -104,7 +104,7 @@ def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(
 
 DAMAGE = {
     "documents are gone": "DELETE FROM document",
-    "a document is gone": "DELETE FROM document WHERE seq = (SELECT max(seq) FROM document)",
+    "a document is gone": "DELETE FROM document WHERE row = (SELECT max(row) FROM document)",
     "a document has other words": """UPDATE document SET terms = '{"zebra":1}'""",
     "columns are zero": "UPDATE segment SET columns = zeroblob(length(columns)) WHERE number = 1",
     "dates are gone": "UPDATE segment SET events = '{}'",

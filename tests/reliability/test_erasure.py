@@ -15,7 +15,7 @@ from evimem import EraseReport, InvalidQuery, Memory, MemoryPool, Turn
 from evimem.doors.operations import Core
 from evimem.doors.pool import key_of
 from evimem.embedding import StaticEmbedder
-from evimem.index.document import embedding_text
+from evimem.index.document import embedding_texts
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 
@@ -53,7 +53,7 @@ def plain(number: int, random: Random) -> Turn:
 def needles() -> Needles:
     """Every form of what the secret turns hold."""
     found = {f"{canary} {name}": form for canary in (*CANARIES, SECRET) for name, form in forms(canary).items()}
-    texts = [embedding_text(secret(number)) for number in range(2)]
+    texts = [text for number in range(2) for text in embedding_texts(secret(number))]
     for number, vector in enumerate(EMBEDDER.embed(texts)):
         found |= {f"vector {number} {name}": form for name, form in vector_forms(vector).items()}
     return found

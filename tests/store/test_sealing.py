@@ -15,15 +15,27 @@ from evimem import Memory, Turn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.examples import load_example
-from evimem.index.document import document
+from evimem.index.document import documents
+from evimem.index.passages import passages
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry
 
-TURNS = load_example("friends")
+
+def some_long(turns: list[Turn]) -> list[Turn]:
+    """The same turns, every twentieth with the text of the next dozen besides its own: several passages."""
+    return [
+        replace(turn, text=" ".join(other.text for other in turns[at : at + 12])) if at % 20 == 5 else turn
+        for at, turn in enumerate(turns)
+    ]
+
+
+TURNS = some_long(list(load_example("friends")))
+ROWS = sum(len(passages(turn.text)) for turn in TURNS)
 QUESTIONS = ["Where does Mira live now?", "Which instrument does she play?", "What happened last summer?", "boat"]
 # Everything that is derived, by the turn it belongs to: row numbers differ with history, content must not.
 DERIVED = {
-    "document": "SELECT id, columns, events, terms, vector, scale FROM document JOIN turn USING (seq) ORDER BY id",
+    "passage": "SELECT id, first, count FROM passage JOIN turn USING (seq) ORDER BY id",
+    "document": "SELECT * FROM document ORDER BY row",
     "segment": "SELECT * FROM segment ORDER BY number",
     "posting": "SELECT * FROM posting ORDER BY term, number",
     "fact": "SELECT id, subject, predicate, object, event_start, span_start, topic, replaced_by FROM fact ORDER BY id",
@@ -54,7 +66,7 @@ def test_sealing_does_not_change_results(tmp_path: Path) -> None:
             memory.extend(TURNS)
         expected = found(whole)
         assert found(sealed) == expected
-        assert sealed._core.store._handle.db.value("SELECT count(*) FROM segment") == len(TURNS) // 64
+        assert sealed._core.store._handle.db.value("SELECT count(*) FROM segment") == ROWS // 64
     with opened(tmp_path / "sealed.evimem") as again:
         assert found(again) == expected
         assert again.check().problems == ()
@@ -78,21 +90,34 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, seg
                 memory.extend([turn])
             grown = store._handle.corpus()
         for turn in (*TURNS[100:110], TURNS[-2]):
-            position = store._handle.layers.raw.find(turn.id) - 1
+            rows = grown.rows_of([store._handle.layers.raw.find(turn.id)])
             memory.forget(turns=[turn.id])
-            grown.forget(position)
+            for position in rows.tolist():
+                grown.forget(position)
         read = store._handle.corpus()
         assert read is not grown
         for name in ("alive", "scale", "vectors", "event_start", "event_end"):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[grown.alive]), name
-        for name in ("session", "speaker", "time", "length", "asks", "temporal"):
+        for name in (
+            "session",
+            "speaker",
+            "time",
+            "turn",
+            "part",
+            "parts",
+            "role",
+            "rules",
+            "length",
+            "asks",
+            "temporal",
+        ):
             assert np.array_equal(getattr(read, name)[read.alive], getattr(grown, name)[read.alive]), name
         assert np.array_equal(read.dialogue.before.values, grown.dialogue.before.values)
         assert np.array_equal(read.dialogue.after.values, grown.dialogue.after.values)
         assert [read.events(at) for at in np.flatnonzero(read.alive)] == [
             grown.events(at) for at in np.flatnonzero(read.alive)
         ]
-        for term in {term for turn in TURNS for term in document(turn).terms}:
+        for term in {term for turn in TURNS for document in documents(turn) for term in document.terms}:
             assert [part.tolist() for part in astuple(read.posting(term))] == [
                 part.tolist() for part in astuple(grown.posting(term))
             ], term
@@ -107,7 +132,7 @@ def test_a_rebuild_gives_the_same_rows_and_results(tmp_path: Path) -> None:
         assert (derived(memory), found(memory)) == before
 
 
-@pytest.mark.parametrize("table", ["fact", "document", "segment", "posting", "edge"])
+@pytest.mark.parametrize("table", ["fact", "passage", "document", "segment", "posting", "edge"])
 def test_a_lost_table_is_noticed_and_derived_again(tmp_path: Path, table: str) -> None:
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)

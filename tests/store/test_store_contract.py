@@ -227,7 +227,7 @@ def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]
     assert [(job.turn.id, job.attempts) for job in store.due("vector", 9, "in batch 7")] == [("b", 0)]
-    store.settle("vector", [Entry(DIALOGUE[1], vector=EMBEDDER.embed(["x"])[0])])
+    store.settle("vector", [Entry(DIALOGUE[1], vectors=EMBEDDER.embed(["x"]))])
     assert store.due("vector", 9, "in batch 7") == ()
 
 

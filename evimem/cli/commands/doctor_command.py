@@ -46,7 +46,8 @@ def _checked(memory: Memory, screen: Screen, *, repair: bool) -> Health:
     if not (repair and health.problems):
         return health
     try:
-        memory.rebuild()
+        with screen.progress("repairing", "turns read", total // 2) as progress:
+            memory.rebuild(progress=progress)
     except StoreCorrupt as error:
         screen.note(f"nothing was repaired: {error}")
         return health

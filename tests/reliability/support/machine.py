@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from evimem import ModelError, TurnConflict
-from evimem.index.document import document
+from evimem.index.document import documents
 from evimem.llm.extract_facts import may_state_facts
 from evimem.store.reads import seqs_naming
 from evimem.testing import WordEmbedder
@@ -126,7 +126,8 @@ class Machine(Pools, RuleBasedStateMachine):
     def search_a_word(self, number: int) -> None:
         user, random = self.user(number)
         model, token = self.models[user], random.choice(TOKENS)
-        having = {name for name, turn in model.items() if set(terms(token)) & document(turn).terms.keys()}
+        wanted = set(terms(token))
+        having = {name for name, turn in model.items() if any(wanted & row.terms.keys() for row in documents(turn))}
         for pool in self.pools:
             with pool.open(user) as memory:
                 hits = memory.search(token, k=MOST)

@@ -1,0 +1,69 @@
+"""How a long turn is cut into passages."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.index.passages import LONGEST, MOST, WHOLE, WORDS, parts_of, passages, trimmed
+
+PIECES = ["boat ", "The end. ", "so? ", "...\n", "\u4eca\u5929", "x" * 200]
+LONG = "The boat is old and the river is wide. " * 40
+texts = st.one_of(
+    st.text(max_size=2_000),
+    st.lists(st.sampled_from(PIECES), max_size=400).map("".join),
+)
+
+
+@given(texts)
+def test_passages_tile_the_text(text: str) -> None:
+    found = passages(text)
+    assert found[0][0] == 0
+    assert found[-1][1] == len(text)
+    assert all(first[1] == second[0] for first, second in pairwise(found))
+    assert 1 <= len(found) <= MOST
+    assert len(found) == 1 or all(start < end for start, end in found)
+
+
+def test_a_short_turn_is_one_passage() -> None:
+    assert passages("a. " * (WHOLE // 3)) == ((0, WHOLE),)
+
+
+def test_sentences_are_packed_whole() -> None:
+    found = [LONG[start:end] for start, end in passages(LONG)]
+    assert len(found) > 1
+    assert all(text.strip().startswith("The boat") and text.strip().endswith("wide.") for text in found)
+    assert all(len(text.split()) <= WORDS for text in found)
+
+
+def test_a_sentence_without_end_is_cut() -> None:
+    found = passages("word " * 1_000)
+    assert all(text <= WORDS for text in (len(("word " * 1_000)[start:end].split()) for start, end in found))
+
+
+def test_a_long_sentence_that_is_not_too_long_stays_whole() -> None:
+    sentence = "word " * (LONGEST - 1) + "end. "
+    text = "Before. " * 20 + sentence + "After. " * 20
+    assert text[slice(*passages(text)[1])].strip() == sentence.strip()
+
+
+def test_text_without_spaces_is_cut_by_characters() -> None:
+    assert max(end - start for start, end in passages("\u4eca" * 10_000)) <= WORDS * 8
+
+
+@pytest.mark.parametrize("text", ["a. " * 200_000, "word " * 200_000, "\n" * 600_000, "x" * 600_000])
+def test_the_longest_turn_has_a_bounded_number_of_passages(text: str) -> None:
+    assert len(passages(text)) <= MOST
+
+
+def test_a_turn_in_one_row_is_one_passage_however_long() -> None:
+    assert parts_of(LONG, 1) == ((0, len(LONG)),)
+    assert parts_of(LONG, None) == parts_of(LONG, 7) == passages(LONG)
+
+
+def test_space_around_a_passage_is_left_out() -> None:
+    assert trimmed("  a b \n", (0, 7)) == (2, 5)
+    assert trimmed("   ", (0, 3)) == (3, 3)

@@ -1,0 +1,61 @@
+"""Memories written by earlier versions open, answer as before, and gain what is new by a rebuild."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from .test_sealing import TURNS, derived, found, opened
+
+# Sixty turns in segments of 16, five of them long; the fourth and the fifty-first were forgotten.
+VERSION_1 = Path(__file__).parent / "data" / "version_1.evimem.gz"
+KEPT = [turn for at, turn in enumerate(TURNS[:60]) if at not in (3, 50)]
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "old.evimem"
+    path.write_bytes(gzip.decompress(VERSION_1.read_bytes()))
+    return path
+
+
+def test_an_older_memory_opens_whole_and_says_what_a_rebuild_would_give(old: Path) -> None:
+    with opened(old) as memory:
+        assert [turn.text for turn in memory.turns()] == [turn.text for turn in KEPT]
+        assert any("rebuild()" in note for note in memory.health().problems)
+        long = next(turn for turn in KEPT if len(turn.text) > 480)
+        hit = next(hit for hit in memory.search(long.text[:80], k=5) if hit.turn.id == long.id)
+        assert hit.span == (0, len(long.text))
+
+
+def test_an_older_memory_grows_and_forgets_before_it_is_rebuilt(old: Path) -> None:
+    with opened(old) as memory:
+        memory.extend(TURNS[60:100])
+        memory.forget(turns=[KEPT[5].id, KEPT[30].id, TURNS[70].id])
+        found(memory)
+        assert memory.stats().turns == len(KEPT) + 40 - 3
+        memory.rebuild()
+        assert memory.check().problems == ()
+
+
+def test_a_rebuilt_older_memory_is_as_a_new_one(old: Path, tmp_path: Path) -> None:
+    seen: list[int] = []
+    with opened(old) as memory, opened(tmp_path / "new.evimem", segment=16) as new:
+        memory.rebuild(progress=seen.append)
+        new.extend(KEPT)
+        assert sum(seen) == len(KEPT)
+        assert memory.check().problems == memory.health().problems == ()
+        assert found(memory) == found(new)
+        names = ("passage", "fact", "edge", "fact_vector", "job")
+        assert {name: derived(memory)[name] for name in names} == {name: derived(new)[name] for name in names}
+
+
+def test_a_memory_is_upgraded_once(old: Path) -> None:
+    for _ in range(2):
+        with opened(old) as memory:
+            memory.rebuild()
+            before = derived(memory)
+    with opened(old) as memory:
+        assert derived(memory) == before
