@@ -14,12 +14,12 @@ from ...text.terms import STOP_WORDS, stem, words
 from ..match_sentences import rarity
 
 
-def _words(name: str) -> tuple[str, ...]:
-    return ENGLISH.words(name)
-
-
 def _any(*names: str) -> str:
-    return "|".join(re.escape(word) for name in names for word in _words(name))
+    return "|".join(re.escape(word) for name in names for word in ENGLISH.words(name))
+
+
+def _patterns(name: str) -> re.Pattern[str]:
+    return re.compile("|".join(ENGLISH.words(name)), re.IGNORECASE)
 
 
 _AUXILIARY = _any("word_classes.auxiliaries.common", "word_classes.auxiliaries.asking")
@@ -28,17 +28,24 @@ _FORMS = tuple(
     (form, tuple(re.compile(p.replace("{aux}", _AUXILIARY).replace("{unit}", _UNIT), re.IGNORECASE) for p in patterns))
     for form, patterns in ENGLISH.table("asked_forms.forms").items()
 )
-_LEAD_IN = re.compile(rf"^\W*(?:{'|'.join(_words('asked_forms.lead_ins'))})\b[\s,:]*", re.IGNORECASE)
-_FIRST_VALUE = re.compile("|".join(_words("asked_forms.first_value")), re.IGNORECASE)
-_LIGHT = STOP_WORDS.union(map(stem, _words("asked_forms.light")), _words("asked_forms.light"))
+_LEAD_IN = re.compile(rf"^\W*(?:{'|'.join(ENGLISH.words('asked_forms.lead_ins'))})\b[\s,:]*", re.IGNORECASE)
+_FIRST_VALUE, _OF_ASSISTANT, _COMPARES = map(
+    _patterns, ("asked_forms.first_value", "asked_forms.of_assistant", "asked_forms.compares")
+)
+_LIGHT = STOP_WORDS.union(*((word, stem(word)) for word in ENGLISH.words("asked_forms.light")))
 _ASKED_NOUN = re.compile(
     r"\b(?i:what|which|how\s+many)\s+(?:(?:kinds?|types?|sorts?|brand|make)\s+of\s+)?((?:[\w'-]+\s+){0,2}?[\w'-]+)"
     rf"(?=\s+(?:{_AUXILIARY}|of|in|on|for|to|from|at|i|we|you|he|she|they|it|the|my|our)\b|\s*\?|\s+[A-Z]|\s*$)"
 )
-_OF_ASSISTANT = re.compile("|".join(_words("asked_forms.of_assistant")), re.IGNORECASE)
-_SUBORDINATE = re.compile(r"\b(?:after|before|when|while|because|since|until|if|though|although|who|that)\b(?<!^who)(?<!^when)", re.IGNORECASE)
-_BEFORE_NOUN = (*TagSet.DETERMINERS, Tag.ADJECTIVE, Tag.PREPOSITION, Tag.APOSTROPHE)
+_OWNED = re.compile(
+    r"\b(?:my|our|your|\w+['\u2019]s|\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?([\w-]+)(?=\s+(?:\w+(?:ed|ing)|for|in|at|on|to|is|was|as|and)\b|\?|$)",
+    re.IGNORECASE,
+)
+_SUBORDINATE = re.compile(
+    r"\s(?:after|before|when|while|because|since|until|if|though|although|who|that)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_BEFORE_NOUN = (*TagSet.DETERMINERS, Tag.ADJECTIVE, Tag.PREPOSITION, Tag.APOSTROPHE)
 _COMMON = 0.2  # weight of the commonest word that must be bound; the rarest has 1.2
 
 
@@ -47,56 +54,56 @@ class AskedForm:
     """A question read for an answer that can be proved.
 
     `form` names the form of the answer; `text` is the question without words like "remind me"; `noun` has the stems of
-    the asked noun ("which payment provider"), the head last; `weights` maps each stem that a passage must bind to its
-    weight; `subject` are the speakers it is about; `first` is whether the value that came first is asked for.
+    the asked noun ("which payment provider"), the head last; `verb` is the main verb as it is spelled. `weights` maps
+    each stem that a passage must bind to its weight, `spelled` the stem to its word. `subject` are the speakers it is
+    about, `people` the words of their names, `owned` the nouns that are said to be somebody's, `names` the stems of
+    other names, `numbers` its numbers.
+    `first` is whether the value that came first is asked for, `compares` whether it takes arithmetic, `of_assistant`
+    whether it asks for what the assistant said.
     """
 
     form: str
     text: str
-    noun: tuple[str, ...]
-    weights: Mapping[str, float] = field(hash=False)
-    spelled: Mapping[str, str] = field(hash=False)
-    subject: tuple[str, ...] = ()
-    first: bool = False
-    of_assistant: bool = False
+    noun: tuple[str, ...] = ()
     verb: str = ""
-    noun_words: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    spelled: Mapping[str, str] = field(default_factory=dict, hash=False)
+    subject: tuple[str, ...] = ()
     people: frozenset[str] = frozenset()
+    owned: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
+    first: bool = False
+    compares: bool = False
+    of_assistant: bool = False
 
 
 def asked_form(analysis: Analysis) -> AskedForm:
     """Read a question."""
     text = bare(analysis.question)
     form = asked_kind(text)
-    found = _ASKED_NOUN.search(text)
-    noun = tuple(stem(word) for word in words(found[1])) if found and form in ("noun", "count", "duration") else ()
+    found = _ASKED_NOUN.search(text) if form in ("noun", "count", "duration") else None
+    noun = tuple(stem(word) for word in words(found[1])) if found else ()
     people = {word for name in analysis.asked for word in words(name)}
-    spelled = {stem(word): word for word in words(text) if word not in _LIGHT and stem(word) not in _LIGHT and word not in people}
+    dates = {word for span in analysis.times for word in words(span.text)}
+    spelled = {stem(word): word for word in words(text) if not {word, stem(word)} & _LIGHT}
+    spelled = {term: word for term, word in spelled.items() if word not in people | dates}
     return AskedForm(
         form=form,
         text=text,
         noun=noun,
+        verb=_verb(text, spelled),
         weights={term: _COMMON + rarity(term) for term in spelled if term not in noun[-1:] or form == "count"},
         spelled=spelled,
         subject=analysis.asked,
-        first=_FIRST_VALUE.search(text) is not None,
-        numbers=frozenset(_NUMBER.findall(text)),
-        verb=verb_of(text, spelled),
-        noun_words=tuple(words(found[1])) if noun and found else (),
         people=frozenset(people),
+        owned=frozenset(word for word in _OWNED.findall(text) if stem(word.casefold()) in spelled),
+        names=frozenset(stem(word) for name in analysis.entities for word in words(name)) & frozenset(spelled),
+        numbers=frozenset(_NUMBER.findall(text)),
+        first=_FIRST_VALUE.search(text) is not None,
+        compares=_COMPARES.search(text) is not None,
         of_assistant="assistant" in map(str.casefold, analysis.asked) and _OF_ASSISTANT.search(text) is not None,
     )
-
-
-def verb_of(text: str, weights: Mapping[str, str]) -> str:
-    """Return the main verb of a question; "" where it has none that carries meaning."""
-    text = _SUBORDINATE.split(text, maxsplit=1)[0]
-    sentence = tagged(text, lowered(text), 0, len(text))
-    for place in range(1, len(sentence.tags)):
-        if sentence.tags[place] in TagSet.FULL_VERBS and sentence.tags[place - 1] not in _BEFORE_NOUN and stem(sentence.words[place]) in weights:
-            return sentence.words[place]
-    return ""
 
 
 def asked_kind(text: str) -> str:
@@ -110,3 +117,14 @@ def bare(question: str) -> str:
     while (found := _LEAD_IN.match(text)) and found.end() < len(text):
         text = text[found.end() :]
     return text
+
+
+def _verb(text: str, spelled: Mapping[str, str]) -> str:
+    """Return the main verb of a question; "" where it has none that carries meaning."""
+    clause = _SUBORDINATE.split(text, maxsplit=1)[0]
+    sentence = tagged(clause, lowered(clause), 0, len(clause))
+    for place in range(1, len(sentence.tags)):
+        verbal = sentence.tags[place] in TagSet.FULL_VERBS and sentence.tags[place - 1] not in _BEFORE_NOUN
+        if verbal and stem(sentence.words[place]) in spelled:
+            return sentence.words[place]
+    return ""

@@ -10,17 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...judging.evidence import View
-from ...text.terms import stem, words
+from ...text.terms import stem
 from ...types.values import TimeSpan
 from ..match_sentences import Array, match, mentions
 from ..sentence_units import is_assistant
 from .asked_form import AskedForm, asked_kind
 from .passages import Passage
-from .polarity import UNSETTLED
 from .typed_values import Value
 
 _ABOUT = 0.5  # least weight with which a passage must be about the asked speaker
+_REACH = 30.0  # characters over which nearness falls to 1/e
+_SHORT = 8.0  # words of a sentence that is half as short as one can be
 _WORD = re.compile(r"\w+")
+_OWNED = r"(?P<owner>\b(?:my|our|your|his|her|their|its)|\w+['\u2019]s|\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?"
+_MINE = frozenset(("my", "our"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,31 @@ class Binding:
 
 
 def is_about(asked: AskedForm, passage: Passage) -> bool:
-    """Return whether a passage may state something of the subject: the user's own words, or words about the person."""
+    """Return whether a passage may state something of the subject: the user's own words, or words about the person.
+
+    What an assistant says supports only questions of what it said.
+    """
     if is_assistant(passage.turn) != asked.of_assistant:
         return False
     people = [name for name in asked.subject if name.casefold() not in ("user", "assistant")]
-    if not people:
-        return True
-    return any(passage.unit.about.get(name, 0.0) >= _ABOUT or mentions(passage.text, name) for name in people)
+    if people and not any(_weighs(passage, name) for name in people):
+        return False
+    return not any(_is_of_another(asked, passage, noun) for noun in asked.owned)
+
+
+def _weighs(passage: Passage, name: str) -> bool:
+    return passage.unit.about.get(name, 0.0) >= _ABOUT or mentions(passage.text, name)
+
+
+def _is_of_another(asked: AskedForm, passage: Passage, noun: str) -> bool:
+    """Return whether the asked noun is somebody else's in a passage: "his loft" where "my loft" is asked for."""
+    owners = [found["owner"].casefold() for found in re.finditer(_OWNED + re.escape(noun), passage.text, re.IGNORECASE)]
+    own = passage.turn.speaker in asked.subject
+    people = {name.casefold() for name in asked.subject}
+    theirs = [
+        owner in _MINE if own else re.split(r"['\u2019]", owner)[0] in people | set(asked.weights) for owner in owners
+    ]
+    return bool(owners) and not any(theirs)
 
 
 def share(asked: AskedForm, bound: Array) -> float:
@@ -51,56 +72,42 @@ def share(asked: AskedForm, bound: Array) -> float:
 
 def bind(view: View, asked: AskedForm, found: Sequence[tuple[Passage, Value, TimeSpan | None]]) -> list[Binding]:
     """Check how firmly each value is bound."""
-    matches = {(m.unit.turn.id, m.unit.span): m for m in match(view).ranked if not m.unit.caption}
-    top = max((m.score for m in matches.values()), default=1.0) or 1.0
+    matches = {(m.unit.turn.id, m.unit.span): m.score for m in match(view).ranked if not m.unit.caption}
+    top = max(matches.values(), default=1.0) or 1.0
     scores = {item.turn.id: item.score for item in view.evidence}
     best = max(scores.values(), default=1.0) or 1.0
-    keys = [value.key for _, value, _ in found]
-    said: list[Binding] = []
+    values = len({value.key for _, value, _ in found})
+    bound = []
     for passage, value, time in found:
-        m = matches.get((passage.turn.id, passage.unit.span))
-        rarest = max(asked.weights, key=lambda term: asked.weights[term])
-        row = list(asked.weights).index(rarest)
-        same = [other for other, _, _ in found if other is passage]
+        if not _names_near(asked, passage):
+            continue
+        here = sum(other is passage for other, _, _ in found)
         checks = {
-            "own": share(asked, passage.own),
-            "near": share(asked, passage.near),
-            "wide": share(asked, passage.wide),
-            "rarest": float(passage.wide[row]),
-            "least": float(passage.wide.min()),
-            "cosine": m.cosine if m else 0.0,
-            "sentence": m.score / top if m else 0.0,
+            "sentence": matches.get((passage.turn.id, passage.unit.span), 0.0) / top,
             "turn": scores.get(passage.turn.id, 0.0) / best,
+            "wide": share(asked, passage.wide),
+            "least": float(passage.wide.min()),
             "beside": _beside(asked, passage, value),
-            "sole": 1 / len(same),
-            "few": 1 / len(set(keys)),
-            "settled": float(UNSETTLED.search(passage.text) is None),
-            "reply": _reply(asked, passage),
+            "sole": 1 / here,
+            "few": 1 / values,
+            "reply": float(passage.question is not None and asked_kind(passage.question.text) == asked.form),
             "speaker": float(passage.turn.speaker in asked.subject),
-            "fits": value.fits,
-            "role": value.role,
-            "name": float(value.text[:1].isupper()),
-            "words": 1 / len(value.text.split()),
-            "opens": float(passage.place == 0),
-            "short": 1 / (1 + len(passage.text.split()) / 8),
+            "short": 1 / (1 + len(passage.text.split()) / _SHORT),
         }
-        said.append(Binding(value, passage, checks, time))
-    return said
+        bound.append(Binding(value, passage, checks, time))
+    return bound
+
+
+def _names_near(asked: AskedForm, passage: Passage) -> bool:
+    """Return whether the names of the question are said in a passage or just before it."""
+    return all(passage.wide[row] > 0 for row, term in enumerate(asked.weights) if term in asked.names)
 
 
 def _beside(asked: AskedForm, passage: Passage, value: Value) -> float:
-    """Return how close a value stands to the words of the question in its sentence: 1 next to one, down to 0."""
+    """Return how close a value stands to a word of the question in its sentence: 1 next to it, down to 0."""
     begins, ends = value.span
     near = 0.0
     for found in _WORD.finditer(passage.turn.text, *passage.unit.span):
         if stem(found[0].casefold()) in asked.weights and not begins <= found.start() < ends:
-            near = max(near, math.exp(-max(begins - found.end(), found.start() - ends, 0) / 30))
+            near = max(near, math.exp(-max(begins - found.end(), found.start() - ends, 0) / _REACH))
     return near
-
-
-def _reply(asked: AskedForm, passage: Passage) -> float:
-    """Return whether a passage replies to a question for the same form of answer."""
-    if passage.question is None:
-        return 0.0
-    kind = asked_kind(passage.question.text)
-    return float(kind == asked.form)

@@ -19,8 +19,14 @@ from .typed_values import Value
 
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]
 _JUST = re.compile("|".join(ENGLISH.words("asked_forms.just_happened")), re.IGNORECASE)
+DATED = ("when", "weekday", "month", "year")
 _FINE = ("minute", "hour", "day")
-_GRANULAR = {"when": (*_FINE, "weekend", "week", "month", "year", "season"), "month": (*_FINE, "month"), "year": (*_FINE, "month", "year"), "weekday": _FINE}
+_GRANULAR = {
+    "when": (*_FINE, "weekend", "week", "month", "year", "season"),
+    "month": (*_FINE, "month"),
+    "year": (*_FINE, "month", "year"),
+    "weekday": _FINE,
+}
 
 
 def dates(asked: AskedForm, passage: Passage, weekday: Weekday) -> Iterator[tuple[Value, TimeSpan]]:

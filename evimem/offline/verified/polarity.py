@@ -6,11 +6,10 @@ import re
 
 from ...lang import ENGLISH
 
-
-def _cue(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'])(?:{'|'.join(ENGLISH.words(f'asked_forms.polarity.{name}'))})(?!\w)", re.IGNORECASE)
-
-
-NEGATION, ENDED, UNSETTLED = _cue("negation"), _cue("ended"), _cue("unsettled")
-HEARSAY, INTENDS = _cue("hearsay"), _cue("intends")
-REPLY_YES, REPLY_NO = _cue("reply_yes"), _cue("reply_no")
+_CUES = {
+    name: re.compile(rf"(?<![\w'])(?:{'|'.join(cues)})(?!\w)", re.IGNORECASE)
+    for name, cues in ENGLISH.lists("asked_forms.polarity").items()
+}
+NEGATION, ENDED, UNSETTLED = _CUES["negation"], _CUES["ended"], _CUES["unsettled"]
+HEARSAY, INTENDS = _CUES["hearsay"], _CUES["intends"]
+REPLY_YES, REPLY_NO = _CUES["reply_yes"], _CUES["reply_no"]

@@ -8,7 +8,7 @@ changes it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,29 +66,41 @@ def _decide(asked: AskedForm, passage: Passage) -> Decision | None:
     near = share(asked, passage.near)
     if near < _NEAR or share(asked, passage.wide) < _WIDE:
         return None
-    if passage.question is not None and share(asked, passage.own) < near and asked_kind(passage.question.text) == "yes_no":
-        if REPLY_NO.match(passage.text):
-            return Decision("no", "reply", passage, near)
-        if REPLY_YES.match(passage.text):
-            return Decision("yes", "reply", passage, near)
+    for polarity, why in (*_replied(asked, passage, near), *_denied(asked, passage), *_affirmed(asked, passage, near)):
+        return Decision(polarity, why, passage, near)
+    return None
+
+
+def _replied(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:
+    """Yield the answer of a reply to a yes-no question that binds more than the reply itself."""
+    asks = passage.question
+    if asks is not None and share(asked, passage.own) < near and asked_kind(asks.text) == "yes_no":
+        if cue := REPLY_NO.match(passage.text):
+            yield "no", cue[0]
+        if cue := REPLY_YES.match(passage.text):
+            yield "yes", cue[0]
+
+
+def _denied(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
+    """Yield why the clauses that bind the question do not affirm it; what an assistant advises is no wish."""
     clause = _clauses_with(asked, passage.text)
-    if not asked.of_assistant and (cue := UNSETTLED.search(clause)) is not None:
-        return Decision("wished", cue[0], passage, near)
-    if not asked.of_assistant and (cue := HEARSAY.search(passage.text)) is not None:
-        return Decision("reported", cue[0], passage, near)
-    if (cue := NEGATION.search(clause)) is not None:
-        return Decision("no", cue[0], passage, near)
-    if _opposed(asked.verb, clause):
-        return Decision("no", "the opposite", passage, near)
-    if not ENDED.search(asked.text) and (cue := ENDED.search(clause)) is not None:
-        return Decision("no", cue[0], passage, near)
-    affirms = near >= (_SUGGESTS if asked.of_assistant else _AFFIRMS) and asked.numbers <= _numbers(passage.text)
-    affirms = affirms and _has(asked, clause) and _same_subject(asked, passage)
-    return Decision("yes", asked.verb, passage, near) if affirms else None
+    if not asked.of_assistant and (cue := UNSETTLED.search(clause)):
+        yield "wished", cue[0]
+    if not asked.of_assistant and (cue := HEARSAY.search(passage.text)):
+        yield "reported", cue[0]
+    if cue := NEGATION.search(clause):
+        yield "no", cue[0]
+    if asked.verb and contrasted([stem(asked.verb)], [stem(word) for word in words(clause)]):
+        yield "no", f"the opposite of {asked.verb}"
+    if not ENDED.search(asked.text) and (cue := ENDED.search(clause)):
+        yield "no", cue[0]
 
 
-def _numbers(text: str) -> set[str]:
-    return set(_NUMBER.findall(text))
+def _affirmed(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:
+    least = _SUGGESTS if asked.of_assistant else _AFFIRMS
+    has_numbers = asked.numbers <= set(_NUMBER.findall(passage.text))
+    if near >= least and has_numbers and _has_verb(asked, passage.text) and _same_subject(asked, passage):
+        yield "yes", asked.verb
 
 
 def _changed(asked: AskedForm, found: Decision, passages: Sequence[Passage]) -> bool:
@@ -108,20 +120,15 @@ def _clauses_with(asked: AskedForm, text: str) -> str:
     return " | ".join(found) if found else text
 
 
-def _has(asked: AskedForm, clause: str) -> bool:
-    """Return whether a clause has the asked verb or one of its meaning."""
+def _has_verb(asked: AskedForm, text: str) -> bool:
+    """Return whether the clauses that bind the question have the asked verb or one of its meaning."""
     if not asked.verb:
         return asked.of_assistant
-    spoken = words(clause)
+    spoken = words(_clauses_with(asked, text))
     if stem(asked.verb) in map(stem, spoken):
         return True
     row = word_vector(asked.verb)
     return any(float(row @ word_vector(word)) >= _SAME for word in spoken)
-
-
-def _opposed(verb: str, clause: str) -> bool:
-    """Return whether a clause has the opposite of a verb: "failed" where "passed" is asked for."""
-    return bool(verb) and bool(contrasted([stem(verb)], [stem(word) for word in words(clause)]))
 
 
 def _same_subject(asked: AskedForm, passage: Passage) -> bool:

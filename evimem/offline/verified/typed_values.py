@@ -1,180 +1,117 @@
-"""Values of a type that stand in a passage: amounts, lengths of time, counts, names, places, colours."""
+"""Values of a type that stand in a passage: amounts, lengths of time, counts, ages, sizes, colours, times of day.
+
+A value is whole: its sign and its unit belong to it, and a number with another unit is no value.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, partial
 
 from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
 from ...times.lexicon import SIMPLE_NUMBERS, TENS
 from ..dates_and_numbers import COUNT, DURATION, SIZE
-from ..match_sentences import word_vector
-from ..attributes.word_classes import is_person
-from .asked_form import AskedForm
-from .noun_phrases import NounPhrase, noun_phrases
+from .asked_form import AskedForm, asked_kind
 from .passages import Passage
+
+_BRIEF = 6  # words of a reply in which a bare number is the answer
+_NOUN_WITHIN = 3  # words after a number in which its noun stands
 
 
 def _any(*names: str) -> str:
     return "|".join(re.escape(word) for name in names for word in ENGLISH.words(name))
 
 
-_AMOUNT = r"[+-]?\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|[+-]?\d+(?:[.,]\d+)?"
-_SCALE = r"(?:\s?(?:k|grand|m|mil|million|thousand)\b)?"
-MONEY = re.compile(
-    rf"[+-]?[$\u00a3\u20ac\u20a6\u20b9\u00a5]\s?(?:{_AMOUNT}){_SCALE}"
-    rf"|(?<![\w.,])(?:{_AMOUNT}){_SCALE}\s?(?:(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))})\b|[$\u00a3\u20ac\u20a6\u20b9\u00a5])"
-    rf"|(?<![\w.,])(?:{_AMOUNT})\s?(?:k|grand)\b",
+_PARTS = {
+    "{amount}": r"(?:[+-]?\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|[+-]?\d+(?:[.,]\d+)?)",
+    "{spelled}": f"(?:{'|'.join((*TENS, *SIMPLE_NUMBERS))})",
+    "{currency}": f"(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))})",
+    "{scale}": f"(?:{_any('asked_forms.money_scales')})",
+    "{period}": f"(?:{_any('asked_forms.pay_periods')})",
+    "{shade}": f"(?:{_any('word_classes.colours.shades')})",
+    "{basic}": f"(?:{_any('word_classes.colours.basic')})",
+    "{colour}": f"(?:{_any('word_classes.colours.basic', 'word_classes.colours.other')})",
+    "{length}": DURATION.pattern,
+    "{size}": SIZE.pattern,
+}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    for name, part in _PARTS.items():
+        pattern = pattern.replace(name, part)
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_VALUES = {form: tuple(map(_compiled, patterns)) for form, patterns in ENGLISH.lists("asked_forms.values").items()}
+_NOT_BEFORE = {form: _compiled("|".join(ends)) for form, ends in ENGLISH.lists("asked_forms.not_before").items()}
+_INSTEAD_OF = re.compile(
+    rf"\b(?:{'|'.join(ENGLISH.words('asked_forms.instead_of'))})\s+(?:[\w'-]+\s+){{0,2}}[$\u00a3\u20ac]?$",
     re.IGNORECASE,
 )
-_SPELLED = rf"(?:{'|'.join((*TENS, *SIMPLE_NUMBERS))})"
-_SPELLED_MONEY = re.compile(
-    rf"\b(?:about |around )?{_SPELLED}(?:[- ]{_SPELLED}){{0,2}}(?: hundred| thousand| grand){{1,2}}(?:(?: and)? {_SPELLED}(?:[- ]{_SPELLED})?(?: hundred)?(?: and {_SPELLED}(?:[- ]{_SPELLED})?)?)?",
-    re.IGNORECASE,
-)
-_RATE = re.compile(
-    r"(?<![\w.,$\u00a3\u20ac:/-])(?:\d{1,3}(?:[,.]\d{3})+|\d+(?:[.,]\d+)?) ?(?=(?:gross|net|per|a|an|each|/) ?(?:hour|day|night|week|month|year|yr|mo|h|hr|piece|head|person|p/?w|gross|annum)?\b)",
-    re.IGNORECASE,
-)
-_BARE = re.compile(rf"(?<![\w.,$\u00a3\u20ac:/-])(?:{_AMOUNT})(?![\w:%/-]|[.,]\d)")
-PERCENT = re.compile(r"(?<![\w.,])[+-]?\d+(?:[.,]\d+)?\s?(?:%|percent\b|per cent\b)|\b\w+ (?:percent|per cent)\b", re.IGNORECASE)
-_AGE = re.compile(
-    r"\b\d{1,3}(?= ?(?:years? old|yrs? old|yo\b|y/o))|(?<=turned )\d{1,3}\b|(?<=turns )\d{1,3}\b|(?<=turning )\d{1,3}\b"
-    r"|(?<=aged )\d{1,3}\b",
-    re.IGNORECASE,
-)
-_COLOUR = re.compile(
-    rf"\b(?:(?:{_any('word_classes.colours.shades')})[ -])?"
-    rf"(?:(?:[a-z]+) (?={_any('word_classes.colours.basic')}))?(?:{_any('word_classes.colours.basic', 'word_classes.colours.other')})\b",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(
-    r"\b(?:[01]?\d|2[0-3])(?::|\.)[0-5]\d(?: ?[ap]\.?m\b)?|\b(?:1[0-2]|[1-9]) ?[ap]\.?m\b|\bnoon\b|\bmidnight\b"
-    r"|\bhalf (?:past )?\w+\b",
-    re.IGNORECASE,
-)
-_BEFORE_PLACE = frozenset(ENGLISH.words('questions.before_place'))
-_NAME = re.compile(r"(?<![\w'])[A-Z\u00c0-\u00de][\w\u00c0-\u024f'-]*(?: (?:of|de|van|der|al|el|la|the)? ?[A-Z\u00c0-\u00de][\w\u00c0-\u024f'-]*)*")
-_IN_PLACE = re.compile(
-    r"\b(?:in|at|to|from|near|into|onto|on|by|under|behind|outside|inside)\s+((?:(?:the|my|our|his|her|their|a|an)\s+)?"
-    r"(?:[\w'-]+)(?:\s+[A-Z][\w'-]*)*)"
-)
+_LOOK_BACK = 30  # characters before a value that may set it aside
+_BARE = _compiled(r"(?<![\w.,:/-]){amount}(?![\w:%/-]|[.,]\d| of\b)")
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Characters of a turn that state a value; `key` is equal for equal values.
-
-    `fits` is how far it is of the asked type, `role` whether it stands where an answer stands in the asked relation.
-    """
+    """Characters of a turn that state a value; `key` is equal for equal values."""
 
     text: str
     span: tuple[int, int]
     key: str
-    fits: float = 1.0
-    role: float = 0.0
 
 
 def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
-    """Yield the values of the asked type in a passage."""
-    find = _FINDERS.get(asked.form)
-    if find is not None:
-        yield from find(asked, passage)
+    """Yield the values of the asked type in a passage, in order; the first pattern that finds one decides."""
+    if asked.form == "count":
+        yield from _counts(asked, passage)
+        return
+    for pattern in _VALUES.get(asked.form, ()):
+        if found := list(_matches(asked.form, pattern, passage)):
+            yield from found
+            return
+    if asked.form in ("money", "percent") and _is_brief_reply(asked, passage):
+        yield from _matches(asked.form, _BARE, passage)
 
 
-def _matches(pattern: re.Pattern[str], passage: Passage) -> Iterator[Value]:
-    for found in pattern.finditer(passage.turn.text, *passage.unit.span):
-        text = found[0].strip()
-        if text:
-            yield Value(text, found.span(), _key(text))
+def _matches(form: str, pattern: re.Pattern[str], passage: Passage) -> Iterator[Value]:
+    text = passage.turn.text
+    after = _NOT_BEFORE.get(form)
+    for found in pattern.finditer(text, *passage.unit.span):
+        start, end = found.span()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if end > start and (after is None or after.match(text, end) is None) and not _set_aside(text, start):
+            yield Value(text[start:end], (start, end), re.sub(r"[\s,]", "", text[start:end].casefold()))
 
 
-def _key(text: str) -> str:
-    return re.sub(r"[\s,]", "", text.casefold())
+def _set_aside(text: str, start: int) -> bool:
+    """Return whether a value is named only to say that it is not the one: "rather than 10%"."""
+    return _INSTEAD_OF.search(text, max(0, start - _LOOK_BACK), start) is not None
 
 
-def _of(pattern: re.Pattern[str], _asked: AskedForm, passage: Passage) -> Iterator[Value]:
-    yield from _matches(pattern, passage)
-
-
-def _money(_asked: AskedForm, passage: Passage) -> Iterator[Value]:
-    found = [*_matches(MONEY, passage), *_matches(_SPELLED_MONEY, passage)] or list(_matches(_RATE, passage))
-    yield from found
-    if not found and passage.question is not None and len(passage.text.split()) <= 6:
-        yield from _matches(_BARE, passage)
-
-
-_LENGTH = re.compile(
-    rf"\b\d+ ?(?:h|hrs?|hours?|min|mins|minutes?)(?: (?:and )?\d+(?: ?(?:m|min|mins|minutes?|s|sec|seconds?))?)?\b|{DURATION.pattern}", re.IGNORECASE
-)
-
-
-def _duration(_asked: AskedForm, passage: Passage) -> Iterator[Value]:
-    for value in _matches(_LENGTH, passage):
-        after = passage.turn.text[value.span[1] : value.span[1] + 8].casefold()
-        if not re.match(r"\s*(?:ago|old|later)\b", after):
-            yield value
-
-
-def _count(asked: AskedForm, passage: Passage) -> Iterator[Value]:
+def _counts(asked: AskedForm, passage: Passage) -> Iterator[Value]:
     """Yield numbers that count the asked noun, or that are all there is to a reply."""
-    for value in _matches(COUNT, passage):
-        after = passage.turn.text[value.span[1] : passage.unit.span[1]]
-        nouns = [stem(word) for word in re.findall(r"\w+", after.casefold())[:3]]
-        short = passage.question is not None and len(passage.text.split()) <= 4
-        if (asked.noun and asked.noun[-1] in nouns) or short:
+    for value in _matches("count", COUNT, passage):
+        if _counts_noun(asked, passage.turn.text[value.span[1] : passage.unit.span[1]]) or _is_brief_reply(
+            asked, passage
+        ):
             yield value
 
 
-def _phrases(asked: AskedForm, passage: Passage) -> Iterator[Value]:
-    """Yield the noun phrases of a passage that add something to the question."""
-    verb = stem(asked.verb) if asked.verb else ""
-    place = asked.form == "place"
-    for phrase in noun_phrases(passage.turn.text, *passage.unit.span):
-        spoken = words(phrase.text)
-        fresh = [word for word in spoken if stem(word) not in asked.weights and word not in STOP_WORDS]
-        if not fresh or any(word in asked.people for word in spoken):
-            continue
-        fits = _fits(asked, phrase)
-        role = float(bool(verb) and stem(phrase.verb) == verb) or float(place and phrase.before in _BEFORE_PLACE)
-        yield Value(phrase.text, phrase.span, _key(phrase.text), fits, role)
+def _counts_noun(asked: AskedForm, after: str) -> bool:
+    """Return whether the asked noun follows a number, with no more than adjectives between."""
+    for word in words(after)[:_NOUN_WITHIN]:
+        if asked.noun and stem(word) == asked.noun[-1]:
+            return True
+        if word in STOP_WORDS:
+            return False
+    return False
 
 
-@cache
-def _instances(noun: str) -> frozenset[str]:
-    return frozenset(stem(member) for names, members in ENGLISH.lists("kinds.instances").items() if noun in map(stem, names.split()) for member in members)
-
-
-def _fits(asked: AskedForm, phrase: NounPhrase) -> float:
-    """Return how far a noun phrase is of the asked kind."""
-    if asked.form == "person":
-        return float(phrase.named) or 0.5 * float(is_person(phrase.head))
-    if asked.form == "place":
-        return float(phrase.named)
-    if not asked.noun:
-        return 0.0
-    head = asked.noun_words[-1]
-    if stem(phrase.head) == asked.noun[-1]:
-        return 1.0 if len(words(phrase.text)) > 1 else 0.0
-    if stem(phrase.head) in _instances(asked.noun[-1]):
-        return 1.0
-    return max(0.0, max(float(word_vector(head) @ word_vector(word)) for word in words(phrase.text)))
-
-
-_FINDERS: Mapping[str, Callable[[AskedForm, Passage], Iterator[Value]]] = {
-    "money": _money,
-    "percent": partial(_of, PERCENT),
-    "duration": _duration,
-    "count": _count,
-    "age": partial(_of, _AGE),
-    "size": partial(_of, SIZE),
-    "colour": partial(_of, _COLOUR),
-    "clock": partial(_of, _CLOCK),
-    "person": _phrases,
-    "place": _phrases,
-    "noun": _phrases,
-    "thing": _phrases,
-}
+def _is_brief_reply(asked: AskedForm, passage: Passage) -> bool:
+    """Return whether a passage answers a question for the same form in few words."""
+    asks = passage.question
+    return asks is not None and asked_kind(asks.text) == asked.form and len(passage.text.split()) <= _BRIEF
