@@ -1,14 +1,32 @@
-"""A short answer that passed every check, or the reason why a looked-up thing is not stated."""
+"""A short answer that passed every check, or the reason why a looked-up thing is not stated.
+
+A question is read (`asked_form`); the passages that are about its subject are found (`passages`, `bindings`); values of
+the asked type in them are bound by the words of the question (`typed_values`, `event_dates`) or propositions decide
+(`proposition`); the firmest value answers, unless another is about as firm.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...judging.evidence import View
 from ...protocols import Extractor
+from ...times.context import Weekday
 from ...types.answer import Citation
 from ...types.values import TimeSpan
 from ..attributes import ADVICE, ATTRIBUTES, attribute_of, lookup
+from .asked_form import AskedForm, asked_form
+from .bindings import Binding, bind, is_about
+from .event_dates import DATED, dates
+from .firmness import firmness
+from .passages import Passage, passages_of
+from .proposition import decision
+from .typed_values import Value, values
+
+_FIRM = 0.45  # least probability of a value that answers
+_RIVAL = 0.7  # another value this much as firm speaks against it
+_WISHED = 0.8  # support of a "no" that rests on a wish or plan, against one that is stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +36,8 @@ class ShortAnswer:
     Attributes:
         text: The answer, without markup.
         citations: The characters that state it.
-        form: The form of answer that proved it: "attribute:<name>", "yes_no", "when", "number", "duration", ...
-        support: The share of the optional checks that held, 0 to 1.
+        form: The form of answer that proved it: "attribute:<name>", "yes_no", "when", "money", "duration", "count", ...
+        support: How firmly it is bound to the question, 0 to 1.
         time: The interval that it states, if it states one.
         steps: What was computed, in words.
     """
@@ -50,6 +68,57 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
 
     `extractor` is the memory's own: it reads turns next to the evidence, and its `weekday` convention resolves dates.
     """
+    stated = _attribute(view, extractor)
+    if stated is not None:
+        return stated
+    asked = asked_form(view.analysis)
+    if not asked.weights or asked.compares:
+        return None
+    passages = [one for one in passages_of(view, asked) if not one.asks and is_about(asked, one)]
+    if asked.form == "yes_no":
+        return _yes_or_no(asked, passages)
+    weekday: Weekday = getattr(extractor, "weekday", "recent")
+    return _value(asked, bind(view, asked, _candidates(asked, passages, weekday)))
+
+
+def _candidates(
+    asked: AskedForm, passages: Sequence[Passage], weekday: Weekday
+) -> list[tuple[Passage, Value, TimeSpan | None]]:
+    if asked.form in DATED:
+        return [(one, value, time) for one in passages for value, time in dates(asked, one, weekday)]
+    return [(one, value, None) for one in passages for value in values(asked, one)]
+
+
+def _value(asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:
+    """Return the firmest value, the first or last of those about as firm; None where one turn states two."""
+    ranked = sorted(((firmness(asked, one), one) for one in bound), key=lambda pair: -pair[0])
+    if not ranked or ranked[0][0] < _FIRM:
+        return None
+    support, best = ranked[0]
+    rivals = [one for firm, one in ranked if firm >= _RIVAL * support and one.value.key != best.value.key]
+    if any(one.passage.turn.id == best.passage.turn.id for one in rivals):
+        return None
+    in_order = sorted((best, *rivals), key=lambda one: one.passage.turn.time)
+    chosen = in_order[0 if asked.first else -1]
+    turn, span = chosen.passage.turn, chosen.value.span
+    steps = (f"{turn.text[slice(*span)]!r}, said on {turn.time:%Y-%m-%d}",) if chosen.time is not None else ()
+    return ShortAnswer(
+        chosen.value.text, (Citation(turn.id, span, turn.text[slice(*span)]),), asked.form, support, chosen.time, steps
+    )
+
+
+def _yes_or_no(asked: AskedForm, passages: Sequence[Passage]) -> ShortAnswer | None:
+    found = decision(asked, passages)
+    if found is None:
+        return None
+    span = found.passage.unit.span
+    cited = Citation(found.passage.turn.id, span, found.passage.turn.text[slice(*span)])
+    support = found.near * (_WISHED if found.polarity == "wished" else 1.0)
+    return ShortAnswer("Yes" if found.polarity == "yes" else "No", (cited,), "yes_no", support, steps=(found.why,))
+
+
+def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
+    """Return a looked-up attribute, or that it is not stated; None where the question asks for none."""
     question = view.analysis.question.strip()
     if not any(pattern.match(question) for pattern in (*ADVICE, *(shape for _, shape in ATTRIBUTES))):
         return None
