@@ -41,7 +41,10 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One turn that was found: its facts, how it was reached, and in which iteration it came first."""
+    """One turn that was found: its facts, how it was reached, and in which iteration it came first.
+
+    `span` is the passage that the search found it by, a half-open range of characters; None of an edge or a look-up.
+    """
 
     turn: Turn
     facts: tuple[Fact, ...]
@@ -49,6 +52,7 @@ class Evidence:
     path: str
     iteration: int
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
