@@ -1,7 +1,7 @@
 """Whether a short answer to a question about a chat is right: the rule of our labelled conversations.
 
-It is right if a gold form is contained in it, numbers and months spelled alike, or if its F1 with one is .6 or more; an
-answer to yes or no by its first word.
+It is right if a gold form is contained in it, numbers and months spelled alike, or if its F1 with one is .6 or more and
+it has all of its numbers: the 8th is not the 7th. An answer to yes or no is right by its first word.
 """
 
 from __future__ import annotations
@@ -27,12 +27,17 @@ def is_right(text: str, gold: Sequence[str]) -> bool:
     """Whether an answer agrees with one of the gold forms; the first of them decides whether it is yes or no."""
     if _first(gold[0]) in _YES_NO:
         return _first(text) == _first(gold[0])
-    return any(holds(text, one) or f1(spelled(text), spelled(one)) >= ENOUGH for one in gold)
+    return any(holds(text, one) or _nearly(spelled(text), spelled(one)) for one in gold)
 
 
 def holds(text: str, gold: str) -> bool:
     """Whether the words of a gold form stand in a text, in their order and next to one another."""
     return bool(spelled(gold)) and f" {spelled(gold)} " in f" {spelled(text)} "
+
+
+def _nearly(text: str, gold: str) -> bool:
+    numbers = {word for word in gold.split() if word[0].isdigit()}
+    return numbers <= set(text.split()) and f1(text, gold) >= ENOUGH
 
 
 def spelled(text: str) -> str:

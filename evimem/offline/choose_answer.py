@@ -21,12 +21,19 @@ def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
     return found
 
 
+def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
+    """Return what the probability of a short answer is read from: how firm its proof is, and of which form."""
+    if not isinstance(short, ShortAnswer):
+        return {}
+    return {"support": short.support, f"form_{short.form.partition(':')[0]}": 1.0}
+
+
 def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:
     """Answer shortly or quote. `verdict` gives the probability that the memory holds an answer, and the signals."""
     told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
     short = proven(view, extractor)
     if isinstance(short, ShortAnswer):
-        right = constants.right.probability({"told": told, "support": short.support})
+        right = constants.right.probability({**claim_signals(short), "told": told})
         if right >= constants.answer_from:
             return Draft(short.text, short.citations, short.steps, short.time, confidence=right)
     quoted = quote(view, match(view))

@@ -19,7 +19,7 @@ from ..text.names import names
 from ..times import mentions_time
 from ..types.values import Gap, Tier
 from .answer_reader import read
-from .choose_answer import choose, proven
+from .choose_answer import choose, claim_signals, proven
 from .constants import SHIPPED, SPAN, Constants
 from .match_sentences import Match, Matches, match, strength
 from .quotation import quote
@@ -88,7 +88,7 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
     quoted = quote(view, matches)
     fit = {"fit": quoted.best, "lead": quoted.best - quoted.next} if quoted else {}
-    signals = {**signals_of(view, matches), "stated": stated, **fit}
+    signals = {**signals_of(view, matches), "stated": stated, **fit, **claim_signals(short)}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)

@@ -164,7 +164,7 @@ def test_a_models_confidence_is_calibrated_for_that_model_alone(path: Path) -> N
         assert found.ece < found.ece_before
         refused = memory.ask(TRAPS[0], budget=budget)
         assert refused.abstained
-        assert refused.confidence == pytest.approx(found.probability(0.9))
+        assert refused.confidence == pytest.approx(1 - found.probability(0.9))
     with evimem.open(path) as memory:
         assert memory.calibration() is None  # the rules have one of their own
         assert memory.health().problems == ()
