@@ -33,6 +33,7 @@ _FIRST_VALUE, _OF_ASSISTANT, _COMPARES = map(
     _patterns, ("asked_forms.first_value", "asked_forms.of_assistant", "asked_forms.compares")
 )
 _LIGHT = STOP_WORDS.union(*((word, stem(word)) for word in ENGLISH.words("asked_forms.light")))
+_FORM_WORDS = frozenset(ENGLISH.words("asked_forms.form_words"))
 _ASKED_NOUN = re.compile(
     r"\b(?i:what|which|how\s+many)\s+(?:(?:kinds?|types?|sorts?|brand|make)\s+of\s+)?((?:[\w'-]+\s+){0,2}?[\w'-]+)"
     rf"(?=\s+(?:{_AUXILIARY}|of|in|on|for|to|from|at|i|we|you|he|she|they|it|the|my|our)\b|\s*\?|\s+[A-Z]|\s*$)"
@@ -41,6 +42,7 @@ _OWNED = re.compile(
     r"\b(?:my|our|your|\w+['\u2019]s|\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?([\w-]+)(?=\s+(?:\w+(?:ed|ing)|for|in|at|on|to|is|was|as|and)\b|\?|$)",
     re.IGNORECASE,
 )
+_HAPPENED = re.compile(r"\bdid\b", re.IGNORECASE)
 _SUBORDINATE = re.compile(
     r"\s(?:after|before|when|while|because|since|until|if|though|although|who|that)\b", re.IGNORECASE
 )
@@ -58,7 +60,8 @@ class AskedForm:
     each stem that a passage must bind to its weight, `spelled` the stem to its word. `subject` are the speakers it is
     about, `people` the words of their names, `owned` the nouns that are said to be somebody's, `names` the stems of
     other names, `numbers` its numbers.
-    `first` is whether the value that came first is asked for, `compares` whether it takes arithmetic, `of_assistant`
+    `first` is whether the value that came first is asked for, `happened` whether what is asked for
+    has happened, `compares` whether it takes arithmetic, `of_assistant`
     whether it asks for what the assistant said.
     """
 
@@ -74,6 +77,7 @@ class AskedForm:
     names: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     first: bool = False
+    happened: bool = False
     compares: bool = False
     of_assistant: bool = False
 
@@ -86,8 +90,9 @@ def asked_form(analysis: Analysis) -> AskedForm:
     noun = tuple(stem(word) for word in words(found[1])) if found else ()
     people = {word for name in analysis.asked for word in words(name)}
     dates = {word for span in analysis.times for word in words(span.text)}
-    spelled = {stem(word): word for word in words(text) if not {word, stem(word)} & _LIGHT}
-    spelled = {term: word for term, word in spelled.items() if word not in people | dates}
+    content = [word for word in words(text) if word not in people | dates and word not in STOP_WORDS]
+    telling = [word for word in content if not {word, stem(word)} & _LIGHT]
+    spelled = {stem(word): word for word in (telling if len(telling) > 1 else [w for w in content if w not in _FORM_WORDS])}
     return AskedForm(
         form=form,
         text=text,
@@ -101,6 +106,7 @@ def asked_form(analysis: Analysis) -> AskedForm:
         names=frozenset(stem(word) for name in analysis.entities for word in words(name)) & frozenset(spelled),
         numbers=frozenset(_NUMBER.findall(text)),
         first=_FIRST_VALUE.search(text) is not None,
+        happened=_HAPPENED.search(text) is not None,
         compares=_COMPARES.search(text) is not None,
         of_assistant="assistant" in map(str.casefold, analysis.asked) and _OF_ASSISTANT.search(text) is not None,
     )

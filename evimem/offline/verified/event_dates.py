@@ -20,6 +20,9 @@ from .typed_values import Value
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]
 _JUST = re.compile("|".join(ENGLISH.words("asked_forms.just_happened")), re.IGNORECASE)
 DATED = ("when", "weekday", "month", "year")
+_UNREAD = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.time_units'))})s?\s+(?:(?:from|before|after)\s+)?$", re.IGNORECASE)
+_DAY = re.compile(r"\b(?:date|day)\b", re.IGNORECASE)
+_LOOK_BACK = 20  # characters before an expression that may belong to it
 _FINE = ("minute", "hour", "day")
 _GRANULAR = {
     "when": (*_FINE, "weekend", "week", "month", "year", "season"),
@@ -35,16 +38,24 @@ def dates(asked: AskedForm, passage: Passage, weekday: Weekday) -> Iterator[tupl
     said = passage.turn.time
     told = False
     for located in locate_times(passage.turn.text, said, weekday):
-        if not start <= located.start < end or located.time.start is None:
+        if not start <= located.start < end or located.time.start is None or not _is_whole(passage, located.start):
+            continue
+        if asked.happened and located.time.start.date() > said.date():
             continue
         told = True
-        if located.time.granularity in _GRANULAR.get(asked.form, ()) or _is_short(located.time):
+        allowed = _FINE if _DAY.search(asked.text) else _GRANULAR.get(asked.form, ())
+        if located.time.granularity in allowed or _is_short(located.time):
             text = worded(asked, located.time, said)
             yield Value(text, (located.start, located.end), text), located.time
     if not told and (just := _JUST.search(passage.turn.text, start, end)) and asked.form == "when":
         day = day_of(said)
         text = worded(asked, day, said)
         yield Value(text, just.span(), text), day
+
+
+def _is_whole(passage: Passage, start: int) -> bool:
+    """Return whether nothing unread belongs to an expression: "three weeks today" is not today."""
+    return _UNREAD.search(passage.turn.text, max(passage.unit.span[0], start - _LOOK_BACK), start) is None
 
 
 def _is_short(time: TimeSpan) -> bool:

@@ -21,22 +21,22 @@ FORMS = {
 }
 FIRMNESS = Linear(
     {
-        "beside": 0.531,
-        "few": 1.314,
-        "least": 1.326,
-        "reply": 0.621,
-        "sentence": 3.505,
-        "short": 1.98,
-        "sole": -0.074,
-        "speaker": 0.719,
-        "turn": 1.453,
-        "wide": 0.066,
-        "dated": -0.862,
-        "money": -0.578,
-        "length": -0.263,
-        "count": -0.26,
+        "beside": 0.239,
+        "few": 0.689,
+        "least": 1.008,
+        "reply": 1.042,
+        "sentence": 4.324,
+        "short": 2.867,
+        "sole": -0.754,
+        "speaker": 0.744,
+        "turn": 1.803,
+        "wide": 0.536,
+        "dated": -0.551,
+        "money": -0.607,
+        "length": -0.383,
+        "count": -0.132,
     },
-    -6.593,
+    -6.992,
 )
 
 

@@ -25,6 +25,7 @@ from .asked_form import AskedForm
 
 _REPLIED, _MESSAGE, _BEFORE, _AFTER = 0.9, 0.75, 0.5, 0.4  # how far a word counts as bound that stands elsewhere
 _TURNS_BEFORE = 5  # turns before a message that may say what it is about
+_TURNS_AFTER = 2
 _QUESTION_TURNS = 4  # turns before a reply in which its question is looked for
 _ONE_GO = timedelta(minutes=15)  # between two turns of one speaker that are one message
 _APART = timedelta(hours=6)  # after which a turn takes up no earlier one
@@ -149,8 +150,8 @@ class _Dialogue:
         return self._chain(turn, self._previous, _TURNS_BEFORE)
 
     def after(self, turn: Turn) -> list[Turn]:
-        """Return the turn after one."""
-        return self._chain(turn, self._next, 1)
+        """Return the turns after one."""
+        return self._chain(turn, self._next, _TURNS_AFTER)
 
     def _chain(self, turn: Turn, step: Mapping[str, Turn], most: int) -> list[Turn]:
         found: list[Turn] = []

@@ -24,11 +24,13 @@ from .passages import Passage
 from .polarity import ENDED, HEARSAY, INTENDS, NEGATION, REPLY_NO, REPLY_YES, UNSETTLED
 
 _NEAR, _WIDE = 0.33, 0.45  # least shares of the question's words that a deciding passage binds
-_AFFIRMS = 0.55  # least share that an affirming passage binds by itself or with its question
+_HALF = 0.5  # a passage that binds less must have two words of the question
+_AFFIRMS = 0.5  # least share that an affirming passage binds by itself or with its question
 _SUGGESTS = 0.75  # the same for what the assistant said, who says much of everything
 _CHANGES = 0.3  # least share that a later passage binds which may change it
 _AS_FIRM = 0.25  # a passage decides that binds this much less than the firmest
 _SAME = 0.55  # cosine from which two verbs count as the same
+_QUOTED = re.compile(r"[\"\u201c][^\"\u201d]{1,200}[\"\u201d]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLAUSES = re.compile(
     r"[,;:\u2014.!?()]|\s[-\u2013]\s|\b(?:but|and|so|because|though|although|then|while|since|when)\b", re.IGNORECASE
@@ -64,9 +66,9 @@ def decision(asked: AskedForm, passages: Sequence[Passage]) -> Decision | None:
 
 def _decide(asked: AskedForm, passage: Passage) -> Decision | None:
     near = share(asked, passage.near)
-    if near < _NEAR or share(asked, passage.wide) < _WIDE:
+    if near < _NEAR or share(asked, passage.wide) < _WIDE or (near < _HALF and (passage.near >= _HALF).sum() < 2):
         return None
-    for polarity, why in (*_replied(asked, passage, near), *_denied(asked, passage), *_affirmed(asked, passage, near)):
+    for polarity, why in (*_replied(asked, passage, near), *_cued(asked, passage), *_affirmed(asked, passage, near)):
         return Decision(polarity, why, passage, near)
     return None
 
@@ -81,9 +83,9 @@ def _replied(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[
             yield "yes", cue[0]
 
 
-def _denied(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
-    """Yield why the clauses that bind the question do not affirm it; what an assistant advises is no wish."""
-    clause = _clauses_with(asked, passage.text)
+def _cued(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
+    """Yield what the words of the binding clauses decide; what is quoted does not count, nor what an assistant advises."""
+    clause = _clauses_with(asked, _QUOTED.sub(" ", passage.text))
     if not asked.of_assistant and (cue := UNSETTLED.search(clause)):
         yield "wished", cue[0]
     if not asked.of_assistant and (cue := HEARSAY.search(passage.text)):
@@ -92,8 +94,8 @@ def _denied(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]
         yield "no", cue[0]
     if asked.verb and contrasted([stem(asked.verb)], [stem(word) for word in words(clause)]):
         yield "no", f"the opposite of {asked.verb}"
-    if not ENDED.search(asked.text) and (cue := ENDED.search(clause)):
-        yield "no", cue[0]
+    if cue := ENDED.search(clause):
+        yield "yes" if ENDED.search(asked.text) else "no", cue[0]
 
 
 def _affirmed(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:

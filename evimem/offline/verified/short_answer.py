@@ -24,7 +24,7 @@ from .passages import Passage, passages_of
 from .proposition import decision
 from .typed_values import Value, values
 
-_FIRM = 0.45  # least probability of a value that answers
+_FIRM = 0.42  # least probability of a value that answers
 _RIVAL = 0.7  # another value this much as firm speaks against it
 _WISHED = 0.8  # support of a "no" that rests on a wish or plan, against one that is stated
 
@@ -84,9 +84,12 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
 def _candidates(
     asked: AskedForm, passages: Sequence[Passage], weekday: Weekday
 ) -> list[tuple[Passage, Value, TimeSpan | None]]:
-    if asked.form in DATED:
-        return [(one, value, time) for one in passages for value, time in dates(asked, one, weekday)]
-    return [(one, value, None) for one in passages for value in values(asked, one)]
+    found: list[tuple[Passage, Value, TimeSpan | None]] = []
+    for one in passages:
+        named = [(one, value, None) for value in values(asked, one)]
+        dated = [] if named or asked.form not in DATED else dates(asked, one, weekday)
+        found += named or [(one, value, time) for value, time in dated]
+    return found
 
 
 def _value(asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:

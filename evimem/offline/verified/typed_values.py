@@ -31,6 +31,7 @@ _PARTS = {
     "{scale}": f"(?:{_any('asked_forms.money_scales')})",
     "{period}": f"(?:{_any('asked_forms.pay_periods')})",
     "{shade}": f"(?:{_any('word_classes.colours.shades')})",
+    "{tint}": f"(?:{_any('asked_forms.tints')})",
     "{basic}": f"(?:{_any('word_classes.colours.basic')})",
     "{colour}": f"(?:{_any('word_classes.colours.basic', 'word_classes.colours.other')})",
     "{length}": DURATION.pattern,
