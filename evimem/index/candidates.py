@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..protocols import VectorIndex
 from .dialogue_smoothing import around, decay, distinct
 from .prepared_query import UNIT, PreparedQuery
-from .scoring import largest, projections
+from .scoring import first_of_each, largest
 
 Positions = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -32,8 +32,8 @@ class SearchEffort:
     entries: int = 200_000  # postings read, the terms with the largest weight first
     seeds: int = 1_500  # rows with words whose neighbours are looked at
     nearest: int = 100  # rows with close vectors
-    compared: int = 32_768  # vectors up to which sketches save nothing
-    sketched: int = 4_096  # of more, those with the nearest sketches are compared
+    compared: int = 4_096  # vectors up to which sketches save nothing
+    sketched: int = 2_048  # of more, those with the nearest sketches are compared
     dated: int = 500  # rows said or happening when the question says
     kept: int = 500  # candidates for their words
     final: int = 200  # candidates whose vectors are smoothed
@@ -58,11 +58,11 @@ def candidates(
     positions = distinct(np.concatenate(found), len(prepared.corpus))
     positions = positions[allowed[positions]]
     turns = prepared.corpus.turn
-    found_turns = np.unique(turns[positions])
-    if len(found_turns) < k:
+    missing = k - len(first_of_each(turns[positions]))
+    if missing > 0:
         others = np.flatnonzero(allowed)
-        others = others[~np.isin(turns[others], found_turns)]
-        others = others[np.flatnonzero(np.diff(turns[others], prepend=-1))][: k - len(found_turns)]
+        others = others[~np.isin(turns[others], turns[positions])]
+        others = others[first_of_each(turns[others])][:missing]
         positions = np.union1d(positions, others.astype(np.int32))
     return positions
 
@@ -85,8 +85,9 @@ def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: SearchE
     seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
     near = around(corpus.dialogue, seeds, _HOPS)
     fading = [prepared.weights.spread * decay(hop, prepared.weights) for hop in range(1, _HOPS + 1)]
-    spread = np.zeros(len(corpus) + 1, np.float32)
-    np.add.at(spread, near, weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32))
+    reaching = weight_of[seeds][:, None] * np.array([1.0, *fading, *fading], np.float32)
+    # Counted from 1, so that NONE (-1) is counted apart.
+    spread = np.bincount(near.reshape(-1) + 1, reaching.reshape(-1), len(corpus) + 1)[1:].astype(np.float32)
     reached = distinct(near, len(corpus))
     reached = reached[allowed[reached]]
     return reached[largest(spread[reached], kept)]
@@ -94,8 +95,8 @@ def _by_words(prepared: PreparedQuery, allowed: Mask, kept: int, effort: SearchE
 
 def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | None, effort: SearchEffort) -> Positions:
     """Seeds by vector. The ANN index knows no filters: it serves where most turns are allowed; else all are scanned."""
-    corpus, direction = prepared.corpus, prepared.direction
-    if direction is None:
+    corpus, direction, projections = prepared.corpus, prepared.direction, prepared.projections
+    if direction is None or projections is None:
         return np.zeros(0, np.int32)
     if nearest is not None and np.count_nonzero(allowed) >= _MOST * corpus.rows:
         seeds = nearest.search(direction, math.ceil(effort.nearest / _MOST)).positions.astype(np.int32)
@@ -107,7 +108,7 @@ def _by_meaning(prepared: PreparedQuery, allowed: Mask, nearest: VectorIndex | N
     else:
         most = max(effort.sketched, count // _SKETCHED)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
-    seeds = positions[largest(projections(corpus, positions, direction), effort.nearest)]
+    seeds = positions[largest(projections.at(positions), effort.nearest)]
     return around(corpus.dialogue, seeds, _HOPS).reshape(-1)
 
 

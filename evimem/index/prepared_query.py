@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..text.terms import stem, terms, words
 from .corpus import Corpus
 from .postings import NO_POSTING, Posting
+from .projections import Projections
 from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
@@ -90,7 +91,7 @@ class PreparedQuery:
     """A query looked up in a corpus: what every step of a ranking shares.
 
     `total` is the weight of all its terms together, whether any turn has them or not. `direction` is its vector in
-    whole numbers, shape (dimension,), None without one.
+    whole numbers, shape (dimension,), and `projections` its products with the vectors of rows; None without one.
     """
 
     query: IndexQuery
@@ -99,6 +100,7 @@ class PreparedQuery:
     terms: tuple[QueryTerm, ...]
     total: float
     direction: NDArray[np.float32] | None
+    projections: Projections | None
 
 
 def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
@@ -119,7 +121,9 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
         others = _related(surfaces.get(name, ()), idf, frozenset(counts), corpus, weights)
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
-    return PreparedQuery(query, corpus, weights, tuple(found), total, _direction(query.vector, corpus.dimension))
+    direction = _direction(query.vector, corpus.dimension)
+    projections = None if direction is None else Projections(corpus, direction)
+    return PreparedQuery(query, corpus, weights, tuple(found), total, direction, projections)
 
 
 def is_common(frequency: int, corpus: Corpus) -> bool:

@@ -62,7 +62,7 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
             [*words.values(), *others.values(), prepared.weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
         chosen = largest(estimates, most)
-        if len(np.unique(corpus.turn[positions[chosen]])) < k:  # few turns, with many passages each
+        if len(first_of_each(corpus.turn[np.sort(positions[chosen])])) < k:  # few turns, with many passages each
             best = best_of_each(corpus.turn[positions], estimates)
             chosen = np.append(chosen, best[largest(estimates[best], k)])
         chosen = np.unique(chosen)
@@ -79,14 +79,19 @@ def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
     return np.argpartition(values, len(values) - most)[len(values) - most :]
 
 
+def first_of_each(turns: NDArray[np.int32]) -> NDArray[np.intp]:
+    """Return where the rows of each turn begin; the numbers of turns are ascending."""
+    return np.flatnonzero(np.diff(turns, prepend=-1))
+
+
 def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
     """Return where the best row of each turn is, its first one where several are; a turn's rows lie together."""
-    starts = np.flatnonzero(np.diff(turns, prepend=-1))
+    starts = first_of_each(turns)
     if len(starts) == len(turns):
         return starts
     best = np.maximum.reduceat(values, starts)
     reaching = np.flatnonzero(values == np.repeat(best, np.diff(starts, append=len(turns))))
-    return reaching[np.flatnonzero(np.diff(turns[reaching], prepend=-1))]
+    return reaching[first_of_each(turns[reaching])]
 
 
 def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, Scores]:
@@ -233,9 +238,9 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.weights
     along = np.zeros(len(near.positions))
-    if prepared.direction is None or not len(along):
+    if prepared.direction is None or prepared.projections is None or not len(along):
         return along
-    dots = projections(corpus, near.places, prepared.direction)
+    dots = prepared.projections.at(near.places)
     echoes = weights.echo * asking_share(corpus, near.places, weights)
     shares = near.shares + near.answers * echoes[near.rows]
     for column, rows in enumerate(near.rows.T):
@@ -247,26 +252,12 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 
 def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
-    if prepared.direction is None:
+    if prepared.direction is None or prepared.projections is None:
         return np.zeros(len(near.positions))
-    dots = projections(prepared.corpus, near.places, prepared.direction)
+    dots = prepared.projections.at(near.places)
     best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
     cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
     return cosines
-
-
-def projections(corpus: Corpus, positions: NDArray[np.int32], direction: NDArray[np.float32]) -> Scores:
-    """Return the products of rows' vectors with a direction of whole numbers: below 2 ** 24, exact in any order.
-
-    Positions are ascending and distinct.
-    """
-    dots = np.empty(len(positions), np.float32)
-    everything = len(positions) == len(corpus)  # then the rows lie as they are wanted
-    for start in range(0, len(positions), _SLICE):
-        some = slice(start, start + _SLICE)
-        rows = corpus.vectors[some] if everything else corpus.vectors.take(positions[some], axis=0, mode="wrap")
-        np.einsum("ij,j->i", rows.astype(np.float32), direction, out=dots[some])  # BLAS would wake threads for it
-    return dots.astype(np.float64) * corpus.scale[positions]
 
 
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:

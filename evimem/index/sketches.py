@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-SAMPLE = 16_384  # positions whose vectors set the bounds
+SAMPLE = 4_096  # positions whose vectors set the bounds
 _STEP = 0.5  # standard deviations from the mean to a low or high value
 _SLICE = 8_192  # rows sketched at once
 _FAR = np.iinfo(np.uint16).max
