@@ -15,7 +15,7 @@ import random
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
@@ -40,10 +40,13 @@ TOLD = {
 }  # fmt: skip
 HOLDS = {"told": 1, "lead": 1, "meaning": 1, "spread": -1, "listed": 0, "timed": 0}
 RIGHT = ("told", "support")
+COMPLETE = {"told": 1, "sufficient": 1}
+SURE = 0.95  # probability of complete evidence from which a model's check is spared
 FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others
 ANSWER_FROM = 0.6  # probability from which a short answer is given
-OF_FOREIGN = 12  # questions of other chats that each chat is asked
-WEIGHT = {LOCOMO: 0.3, FOREIGN: 0.25}  # of a question in a fit, beside 1 of a chat's own
+EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than all chats
+OF_FOREIGN = 6  # questions of other chats that each chat is asked
+WEIGHT = {LOCOMO: 1.0, FOREIGN: 0.5}  # of a question in a fit, beside 1 of a chat's own
 BINS = 8
 CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
 COLUMNS = (
@@ -81,7 +84,8 @@ class Decided:
     kind: AnswerKind
     confidence: float
     holds: bool
-    probability: float = field(default=0.0)
+    probability: float
+    complete: float
 
 
 def main() -> None:
@@ -114,8 +118,7 @@ def fit(asked: Sequence[Asked]) -> Constants:
         held = replace(SHIPPED, answerable=_fit_told([a for a in asked if a.chat != name]))
         left_out.update((id(a), held.score(a.signals)) for a in asked if a.chat == name)
     own = [a for a in asked if a.kind != FOREIGN]
-    mapped = [a for n, a in enumerate(own) if a.register != LOCOMO or n % 3 == 0]  # LoCoMo has more than all chats
-    calibrated = fit_monotone([left_out[id(a)] for a in mapped], [a.told for a in mapped], BINS)
+    calibrated = fit_monotone([left_out[id(a)] for a in own], [a.told for a in own], BINS)
     chats = [a for a in own if a.register != LOCOMO]
     told = sorted(calibrated(left_out[id(a)]) for a in chats if a.told)
     abstain_below = round(told[int(FALSE_ABSTENTION * len(told))], 3)
@@ -135,9 +138,12 @@ def fit(asked: Sequence[Asked]) -> Constants:
     holds = logistic(
         [signals[id(a)] for a in quoted], [a.told and a.cites_gold for a in quoted], HOLDS, [a.weight for a in quoted]
     )
+    both = [{"told": signals[id(a)]["told"], "sufficient": log_odds(a.sufficient)} for a in own]
+    complete = logistic(both, [a.complete for a in own], COMPLETE, [a.weight for a in own])
     return replace(
         SHIPPED,
         answerable=answerable,
+        complete=complete,
         calibrated=calibrated,
         abstain_below=abstain_below,
         right=right,
@@ -150,13 +156,16 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
     """Yield what becomes of questions, as the judge and the loop decide."""
     for one in asked:
         told = constants.probability(one.signals)
+        complete = constants.completeness(told, one.sufficient)
         signals = {**one.signals, "told": log_odds(told)}
         if told < constants.abstain_below:
-            yield Decided(one, "abstained", 1 - told, not one.told, told)
+            yield Decided(one, "abstained", 1 - told, not one.told, told, complete)
         elif one.proven and (right := constants.right.probability(signals)) >= constants.answer_from:
-            yield Decided(one, "answer", right, one.right, told)
+            yield Decided(one, "answer", right, one.right, told, complete)
         else:
-            yield Decided(one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told)
+            yield Decided(
+                one, "quote", constants.holds.probability(signals), one.told and one.cites_gold, told, complete
+            )
 
 
 def report(registers: Sequence[str], held: Sequence[Decided]) -> None:
@@ -177,6 +186,10 @@ def report(registers: Sequence[str], held: Sequence[Decided]) -> None:
         some = [d for d in own if d.kind == kind]
         bins = _bins(some)
         print(f"{kind} (n={len(some)}): " + " ".join(f"{b.predicted:.2f}->{b.observed:.2f}({b.count})" for b in bins))
+    spared = [d for d in own if d.complete >= SURE]
+    precise = _mean([d.asked.complete for d in spared])
+    bins = reliability([d.complete for d in own], [d.asked.complete for d in own])
+    print(f"complete evidence: ECE {ece(bins):.3f}; from {SURE} on {precise:.3f} of {len(spared)} are complete")
     for form in sorted({name for d in own if d.asked.proven for name in d.asked.signals if name.startswith("form_")}):
         some = [d for d in own if d.asked.proven and form in d.asked.signals]
         given = [d for d in some if d.kind == "answer"]
@@ -215,7 +228,7 @@ def as_toml(constants: Constants) -> str:
         f"abstain_below = {constants.abstain_below}",
         f"calibrated = [\n{knots}]",
     ]
-    for name in ("answerable", "right", "holds"):
+    for name in ("answerable", "right", "holds", "complete"):
         model: Linear = getattr(constants, name)
         parts += [f"[verified.{name}]", f"bias = {model.bias}", f"[verified.{name}.weights]"]
         parts += [f"{signal} = {weight}" for signal, weight in model.weights.items()]
@@ -239,7 +252,7 @@ def _of_locomo(path: Path) -> Iterator[Asked]:
     for sample in read_locomo(path):
         questions = tuple(
             ChatQuestion(q.text, None if q.category == 5 else q.answer, (), q.evidence, f"c{q.category}")
-            for q in sample.questions
+            for q in sample.questions[::EVERY]
         )
         yield from _asked(LOCOMO, LabelledChat(sample.id, LOCOMO, sample.turns, questions), questions)
 

@@ -225,14 +225,13 @@ def page() -> None:
     with tempfile.TemporaryDirectory(prefix="evimem-page-") as folder:
         for c in _shipped_examples():
             memory = _ingested(c, Path(folder))
-            print(f"\n### {c.name}\n\n| question | wanted | answer | why | tier, probability |\n|---|---|---|---|---|")
+            print(f"\n### {c.name}\n\n| question | wanted | kind, confidence | text, or why there is none |")
+            print("|---|---|---|---|")
             for question in chance.sample(c.questions, 10):
                 answer = memory.ask(question.text)
-                said = " ... ".join(citation.quote for citation in answer.citations)
-                print(
-                    f"| {question.text} | {question.gold or '(no answer)'} | {answer.text or '(abstains)'} "
-                    f"| {said or answer.reason} | {answer.tier.value}, {answer.confidence:.2f} |"
-                )
+                said = (answer.text or answer.reason or "").replace("\n", "<br>")
+                wanted = question.gold or "(not told)"
+                print(f"| {question.text} | {wanted} | {answer.kind}, {answer.confidence:.2f} | {said} |")
 
 
 def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -> list[Outcome]:

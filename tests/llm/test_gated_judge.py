@@ -15,6 +15,7 @@ from evimem.flow import run
 from evimem.judging.evidence import Verdict, View
 from evimem.llm.gated_judge import LEAST_TURNS, SURE, GatedJudge
 from evimem.llm.llm_judge import LLMJudge
+from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.model import Reply
@@ -81,6 +82,9 @@ def test_in_a_small_memory_the_model_judges(tmp_path: Path) -> None:
     assert asked(build(tmp_path / "m.evimem", LEAST_TURNS - 1))[1] == ["judge", "answer"]
 
 
+AS_TOLD = replace(SHIPPED, complete=Linear({"told": 1.0}, 0.0))  # complete as probably as an answer was told
+
+
 class Sure(OfflineJudge):
     """An offline judge with scripted verdicts."""
 
@@ -103,7 +107,7 @@ class Sure(OfflineJudge):
 def test_only_exact_evidence_of_high_probability_about_known_names_is_spared(
     tier: Tier, probability: float, facts: int, asks: bool
 ) -> None:
-    offline = Sure()
+    offline = Sure(AS_TOLD)
     object.__setattr__(offline, "says", Verdict(tier, 0.97, probability=probability))
     view = view_of([turn(1, "We adopted a puppy.")], entities=())
     if not facts:
@@ -113,7 +117,7 @@ def test_only_exact_evidence_of_high_probability_about_known_names_is_spared(
 
 
 def test_after_the_first_check_the_model_judges() -> None:
-    offline = Sure()
+    offline = Sure(AS_TOLD)
     object.__setattr__(offline, "says", Verdict(Tier.EXACT, 0.97, probability=0.99))
     view = view_of([turn(1, "We adopted a puppy.")], entities=())
     assert [judged(offline, replace(view, iteration=n))[1] for n in (1, 2)] == [0, 1]
