@@ -92,12 +92,14 @@ def asked_form(analysis: Analysis) -> AskedForm:
     dates = {word for span in analysis.times for word in words(span.text)}
     content = [word for word in words(text) if word not in people | dates and word not in STOP_WORDS]
     telling = [word for word in content if not {word, stem(word)} & _LIGHT]
-    spelled = {stem(word): word for word in (telling if len(telling) > 1 else [w for w in content if w not in _FORM_WORDS])}
+    spelled = {
+        stem(word): word for word in (telling if len(telling) > 1 else [w for w in content if w not in _FORM_WORDS])
+    }
     return AskedForm(
         form=form,
         text=text,
         noun=noun,
-        verb=_verb(text, spelled),
+        verb=_verb(text),
         weights={term: _COMMON + rarity(term) for term in spelled if term not in noun[-1:] or form == "count"},
         spelled=spelled,
         subject=analysis.asked,
@@ -125,12 +127,11 @@ def bare(question: str) -> str:
     return text
 
 
-def _verb(text: str, spelled: Mapping[str, str]) -> str:
-    """Return the main verb of a question; "" where it has none that carries meaning."""
+def _verb(text: str) -> str:
+    """Return the main verb of a question; "" where it has none besides auxiliaries."""
     clause = _SUBORDINATE.split(text, maxsplit=1)[0]
     sentence = tagged(clause, lowered(clause), 0, len(clause))
     for place in range(1, len(sentence.tags)):
-        verbal = sentence.tags[place] in TagSet.FULL_VERBS and sentence.tags[place - 1] not in _BEFORE_NOUN
-        if verbal and stem(sentence.words[place]) in spelled:
+        if sentence.tags[place] in TagSet.FULL_VERBS and sentence.tags[place - 1] not in _BEFORE_NOUN:
             return sentence.words[place]
     return ""

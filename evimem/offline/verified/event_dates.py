@@ -20,7 +20,9 @@ from .typed_values import Value
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]
 _JUST = re.compile("|".join(ENGLISH.words("asked_forms.just_happened")), re.IGNORECASE)
 DATED = ("when", "weekday", "month", "year")
-_UNREAD = re.compile(rf"\b(?:{'|'.join(ENGLISH.words('questions.time_units'))})s?\s+(?:(?:from|before|after)\s+)?$", re.IGNORECASE)
+_UNREAD = re.compile(
+    rf"\b(?:{'|'.join(ENGLISH.words('questions.time_units'))})s?\s+(?:(?:from|before|after)\s+)?$", re.IGNORECASE
+)
 _DAY = re.compile(r"\b(?:date|day)\b", re.IGNORECASE)
 _LOOK_BACK = 20  # characters before an expression that may belong to it
 _FINE = ("minute", "hour", "day")

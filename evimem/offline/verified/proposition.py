@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ...extract.grammar import ClauseSpan, find_clauses
-from ...extract.tag_letters import Tag, TagSet
+from ...extract.grammar import find_clauses
 from ...extract.tagging import Tagged, lowered, tagged
+from ...lang import ENGLISH
 from ...text.terms import stem, words
 from ..match_sentences import word_vector
 from ..signals import contrasted
@@ -22,8 +22,10 @@ from .asked_form import AskedForm, asked_kind
 from .bindings import share
 from .passages import Passage
 from .polarity import ENDED, HEARSAY, INTENDS, NEGATION, REPLY_NO, REPLY_YES, UNSETTLED
+from .subjects import is_subject
 
 _NEAR, _WIDE = 0.33, 0.45  # least shares of the question's words that a deciding passage binds
+_FEW = 2
 _HALF = 0.5  # a passage that binds less must have two words of the question
 _AFFIRMS = 0.5  # least share that an affirming passage binds by itself or with its question
 _SUGGESTS = 0.75  # the same for what the assistant said, who says much of everything
@@ -31,6 +33,12 @@ _CHANGES = 0.3  # least share that a later passage binds which may change it
 _AS_FIRM = 0.25  # a passage decides that binds this much less than the firmest
 _SAME = 0.55  # cosine from which two verbs count as the same
 _QUOTED = re.compile(r"[\"\u201c][^\"\u201d]{1,200}[\"\u201d]")
+_WHOLE = 0.95  # least share for a statement whose verb is only "is" or "has"
+_LIGHT_VERBS = frozenset(ENGLISH.words("asked_forms.light"))
+_AUXILIARY_VERBS = tuple(
+    (re.compile(question, re.IGNORECASE), re.compile(statement, re.IGNORECASE))
+    for question, statement in ENGLISH.lists("asked_forms.auxiliary_verbs").values()
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLAUSES = re.compile(
     r"[,;:\u2014.!?()]|\s[-\u2013]\s|\b(?:but|and|so|because|though|although|then|while|since|when)\b", re.IGNORECASE
@@ -66,7 +74,8 @@ def decision(asked: AskedForm, passages: Sequence[Passage]) -> Decision | None:
 
 def _decide(asked: AskedForm, passage: Passage) -> Decision | None:
     near = share(asked, passage.near)
-    if near < _NEAR or share(asked, passage.wide) < _WIDE or (near < _HALF and (passage.near >= _HALF).sum() < 2):
+    few = len(asked.weights) > _FEW and near < _HALF and (passage.near >= _HALF).sum() < _FEW
+    if near < _NEAR or few or share(asked, passage.wide) < _WIDE:
         return None
     for polarity, why in (*_replied(asked, passage, near), *_cued(asked, passage), *_affirmed(asked, passage, near)):
         return Decision(polarity, why, passage, near)
@@ -84,7 +93,7 @@ def _replied(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[
 
 
 def _cued(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
-    """Yield what the words of the binding clauses decide; what is quoted does not count, nor what an assistant advises."""
+    """Yield what the words of the binding clauses decide; not what is quoted, nor what an assistant advises."""
     clause = _clauses_with(asked, _QUOTED.sub(" ", passage.text))
     if not asked.of_assistant and (cue := UNSETTLED.search(clause)):
         yield "wished", cue[0]
@@ -99,10 +108,32 @@ def _cued(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
 
 
 def _affirmed(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:
+    """Yield the verb of the clause that states what is asked, of the asked subject, with all its numbers."""
     least = _SUGGESTS if asked.of_assistant else _AFFIRMS
-    has_numbers = asked.numbers <= set(_NUMBER.findall(passage.text))
-    if near >= least and has_numbers and _has_verb(asked, passage.text) and _same_subject(asked, passage):
+    bound = share(asked, passage.own) if asked.verb in _LIGHT_VERBS else near
+    if bound < least or not asked.numbers <= set(_NUMBER.findall(passage.text)):
+        return
+    sentence = tagged(passage.turn.text, lowered(passage.turn.text), *passage.unit.span)
+    verb = asked.of_assistant or _verb(asked, _clauses_with(asked, passage.text), whole=near >= _WHOLE)
+    if verb is True:
         yield "yes", asked.verb
+    elif verb and _same_subject(asked, passage, sentence, verb):
+        yield "yes", verb
+
+
+def _verb(asked: AskedForm, clause: str, *, whole: bool) -> str:
+    """Return the verb of a clause that says what the question asks: its own, one of its meaning, or "is" and "has"."""
+    said = words(clause)
+    if asked.verb:
+        same = next((word for word in said if stem(word) == stem(asked.verb)), "")
+        if same or asked.verb in _LIGHT_VERBS:
+            return same
+        row = word_vector(asked.verb)
+        return next((word for word in said if float(row @ word_vector(word)) >= _SAME), "")
+    for question, statement in _AUXILIARY_VERBS:
+        if whole and question.search(asked.text) and (found := statement.search(clause)):
+            return found[0].strip()
+    return ""
 
 
 def _changed(asked: AskedForm, found: Decision, passages: Sequence[Passage]) -> bool:
@@ -122,31 +153,9 @@ def _clauses_with(asked: AskedForm, text: str) -> str:
     return " | ".join(found) if found else text
 
 
-def _has_verb(asked: AskedForm, text: str) -> bool:
-    """Return whether the clauses that bind the question have the asked verb or one of its meaning."""
-    if not asked.verb:
-        return asked.of_assistant
-    spoken = words(_clauses_with(asked, text))
-    if stem(asked.verb) in map(stem, spoken):
-        return True
-    row = word_vector(asked.verb)
-    return any(float(row @ word_vector(word)) >= _SAME for word in spoken)
-
-
-def _same_subject(asked: AskedForm, passage: Passage) -> bool:
-    """Return whether the clause of the asked verb has the asked subject: not "my brother has a boat" for me."""
-    sentence = tagged(passage.turn.text, lowered(passage.turn.text), *passage.unit.span)
+def _same_subject(asked: AskedForm, passage: Passage, sentence: Tagged, verb: str) -> bool:
+    """Return whether the clause of a verb has the asked subject: not "my brother has a boat" for me."""
     for clause in find_clauses(sentence.tags):
-        if any(stem(word) in asked.weights for word in sentence.words[clause.verb : clause.end]):
-            return _is_subject(asked, passage, sentence, clause)
+        if any(word.strip("'") == verb.strip("'\u2019") for word in sentence.words[clause.verb : clause.end]):
+            return is_subject(asked, passage, sentence, clause)
     return True
-
-
-def _is_subject(asked: AskedForm, passage: Passage, sentence: Tagged, clause: ClauseSpan) -> bool:
-    subject = sentence.words[clause.subject : clause.verb]
-    tags = sentence.tags[clause.subject : clause.verb]
-    if not subject or clause.role != "main" or Tag.FIRST_PERSON in tags:
-        return not asked.subject or passage.turn.speaker in asked.subject
-    if any(tag in TagSet.PERSONS + Tag.IT for tag in tags):
-        return True
-    return any(stem(word) in asked.weights or word in asked.people for word in subject)

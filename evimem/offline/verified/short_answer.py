@@ -7,15 +7,18 @@ the asked type in them are bound by the words of the question (`typed_values`, `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...judging.evidence import View
+from ...lang import ENGLISH
 from ...protocols import Extractor
+from ...text.terms import STOP_WORDS, words
 from ...times.context import Weekday
 from ...types.answer import Citation
 from ...types.values import TimeSpan
-from ..attributes import ADVICE, ATTRIBUTES, attribute_of, lookup
+from ..attributes import ADVICE, ATTRIBUTES, Lookup, attribute_of, lookup
 from .asked_form import AskedForm, asked_form
 from .bindings import Binding, bind, is_about
 from .event_dates import DATED, dates
@@ -26,6 +29,9 @@ from .typed_values import Value, values
 
 _FIRM = 0.42  # least probability of a value that answers
 _RIVAL = 0.7  # another value this much as firm speaks against it
+_LOOKED_UP, _CONTRADICTED = 0.7, 0.4  # support of an attribute, and of one that others state otherwise
+_EMPTY = STOP_WORDS.union(ENGLISH.words("asked_forms.empty_replies"))
+_MARKUP = re.compile(r"[*_`#|<>{}\[\]]")
 _WISHED = 0.8  # support of a "no" that rests on a wish or plan, against one that is stated
 
 
@@ -121,14 +127,47 @@ def _yes_or_no(asked: AskedForm, passages: Sequence[Passage]) -> ShortAnswer | N
 
 
 def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
-    """Return a looked-up attribute, or that it is not stated; None where the question asks for none."""
+    """Return a looked-up attribute, or that it is not stated; None where the question asks for none.
+
+    What a participant says of themselves outranks what others say of them.
+    """
     question = view.analysis.question.strip()
     if not any(pattern.match(question) for pattern in (*ADVICE, *(shape for _, shape in ATTRIBUTES))):
         return None
     attribute = attribute_of(question)
     found = lookup(view, attribute, extractor)
-    if found.outcome > 0:
-        citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
-        name = f"attribute:{attribute.kind}" if attribute else "reply"
-        return ShortAnswer(", ".join(item.text for item in found.items), citations, name, 0.5)
-    return NotStated(found.gap, found.query) if found.outcome < 0 and found.gap else None
+    if found.outcome < 0 and found.gap:
+        return NotStated(found.gap, found.query)
+    support = _LOOKED_UP
+    if found.outcome > 0 and _is_hearsay(view, found):
+        found, support = lookup(_own_words(view), attribute, extractor), _CONTRADICTED
+    if found.outcome <= 0 or not all(_is_value(item.text) for item in found.items):
+        return None
+    citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
+    name = f"attribute:{attribute.kind}" if attribute else "reply"
+    return ShortAnswer(", ".join(item.text for item in found.items), citations, name, support)
+
+
+def _is_hearsay(view: View, found: Lookup) -> bool:
+    """Return whether others say what a participant is asked for."""
+    speakers = {item.turn.id: item.turn.speaker for item in view.evidence}
+    speakers |= {turn.id: turn.speaker for around in view.context.values() for turn in around}
+    people = {name for name in view.analysis.asked if name.casefold() not in ("user", "assistant")}
+    return bool(people) and any(speakers.get(item.turn_id) not in people for item in found.items)
+
+
+def _own_words(view: View) -> View:
+    """Return a view with only what the asked people say themselves."""
+    people = view.analysis.asked
+    return replace(
+        view,
+        evidence=tuple(item for item in view.evidence if item.turn.speaker in people),
+        shown=tuple(item for item in view.shown if item.turn.speaker in people),
+        context={turn_id: tuple(t for t in around if t.speaker in people) for turn_id, around in view.context.items()},
+        memo={},
+    )
+
+
+def _is_value(text: str) -> bool:
+    """Return whether a phrase names something: no interjection, no markup."""
+    return not set(words(text)) <= _EMPTY and _MARKUP.search(text) is None

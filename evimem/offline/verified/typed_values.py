@@ -51,6 +51,10 @@ _INSTEAD_OF = re.compile(
     rf"\b(?:{'|'.join(ENGLISH.words('asked_forms.instead_of'))})\s+(?:[\w'-]+\s+){{0,2}}[$\u00a3\u20ac]?$",
     re.IGNORECASE,
 )
+_OF_A_THING = frozenset(ENGLISH.words("asked_forms.forms_of_a_thing"))
+_AMOUNTS = frozenset(ENGLISH.words("asked_forms.amounts_of"))
+_PART_OF = r"\b(\w+) of (?:the|my|our|his|her|their|a) "
+_VAGUE = re.compile(r"\b(?:few|several)\b", re.IGNORECASE)
 _LOOK_BACK = 30  # characters before a value that may set it aside
 _BARE = _compiled(r"(?<![\w.,:/-]){amount}(?![\w:%/-]|[.,]\d| of\b)")
 
@@ -66,6 +70,8 @@ class Value:
 
 def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
     """Yield the values of the asked type in a passage, in order; the first pattern that finds one decides."""
+    if asked.form in _OF_A_THING and _is_of_a_part(asked, passage):
+        return
     if asked.form == "count":
         yield from _counts(asked, passage)
         return
@@ -75,6 +81,18 @@ def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
             return
     if asked.form in ("money", "percent") and _is_brief_reply(asked, passage):
         yield from _matches(asked.form, _BARE, passage)
+
+
+def _is_of_a_part(asked: AskedForm, passage: Passage) -> bool:
+    """Return whether a passage tells of a part of the asked thing: of "the clutch of the car" for the car."""
+    parts = [
+        found[1].casefold()
+        for word in asked.spelled.values()
+        for found in re.finditer(
+            rf"\b(\w+) of (?:the|my|our|his|her|their|a) {re.escape(word)}\b", passage.text, re.IGNORECASE
+        )
+    ]
+    return any(part not in _AMOUNTS and stem(part) not in asked.weights for part in parts)
 
 
 def _matches(form: str, pattern: re.Pattern[str], passage: Passage) -> Iterator[Value]:
@@ -96,6 +114,8 @@ def _set_aside(text: str, start: int) -> bool:
 def _counts(asked: AskedForm, passage: Passage) -> Iterator[Value]:
     """Yield numbers that count the asked noun, or that are all there is to a reply."""
     for value in _matches("count", COUNT, passage):
+        if _VAGUE.search(value.text):
+            continue
         if _counts_noun(asked, passage.turn.text[value.span[1] : passage.unit.span[1]]) or _is_brief_reply(
             asked, passage
         ):
