@@ -70,11 +70,12 @@ class EdgeGraph:
         """
         if not rows:
             return False
+        newest = self._vectors.newest()
         late = self._vectors.keep(rows, vectors)
         known = self._vectors.current()
         linked = known.positions(rows)
         # A new fact may push another out of the best `PER_FACT` of a later one.
-        later = self._relink(known, linked, min_cosine) - set(linked)
+        later = self._relink(known, linked, min_cosine, without_edges=newest) - set(linked)
         self._relink(known, sorted(later), min_cosine)
         return late
 
@@ -138,13 +139,21 @@ class EdgeGraph:
             links += [Link(seq, target, "next", NEXT_WEIGHT) for (target,) in found]
         return links
 
-    def _relink(self, known: FactMatrix, positions: Sequence[int], min_cosine: float) -> set[int]:
-        """Recompute the edges of facts to earlier ones; return the later facts whose edges that may change."""
+    def _relink(
+        self, known: FactMatrix, positions: Sequence[int], min_cosine: float, *, without_edges: int | None = None
+    ) -> set[int]:
+        """Recompute the edges of facts to earlier ones; return the later facts whose edges that may change.
+
+        Facts with a row above `without_edges` have none yet.
+        """
         later: set[int] = set()
+        old, links = list[tuple[int, int]](), list[tuple[int, int, float]]()
         for similar in known.similar(positions, min_cosine):
             row, instant = int(known.rows[similar.position]), int(known.instants[similar.position])
-            self._db.execute(_UNLINK, (row, instant))
-            links = [(row, int(known.rows[position]), weight) for position, weight in similar.links]
-            self._db.executemany(_LINK, links)
+            if without_edges is None or row <= without_edges:
+                old.append((row, instant))
+            links += [(row, int(known.rows[position]), weight) for position, weight in similar.links]
             later.update(similar.later.tolist())
+        self._db.executemany(_UNLINK, old)
+        self._db.executemany(_LINK, links)
         return later

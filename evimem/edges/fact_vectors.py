@@ -63,12 +63,17 @@ class FactMatrix:
         for start in range(0, len(positions), _BLOCK):
             block = list(positions[start : start + _BLOCK])
             with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
-                cosines = self.matrix @ self.matrix[block].T
-            for column, position in enumerate(block):
-                yield self._similar_to(position, cosines[:, column], min_cosine)
+                cosines = self.matrix[block] @ self.matrix.T
+            lines, found = np.nonzero(cosines >= min_cosine - _ROUNDING)
+            ends = np.searchsorted(lines, np.arange(len(block) + 1))
+            for line, position in enumerate(block):
+                close = found[ends[line] : ends[line + 1]]
+                yield self._similar_to(position, close, cosines[line], min_cosine)
 
-    def _similar_to(self, position: int, cosines: Vectors, min_cosine: float) -> SimilarFacts:
-        close = np.flatnonzero((cosines >= min_cosine - _ROUNDING) & (self.turns != self.turns[position]))
+    def _similar_to(self, position: int, close: Positions, cosines: Vectors, min_cosine: float) -> SimilarFacts:
+        close = close[self.turns[close] != self.turns[position]]
+        if not len(close):
+            return SimilarFacts(position, (), close)
         is_earlier = self._is_earlier(close, position)
         earlier, later = close[is_earlier], close[~is_earlier]
         if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
@@ -103,13 +108,18 @@ class FactVectors:
         self._db = db
         self.drop_cache()
 
+    def newest(self) -> int:
+        """Return the largest row that has a vector; 0 where none has."""
+        return int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
+
     def keep(self, rows: Sequence[int], vectors: Vectors) -> bool:
         """Store the vectors of these facts that are not stored yet; return whether a larger row had a vector before."""
+        newest = self.newest()
         packed = {row: pack(vector) for row, vector in zip(rows, vectors, strict=True)}
-        fresh = [row for row in rows if not self._has(row, *packed[row])]
+        fresh = [row for row in rows if row > newest or not self._has(row, *packed[row])]
         if not fresh:
             return False
-        late = min(fresh) <= int(self._db.value("SELECT max(row) FROM fact_vector") or 0)
+        late = min(fresh) <= newest
         values = [(row, packed[row][0].tobytes(), packed[row][1]) for row in fresh]
         self._db.executemany("INSERT OR REPLACE INTO fact_vector (row, vector, scale) VALUES (?, ?, ?)", values)
         if late:  # `current` reads only rows larger than the largest it knows

@@ -67,7 +67,13 @@ class FactTable:
 
     def rows(self, fact_ids: Iterable[str]) -> list[int]:
         """Return the rows of these facts."""
-        return [self._db.value("SELECT row FROM fact WHERE id = ?", (fact_id,)) for fact_id in fact_ids]
+        ids = list(fact_ids)
+        found: dict[str, int] = {}
+        for start in range(0, len(ids), 500):
+            page = ids[start : start + 500]
+            marks = ", ".join("?" * len(page))
+            found |= dict(self._db.rows(f"SELECT id, row FROM fact WHERE id IN ({marks})", page))
+        return [found[fact_id] for fact_id in ids]
 
     def rows_of(self, seqs: Iterable[int]) -> list[int]:
         """Return the rows of the facts of these turns."""

@@ -59,7 +59,9 @@ class Layers:
     ) -> list[IndexRow]:
         """Return what the index keeps of a turn; see `index_rows`."""
         rows = index_rows(turn, place, facts, vectors, count)
-        return [replace(row, rules=False) for row in rows] if self.meta(WHOLE_TURNS) else rows
+        if rows[0].rules and self.meta(WHOLE_TURNS):
+            return [replace(row, rules=False) for row in rows]
+        return rows
 
     def meta(self, key: str) -> str | None:
         """Return one of the store's own settings."""
