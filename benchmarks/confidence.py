@@ -42,7 +42,7 @@ RIGHT = ("told", "support")
 COMPLETE = {"told": 1, "sufficient": 1}
 SURE = 0.95  # probability of complete evidence from which a model's check is spared
 FALSE_ABSTENTION = 0.13  # wanted of the answerable questions; slightly below the .15 aimed at for others
-ANSWER_FROM = 0.6  # probability from which a short answer is given
+ANSWER_FROM = 0.65  # probability from which a short answer is given
 EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than all chats
 OF_FOREIGN = 6  # questions of other chats that each chat is asked
 WEIGHT = {LOCOMO: 0.3, FOREIGN: 0.25}  # of a question in a fit, beside 1 of a chat's own
@@ -125,14 +125,13 @@ def fit(asked: Sequence[Asked]) -> Constants:
     signals = {id(a): {**a.signals, "told": log_odds(calibrated(left_out[id(a)]))} for a in own}
     kept = [a for a in own if calibrated(left_out[id(a)]) >= abstain_below]
     proven, quoted = [a for a in own if a.proven], [a for a in kept if not a.proven]
-    forms = {name: 0 for a in proven for name in sorted(a.signals) if name.startswith("form_")}
     right = Linear({}, 0.0)
     if len({a.right for a in proven}) == 2:
         right = logistic(
             [signals[id(a)] for a in proven],
             [a.right for a in proven],
-            dict.fromkeys(RIGHT, 1) | forms,
-            [a.weight for a in proven],
+            dict.fromkeys(RIGHT, 1),
+            [1.0] * len(proven),
             ridge=4.0,
         )
     holds = logistic(

@@ -22,7 +22,7 @@ def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
 
 
 def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
-    """Return what the probability of a short answer is read from: how firm its proof is, and of which form."""
+    """Return how firm the proof of a short answer is, which its probability is read from, and of which form it is."""
     if not isinstance(short, ShortAnswer):
         return {}
     return {"support": short.support, f"form_{short.form.partition(':')[0]}": 1.0}

@@ -11,6 +11,8 @@ import pytest
 
 import evimem
 from evimem import Tier
+from evimem.calibration import Calibration
+from evimem.calibration.apply_calibration import setting_name
 from evimem.flow import run
 from evimem.judging.evidence import Verdict, View
 from evimem.llm.gated_judge import LEAST_TURNS, SURE, GatedJudge
@@ -44,8 +46,24 @@ def build(path: Path, turns: int) -> Path:
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("gate") / "m.evimem", LEAST_TURNS)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a memory whose own questions showed that the offline judge is right when it is sure."""
+    path = build(tmp_path_factory.mktemp("gate") / "m.evimem", LEAST_TURNS)
+    with evimem.open(path) as memory:
+        target = memory._core.calibration_target()
+        knots = ((-1.0, 0.05), (1.0, 0.9), (2.0, 0.999))
+        fields: dict[str, Any] = dict.fromkeys(
+            ("ece", "ece_before", "auroc", "aurc", "caught", "false_abstention"), 0.0
+        )
+        lists: dict[str, Any] = {"precision": 0.95, "precise": None, "reliability": (), "curve": ()}
+        found = Calibration(target.judge_name, target.embedder, 60, 40, knots, 0.3, **fields, **lists)
+        memory._core.store.keep_setting(setting_name(target.judge), found.to_json())
+    return path
 
 
 def asked(path: Path, question: str = QUESTION, **budget: Any) -> tuple[evimem.Answer, list[str]]:
@@ -66,6 +84,11 @@ def test_evidence_that_the_offline_judge_is_sure_of_costs_no_judges_request(larg
     assert [event.judge for event in answer.trace if event.kind == "judgement"] == ["offline"]
     with evimem.open(large) as offline:
         assert evimem.replay(answer.trace, offline) == answer
+
+
+def test_the_shipped_probabilities_spare_nothing(shipped: Path) -> None:
+    answer, roles = asked(shipped)
+    assert (roles, spared(answer)) == (["judge", "answer"], [])
 
 
 def test_one_switch_has_the_model_judge_everything(large: Path) -> None:
@@ -98,7 +121,7 @@ class Sure(OfflineJudge):
 @pytest.mark.parametrize(
     ("tier", "probability", "facts", "asks"),
     [
-        (Tier.EXACT, SURE, 5, False),
+        (Tier.EXACT, SURE + 0.001, 5, False),
         (Tier.EXACT, SURE - 0.01, 5, True),
         (Tier.INFERRABLE, 0.99, 5, True),
         (Tier.EXACT, 0.99, 0, True),  # too few facts about a name: E7 has the last word
