@@ -127,16 +127,17 @@ def content(text: str) -> tuple[str, ...]:
 def _kept_units(
     view: View, turn: Turn, addressee: str | None, passage: tuple[int, int] | None, asked: frozenset[str]
 ) -> list[SentenceUnit]:
-    """Return the units of the sentences that are compared, each made once for a question."""
-    kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
-    places = view.memo.get(("places", turn.id))
-    if places is None:
-        places = view.memo[("places", turn.id)] = _places(turn)
-    chosen = _relevant(turn, places, passage, asked)
-    for place in chosen:
-        if place not in kept:
-            kept[place] = _unit(turn, place, addressee)
-    return [*(kept[place] for place in chosen), *_caption(turn, addressee)]
+    """Return the units of the sentences that are compared, kept for all checks of a question."""
+    key = ("compared", turn.id, addressee, passage)
+    if key not in view.memo:
+        kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
+        chosen = _relevant(turn, _places(turn), passage, asked)
+        for place in chosen:
+            if place not in kept:
+                kept[place] = _unit(turn, place, addressee)
+        view.memo[key] = [*(kept[place] for place in chosen), *_caption(turn, addressee)]
+    found: list[SentenceUnit] = view.memo[key]
+    return found
 
 
 def _relevant(
