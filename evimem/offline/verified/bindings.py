@@ -24,7 +24,7 @@ _REACH = 30.0  # characters over which nearness falls to 1/e
 _PLANNED_FOR, _TOLD_AFTER = timedelta(days=60), timedelta(days=60)
 _SHORT = 8.0  # words of a sentence that is half as short as one can be
 _WORD = re.compile(r"\w+")
-_OWNED = r"(?P<owner>\b(?:my|our|your|his|her|their|its)|\w+['\u2019]s|\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?"
+_OWNED = r"(?P<owner>\b(?:my|our|your|his|her|their|its)|\b\w+['\u2019]s|\b\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?"
 _MINE = frozenset(("my", "our"))
 
 
