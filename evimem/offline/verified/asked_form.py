@@ -55,19 +55,20 @@ _COMMON = 0.2  # weight of the commonest word that must be bound; the rarest has
 class AskedForm:
     """A question read for an answer that can be proved.
 
-    `form` names the form of the answer; `text` is the question without words like "remind me"; `noun` has the stems of
-    the asked noun ("which payment provider"), the head last; `verb` is the main verb as it is spelled. `weights` maps
-    each stem that a passage must bind to its weight, `spelled` the stem to its word. `subject` are the speakers it is
-    about, `people` the words of their names, `owned` the nouns that are said to be somebody's, `names` the stems of
-    other names, `numbers` its numbers.
-    `first` is whether the value that came first is asked for, `happened` whether what is asked for
-    has happened, `compares` whether it takes arithmetic, `of_assistant`
-    whether it asks for what the assistant said.
+    `form` names the form of the answer, `text` is the question without words like "remind me". `noun` has the stems of
+    the asked noun ("which payment provider"), the head last; `unit` is that of "how many weeks"; `verb` is the main
+    verb as it is spelled. `weights` maps each stem that a passage must bind to its weight, `spelled` the stem to its
+    word. `subject` are the speakers it is about, `people` the words of their names, `names` the stems of other names,
+    `owned` the nouns that are said to be somebody's, `numbers` its numbers.
+
+    `first` is whether the value that came first is asked for, `happened` whether it asks for what has happened,
+    `compares` whether it takes arithmetic or a guess, `of_assistant` whether it asks for what the assistant said.
     """
 
     form: str
     text: str
     noun: tuple[str, ...] = ()
+    unit: str = ""
     verb: str = ""
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     spelled: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -99,6 +100,7 @@ def asked_form(analysis: Analysis) -> AskedForm:
         form=form,
         text=text,
         noun=noun,
+        unit=words(found[1])[-1] if found and form == "duration" else "",
         verb=_verb(text),
         weights={term: _COMMON + rarity(term) for term in spelled if term not in noun[-1:] or form == "count"},
         spelled=spelled,

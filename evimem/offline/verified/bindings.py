@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 
@@ -20,9 +21,10 @@ from .typed_values import Value
 
 _ABOUT = 0.5  # least weight with which a passage must be about the asked speaker
 _REACH = 30.0  # characters over which nearness falls to 1/e
+_PLANNED_FOR, _TOLD_AFTER = timedelta(days=60), timedelta(days=60)
 _SHORT = 8.0  # words of a sentence that is half as short as one can be
 _WORD = re.compile(r"\w+")
-_OWNED = r"(?P<owner>\b(?:my|our|your|his|her|their|its)|\w+['\u2019]s|\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?"
+_OWNED = r"(?P<owner>\b(?:my|our|your|his|her|their|its)|\b\w+['\u2019]s|\b\w+s['\u2019])\s+(?:[\w-]+\s+){0,2}?"
 _MINE = frozenset(("my", "our"))
 
 
@@ -47,6 +49,13 @@ def is_about(asked: AskedForm, passage: Passage) -> bool:
     if people and not any(_weighs(passage, name) for name in people):
         return False
     return not any(_is_of_another(asked, passage, noun) for noun in asked.owned)
+
+
+def is_in_time(times: Sequence[TimeSpan], passage: Passage) -> bool:
+    """Return whether a passage was said when it may tell of the times that a question names."""
+    said = passage.turn.time
+    spans = [(span.start, span.end) for span in times if span.start is not None and span.end is not None]
+    return all(start - said <= _PLANNED_FOR and said - end <= _TOLD_AFTER for start, end in spans)
 
 
 def _weighs(passage: Passage, name: str) -> bool:
@@ -87,6 +96,7 @@ def bind(view: View, asked: AskedForm, found: Sequence[tuple[Passage, Value, Tim
             "turn": scores.get(passage.turn.id, 0.0) / best,
             "wide": share(asked, passage.wide),
             "least": float(passage.wide.min()),
+            "verb": _verb(asked, passage),
             "beside": _beside(asked, passage, value),
             "sole": 1 / here,
             "few": 1 / values,
@@ -96,6 +106,12 @@ def bind(view: View, asked: AskedForm, found: Sequence[tuple[Passage, Value, Tim
         }
         bound.append(Binding(value, passage, checks, time))
     return bound
+
+
+def _verb(asked: AskedForm, passage: Passage) -> float:
+    """Return how far the asked verb is bound with the question that a passage answers; 0 where it says nothing."""
+    term = stem(asked.verb)
+    return float(passage.near[list(asked.weights).index(term)]) if term in asked.weights else 0.0
 
 
 def _names_near(asked: AskedForm, passage: Passage) -> bool:

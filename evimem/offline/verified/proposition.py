@@ -114,7 +114,9 @@ def _affirmed(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple
     if bound < least or not asked.numbers <= set(_NUMBER.findall(passage.text)):
         return
     sentence = tagged(passage.turn.text, lowered(passage.turn.text), *passage.unit.span)
-    verb = asked.of_assistant or _verb(asked, _clauses_with(asked, passage.text), whole=near >= _WHOLE)
+    verb = asked.of_assistant or _verb(
+        asked, _clauses_with(asked, _QUOTED.sub(" ", passage.text)), whole=near >= _WHOLE
+    )
     if verb is True:
         yield "yes", asked.verb
     elif verb and _same_subject(asked, passage, sentence, verb):

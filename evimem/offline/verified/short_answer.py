@@ -20,7 +20,7 @@ from ...types.answer import Citation
 from ...types.values import TimeSpan
 from ..attributes import ADVICE, ATTRIBUTES, Lookup, attribute_of, lookup
 from .asked_form import AskedForm, asked_form
-from .bindings import Binding, bind, is_about
+from .bindings import Binding, bind, is_about, is_in_time
 from .event_dates import DATED, dates
 from .firmness import firmness
 from .passages import Passage, passages_of
@@ -80,22 +80,26 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
     asked = asked_form(view.analysis)
     if not asked.weights or asked.compares:
         return None
-    passages = [one for one in passages_of(view, asked) if not one.asks and is_about(asked, one)]
     if asked.form == "yes_no":
-        return _yes_or_no(asked, passages)
+        return _yes_or_no(asked, _passages(view, asked))
+    return _value(asked, bound_values(view, asked, extractor))
+
+
+def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
+    """Return the values of the asked type that the evidence states of the subject, each with its checks."""
     weekday: Weekday = getattr(extractor, "weekday", "recent")
-    return _value(asked, bind(view, asked, _candidates(asked, passages, weekday)))
-
-
-def _candidates(
-    asked: AskedForm, passages: Sequence[Passage], weekday: Weekday
-) -> list[tuple[Passage, Value, TimeSpan | None]]:
     found: list[tuple[Passage, Value, TimeSpan | None]] = []
-    for one in passages:
+    for one in _passages(view, asked):
         named = [(one, value, None) for value in values(asked, one)]
         dated = [] if named or asked.form not in DATED else dates(asked, one, weekday)
         found += named or [(one, value, time) for value, time in dated]
-    return found
+    return bind(view, asked, found)
+
+
+def _passages(view: View, asked: AskedForm) -> list[Passage]:
+    """Return the sentences that may state something of the subject, oldest first."""
+    times = view.analysis.times
+    return [one for one in passages_of(view, asked) if not one.asks and is_about(asked, one) and is_in_time(times, one)]
 
 
 def _value(asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
@@ -81,6 +81,9 @@ def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
             return
     if asked.form in ("money", "percent") and _is_brief_reply(asked, passage):
         yield from _matches(asked.form, _BARE, passage)
+    if asked.form == "duration" and asked.noun and _is_brief_reply(asked, passage):
+        for value in _matches("count", COUNT, passage):
+            yield replace(value, text=f"{value.text} {asked.unit}")
 
 
 def _is_of_a_part(asked: AskedForm, passage: Passage) -> bool:
