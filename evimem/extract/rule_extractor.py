@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ..lang.guess import is_english
 from ..text.sentences import sentences
 from ..times.context import Weekday
 from ..types.values import Fact, Turn
@@ -19,7 +20,7 @@ Stance = Literal["asserts", "asks", "neither"]
 
 
 class RuleExtractor:
-    """Extracts the facts of a turn by rule, from English text; needs no model and no network.
+    """Extracts the facts of a turn by rule, from English text only; needs no model and no network.
 
     Kinds of facts: event (something happened), state (something holds), opinion, plan (wanted, intended or possible),
     report (what a person said), image (what a shared picture shows), statement (a sentence without a finite verb,
@@ -44,7 +45,13 @@ class RuleExtractor:
 
 
 def stance(turn: Turn) -> Stance:
-    """Return whether a turn asserts something (then it has facts), only asks, or does neither (greets, reacts)."""
+    """Return whether a turn asserts something (then it has facts), only asks, or does neither (greets, reacts).
+
+    In other languages than English, where the rules find no facts, every sentence that is not marked as a question
+    counts as asserting.
+    """
+    if not is_english(turn.text):
+        return _stance_by_marks(turn.text)
     if statements_of(turn, times_of(turn, "recent"), read):
         return "asserts"
     text = bounded(turn.text)
@@ -52,3 +59,9 @@ def stance(turn: Turn) -> Stance:
     if any(is_question(tagged(text, low, start, end), start, end) for start, end in sentences(text)[:MAX_SENTENCES]):
         return "asks"
     return "asserts" if turn.caption and read_caption(turn.caption, voice_of(turn.speaker)) is not None else "neither"
+
+
+def _stance_by_marks(text: str) -> Stance:
+    ranges = sentences(text)
+    asking = [text[start:end].endswith(("?", "\uff1f", "\u061f")) for start, end in ranges]
+    return "asks" if asking and all(asking) else "asserts"

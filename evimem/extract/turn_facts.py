@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ..lang import ENGLISH
+from ..lang.guess import is_english, language_of
 from ..text.sentences import sentences
 from ..times import Located, locate_times, mentions_time
 from ..times.context import Weekday
@@ -64,7 +65,7 @@ def facts_of(turn: Turn, times: Sequence[Located], read: Reader, extractor: str)
     role = role_of(turn)
     if role != "user":
         found = [_attributed(statement, voice, assistant=role == "assistant") for statement in found]
-    if turn.caption:
+    if turn.caption and is_english(turn.caption):
         image = read_caption(turn.caption, voice)
         found = found[: MAX_FACTS - 1] + ([image] if image is not None else [])
     facts = {}
@@ -78,7 +79,7 @@ def facts_of(turn: Turn, times: Sequence[Located], read: Reader, extractor: str)
 def times_of(turn: Turn, weekday: Weekday) -> Sequence[Located]:
     """Return the time expressions in the part of a turn that is read."""
     text = bounded(turn.text)
-    return locate_times(text, turn.time, weekday) if mentions_time(text) else ()
+    return locate_times(text, turn.time, weekday) if mentions_time(text) and is_english(text) else ()
 
 
 def role_of(turn: Turn) -> str:
@@ -101,12 +102,18 @@ def bounded(text: str) -> str:
 
 
 def statements_of(turn: Turn, times: Sequence[Located], read: Reader) -> list[Statement]:
-    """Return what the sentences of a turn state, in order; very short ones only where no other states anything."""
+    """Return what the sentences of a turn state, in order; very short ones only where no other states anything.
+
+    Of a turn in another language than English only the sentences that are surely English are read.
+    """
     voice, text = voice_of(turn.speaker), bounded(turn.text)
+    foreign = not is_english(text)
     low = lowered(text)
     found: list[Statement] = []
     short: list[Statement] = []
     for first, end in sentences(text)[:MAX_SENTENCES]:
+        if foreign and language_of(text[first:end]) != "en":
+            continue
         request = _TO_REMEMBER.match(low, first, end)
         start = request.end() if request else first
         ranges = [(time.start, time.end) for time in times if start <= time.start < end] if times else ()

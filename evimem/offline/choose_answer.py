@@ -6,17 +6,22 @@ from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
 from .constants import Constants, log_odds
 from .match_sentences import match
+from .other_languages import is_in_english
 from .quotation import quote
 from .verified import NotStated, ShortAnswer, short_answer
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"
+UNREAD = "quoted, not answered: answers are read from English only"
 
 
 def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
-    """Return what the shown evidence proves, kept in the view's memo for the answer that follows a check."""
+    """Return what the shown evidence proves, kept in the view's memo for the answer that follows a check.
+
+    The rules that prove it are English: they prove nothing of a question or of evidence in another language.
+    """
     key = ("short", view.iteration, tuple(item.turn.id for item in view.shown))
     if key not in view.memo:
-        view.memo[key] = short_answer(view, extractor)
+        view.memo[key] = short_answer(view, extractor) if is_in_english(view) else None
     found: ShortAnswer | NotStated | None = view.memo[key]
     return found
 
@@ -40,4 +45,5 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
     if quoted is None:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     holds = constants.holds.probability({**verdict.signals, "told": told})
-    return Draft(quoted.text, quoted.citations, reason=UNPROVEN, kind="quote", confidence=holds)
+    reason = UNPROVEN if is_in_english(view) else UNREAD
+    return Draft(quoted.text, quoted.citations, reason=reason, kind="quote", confidence=holds)

@@ -22,6 +22,7 @@ from .answer_reader import read
 from .choose_answer import choose, claim_signals, proven
 from .constants import SHIPPED, SPAN, Constants
 from .match_sentences import Match, Matches, match, strength
+from .other_languages import is_in_english, unsure
 from .quotation import quote
 from .signals import altered, in_words, missing, signals_of
 from .verified import NotStated, ShortAnswer
@@ -55,17 +56,21 @@ class OfflineJudge:
         return self.constants.abstain_below
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Return a verdict; see `judge`."""
+        """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
-        return judge(view, self.constants, self.extractor)
+        verdict = judge(view, self.constants, self.extractor)
+        return verdict if is_in_english(view) else unsure(verdict)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner."""
+        """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.
+
+        In other languages than English it is a quotation.
+        """
         yield from ()
-        if self.reader == "span":
-            draft = read(view, self.constants, self.extractor)
-            return replace(draft, reason=draft.reason or UNPROVEN_SPAN)
-        return choose(view, verdict, self.constants, self.extractor)
+        if self.reader == "verified" or not is_in_english(view):
+            return choose(view, verdict, self.constants, self.extractor)
+        draft = read(view, self.constants, self.extractor)
+        return replace(draft, reason=draft.reason or UNPROVEN_SPAN)
 
 
 def offline_judge(reader: Reader, extractor: Extractor) -> OfflineJudge:

@@ -10,9 +10,12 @@ from ..errors import InvalidQuery
 from ..judging.evidence import Analysis, Wants
 from ..judging.tracker import Requirement
 from ..lang import ENGLISH
+from ..text.names import whole_word
+from ..text.plain_letters import plain
 from ..text.terms import STOP_WORDS, stem, words
 from ..times import find_times
 from ..types.values import Hints, TimeSpan
+from .foreign_questions import question_words
 
 
 def _any(*names: str) -> str:
@@ -78,6 +81,7 @@ _FIRST_PERSON = re.compile(
     rf"\b{_any('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
 _NAME = re.compile(r"(?:[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)(?:\s+[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)*")
+_NAME_PARTS = re.compile("[\\w\u0900-\u0dff]+")  # with Indic vowel signs
 _NOT_NAMES = _HONORIFICS.union(
     ENGLISH.words("times.weekdays"),
     ENGLISH.words("times.months"),
@@ -110,6 +114,9 @@ def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hint
 
 def asks_when(text: str) -> bool:
     """Return whether a question asks for a time or a duration ("what did he do when ..." does not)."""
+    foreign = question_words(text)
+    if foreign is not None:
+        return foreign.form(text) in {"time", "duration"}
     return _ASKS_WHEN.search(_TIME_COMPOUND.sub(" ", " ".join(text.split()))) is not None
 
 
@@ -139,15 +146,19 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
 
 def form(question: str) -> Wants:
     """Return the form of answer that a question asks for."""
+    foreign = question_words(question)
+    if foreign is not None:
+        return foreign.form(question)
     return next((wants for wants, pattern in _FORMS if pattern.search(question)), "thing")
 
 
 def _is_named(speaker: str, text: str) -> bool:
     """Return whether a text has a speaker's full or first name; user and assistant are named by pronouns as well."""
-    role = speaker.casefold()
-    if (role == "user" and _USER.search(text)) or (role == "assistant" and _ASSISTANT.search(text)):
+    role, foreign = speaker.casefold(), question_words(text)
+    user, assistant = (foreign.user, foreign.assistant) if foreign else (_USER, _ASSISTANT)
+    if (role == "user" and user.search(plain(text))) or (role == "assistant" and assistant.search(plain(text))):
         return True
-    parts = [part for part in re.findall(r"\w+", speaker) if part.casefold() not in _HONORIFICS]
+    parts = [part for part in _NAME_PARTS.findall(speaker) if part.casefold() not in _HONORIFICS]
     return any(_occurs(name, text) for name in {" ".join(parts), *parts[:1]} if name)
 
 
@@ -155,7 +166,7 @@ def _occurs(name: str, text: str) -> bool:
     """Look for a name by word boundary in any case; one that is also a word counts only in its own case."""
     pattern = r"\W+".join(re.escape(part) for part in name.split())
     in_any_case = re.IGNORECASE if name.casefold() not in _NAMES_AND_WORDS else 0
-    places = re.finditer(rf"(?<!\w){pattern}(?!\w)", text, in_any_case)
+    places = re.finditer(whole_word(pattern), text, in_any_case)
     opens_as_verb = name.casefold() in _AUXILIARIES  # "Will she come?"
     return any(place.start() > 0 or not opens_as_verb for place in places)
 
@@ -178,10 +189,11 @@ def _requirements(
 
 def _asked_by_role(question: str, speakers: Sequence[str]) -> tuple[str, ...]:
     """Read "I" as the user and "you" as the assistant, where the speakers are called that."""
-    known = {speaker.casefold(): speaker for speaker in speakers}
-    if "user" in known and _FIRST_PERSON.search(question):
+    known, foreign = {speaker.casefold(): speaker for speaker in speakers}, question_words(question)
+    user, assistant = (foreign.user, foreign.assistant) if foreign else (_FIRST_PERSON, _ASSISTANT)
+    if "user" in known and user.search(plain(question)):
         return (known["user"],)
-    if "assistant" in known and _ASSISTANT.search(question):
+    if "assistant" in known and assistant.search(plain(question)):
         return (known["assistant"],)
     return ()
 
@@ -190,7 +202,12 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
     """Return the capitalised words of a question that are no words of names already known."""
     taken = {word.casefold() for name in known for word in name.split()}
     found: list[str] = []
+    foreign = question_words(question)
+    if foreign is not None and not foreign.marks_names:
+        return found
     for match in _NAME.finditer(question):
+        if foreign is not None and " " not in match[0] and not re.search(r"\w", question[: match.start()]):
+            continue  # its capital letter may be that of the sentence
         parts = [part for part in match[0].split() if part.casefold() not in _NOT_NAMES]
         if parts and not {_without_possessive(part).casefold() for part in parts} <= taken:
             found.append(_without_possessive(" ".join(parts)))
@@ -203,6 +220,9 @@ def _without_possessive(word: str) -> str:
 
 def _keywords(question: str, names: Iterable[str]) -> tuple[str, ...]:
     taken = {word for name in names for word in words(name)}
+    foreign = question_words(question)
+    if foreign is not None:
+        return _distinct(word for word in foreign.keywords(question) if word not in taken)
     found = words(_MEASURE.sub(" ", question))
     return _distinct(word for word in found if word not in _NO_KEYWORDS and word not in taken)
 

@@ -3,30 +3,56 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
-from ..lang import ENGLISH
+from ..lang import ENGLISH, Language
+from ..lang.guess import language_of
 from .irregular_forms import BASE
+from .plain_letters import plain
 from .stemming import porter
 
-# Scripts written without spaces (Thai, kana, CJK ideographs) are split into characters.
-_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+(?:'(?:(?![{_UNSPACED}])[^\W_])+)*")
+# Scripts written without spaces. Where the script changes, a word mostly ends.
+_IDEOGRAPHS = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_HIRAGANA = "\u3041-\u309f"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+_SOUTHEAST = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+_UNSPACED = _IDEOGRAPHS + _HIRAGANA + _KATAKANA + _SOUTHEAST
+_SIGNS = (  # vowel signs and tones of the last group: parts of the character before them
+    "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u17dd]*"
+)
+_CHARACTER = re.compile(rf"(?=[{_SOUTHEAST}])[^\W_]{_SIGNS}|[{_IDEOGRAPHS}{_HIRAGANA}{_KATAKANA}]")
+# Indic vowel signs and viramas are part of a word, but no letters for `re`: all of these blocks but the dandas.
+_LETTER = rf"(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])"
+_WORD = re.compile(
+    rf"(?P<ideographs>[{_IDEOGRAPHS}]+)"
+    rf"|(?P<run>[{_HIRAGANA}\u30fc]+|[{_KATAKANA}]+|(?:(?=[{_SOUTHEAST}])[^\W_]{_SIGNS})+)"
+    rf"|{_LETTER}+(?:'{_LETTER}+)*"
+)
+_SPACED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_NEEDS_CUTTING = re.compile(rf"[\u0900-\u0dff{_UNSPACED}]")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d|t))$")
+# Words that lost their vowel before another: French "l'appartement", Italian "dell'acqua".
+_ELISIONS = {code: Language(code).words("common.elisions") for code in ("fr", "it")}
+_MAY_ELIDE = re.compile(rf"\b(?:{'|'.join(sorted({*_ELISIONS['fr'], *_ELISIONS['it']}))})'(?=[^\W\d_]{{2}})")
 _MAX_LENGTH = 40  # characters of a word that count; longer ones are links and encodings
 
 STOP_WORDS = frozenset(ENGLISH.words("terms.stop_words"))
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in order: case folded, without accents and contracted endings ("'s", "n't")."""
-    return [_bare(word) for word in _WORD.findall(_plain(text))]
+    """Return the words of a text in order: case folded, without accents, contracted endings ("'s", "n't"), elisions.
+
+    What is written without spaces is cut into pairs of neighbouring characters, the usual stand-in for its words. An
+    ideograph is often a word by itself and follows alone as well; another character counts alone where it stands alone.
+    """
+    return [_bare(word) for word in _raw_words(text)]
 
 
 def terms(text: str) -> list[str]:
     """Return the stems of a text in order, without stop words."""
-    return [term for word in _WORD.findall(_plain(text)) if (term := _term(word))]
+    return [term for word in _raw_words(text) if (term := _term(word))]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -47,9 +73,22 @@ def _bare(word: str) -> str:
     return _ENDING.sub("", word)
 
 
-def _plain(text: str) -> str:
-    """Fold case, straighten apostrophes and strip accents."""
-    folded = text.casefold().replace("\u2019", "'")
-    if folded.isascii():
-        return folded
-    return "".join(char for char in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(char))
+def _raw_words(text: str) -> list[str]:
+    folded = plain(text)
+    if _MAY_ELIDE.search(folded) and language_of(text) in _ELISIONS:
+        folded = _MAY_ELIDE.sub(" ", folded)
+    if folded.isascii() or _NEEDS_CUTTING.search(folded) is None:
+        return _SPACED_WORD.findall(folded)
+    return list(_words_of_any_script(folded))
+
+
+def _words_of_any_script(folded: str) -> Iterator[str]:
+    for match in _WORD.finditer(folded):
+        if match.lastgroup is None:
+            yield match.group()
+            continue
+        characters = _CHARACTER.findall(match.group())
+        pairs = [first + second for first, second in pairwise(characters)]
+        yield from pairs or characters
+        if pairs and match.lastgroup == "ideographs":
+            yield from characters

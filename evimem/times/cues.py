@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ..lang import ENGLISH
+from ..lang.guess import ENGLISH_OR_UNKNOWN, language_of
 from .folding import LIMIT, fold
 from .lexicon import (
     DAYS_FROM_TODAY,
@@ -19,6 +20,7 @@ from .lexicon import (
     UNITS,
     WEEKDAYS,
 )
+from .other_languages import may_mention_dates
 from .rules.holidays import HOLIDAYS
 from .times_of_day import PARTS
 
@@ -52,6 +54,9 @@ def mentions_time(text: str) -> bool:
     Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
     characters are read.
     """
+    language = language_of(text)
+    if language not in ENGLISH_OR_UNKNOWN:
+        return may_mention_dates(language, fold(text[:LIMIT]))
     return bool(cues(fold(text[:LIMIT]))[0])
 
 

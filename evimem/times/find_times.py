@@ -14,12 +14,14 @@ from itertools import islice
 from typing import get_args
 
 from ..errors import InvalidQuery
+from ..lang.guess import ENGLISH_OR_UNKNOWN, language_of
 from ..types.values import TimeSpan
 from .calendar import TimeInterval
 from .context import Context, Weekday
 from .cues import cues
 from .folding import LIMIT, fold
 from .joins import Expression, joined
+from .other_languages import locate_dates
 from .rule_types import VAGUE, Meaning, Rule, possible
 from .rules import RULES
 
@@ -41,11 +43,12 @@ def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> lis
     The conventions (what "next Friday" or "in May" mean) are listed in the docstring of `evimem.times`.
 
     Args:
-        text: What was said, in English; full dates are read in nine other languages too. Only the first 16,384
-            characters are read.
+        text: What was said, in English or a language of `evimem.lang` (French, German, Spanish, Italian, Portuguese,
+            Chinese, Japanese, Hindi, Arabic), which is guessed; in some others full dates are read. Only the first
+            16,384 characters are read.
         said_at: When it was said, naive or aware; relative expressions count from it. The wall clock is never read.
         weekday: What "last Friday" and "last week" mean: "recent" is the most recent past Friday and the seven days
-            before today, "previous_week" the Friday and the whole of the ISO week before.
+            before today, "previous_week" the Friday and the whole of the ISO week before. English only.
 
     Returns:
         Half-open intervals of wall-clock time with the tzinfo of `said_at`. A vague phrase ("a while ago") has start
@@ -66,6 +69,10 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if weekday not in CONVENTIONS:
         raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
+    language = language_of(text)
+    if language not in ENGLISH_OR_UNKNOWN:
+        found = locate_dates(language, folded, said_at.replace(tzinfo=None))
+        return [_located(Expression(start, end, Meaning(time)), text, said_at) for start, end, time in found]
     groups, words = cues(folded)
     if not groups:
         return []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,8 +50,57 @@ def test_case_and_accents_do_not_matter() -> None:
     assert terms("CAFÉ Naïve Straße") == terms("cafe naive strasse")
 
 
-def test_scripts_without_spaces_are_split_into_characters() -> None:
-    assert terms("東京に行く trip") == ["東", "京", "に", "行", "く", "trip"]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("東京に行く trip", ["東京", "東", "京", "に", "行", "く", "trip"]),
+        ("10月20日です", ["10", "月", "20", "日", "です"]),
+        ("ハイブリッド", ["ハイ", "イブ", "ブリ", "リッ", "ッド"]),
+        ("ตอนนี้กิน", ["ตอ", "อน", "นนี้", "นี้กิ", "กิน"]),
+    ],
+)
+def test_scripts_without_spaces_are_cut_into_pairs_and_ideographs(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize("text", ["सुनीता की बेटी", "বাংলা ভাষা", "தமிழ் மொழி", "안녕하세요 친구", "हिन्दी में"])
+def test_words_keep_the_vowel_signs_of_their_script(text: str) -> None:
+    assert terms(text) == text.split()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ガラス", "ｶﾞﾗｽ"),  # half-width kana
+        ("が", "か\u3099"),  # the voicing mark apart
+        ("２０２４年", "2024年"),
+        ("السَّلام عليكم", "السلام عليكم"),  # vowel points
+        ("أحمد", "احمد"),
+        ("फ़रहान", "फरहान"),  # the nukta
+        ("माँ", "मां"),
+        ("Ёлка", "елка"),
+        ("Ελλάδα", "ελλαδα"),
+        ("한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),  # as parts of syllables
+    ],
+)
+def test_spellings_that_differ_in_what_may_be_left_out_are_equal(one: str, other: str) -> None:
+    assert terms(one) == terms(other) != []
+
+
+@pytest.mark.parametrize(("one", "other"), [("か", "が"), ("बाल", "बल"), ("ปา", "ป่า"), ("は", "ぱ")])
+def test_marks_that_make_another_word_are_kept(one: str, other: str) -> None:
+    assert terms(one) != terms(other)
+
+
+@pytest.mark.parametrize("unit", ["\u0627", "が", "\u3099", "a\u0301", "漢", "ก็", "\u0e48", "'", "é'", "क्", "'क"])
+def test_no_text_of_any_script_is_expensive(unit: str) -> None:
+    taken = []
+    for size in (20_000, 200_000):
+        text = unit * size
+        started = time.process_time()
+        terms(text)
+        taken.append(time.process_time() - started)
+    assert taken[1] < 1 + 40 * taken[0]  # ten times the text: a quadratic cost would be a hundred times
 
 
 def test_numbers_and_words_with_digits_are_not_stemmed() -> None:
@@ -67,3 +118,9 @@ def test_a_long_word_is_cut_to_40_characters() -> None:
 @given(st.text(max_size=60))
 def test_terms_are_stems_of_words_and_never_stop_words(text: str) -> None:
     assert terms(text) == [stem(word) for word in words(text) if word not in STOP_WORDS]
+
+
+def test_french_and_italian_words_lose_what_is_elided_before_them() -> None:
+    assert terms("Il a vendu l'appartement qu'il aimait") == terms("Il a vendu appartement il aimait")
+    assert terms("Ho bevuto dell\u2019acqua ieri sera") == terms("Ho bevuto acqua ieri sera")
+    assert terms("I met D'Angelo, c'mon!") == ["meet", "d'angelo", "c'mon"]

@@ -1,0 +1,143 @@
+"""Which language a text is in, guessed from its scripts and its frequent words.
+
+Only what speaks against English counts: a short or mixed text without a clear sign is taken for English, whose rules
+were made for texts like that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache, lru_cache
+from itertools import repeat
+from pathlib import Path
+
+from . import ENGLISH, Language
+
+OTHER = "other"  # a language without tables of its own
+ENGLISH_OR_UNKNOWN = frozenset(("en", ""))
+_READ = 400  # characters of a text that are looked at
+_FEWEST = 9  # words of a text that is not short; without any English word it is in another language
+_ENOUGH, _ENOUGH_OF_FEW = (
+    2,
+    1,
+)  # signs of a language that a text must have, and one that is short and not English at all
+_MANY_SHARED = 3  # different words of a language that show it though English texts have each of them
+_SURELY_ENGLISH = 2  # English words more than others, which no other sign outweighs
+_MOST_LETTERS = 3  # letters that English lacks that count in one text
+_LATIN = ("fr", "de", "es", "it", "pt")  # written in Latin letters, and told apart by their words
+LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN_LETTERS = re.compile("[a-z\u00df-\u024f]")
+_KANA = re.compile("[\u3041-\u30ff]")
+# Words of scripts that belong to one of the languages; of those written without spaces, pairs of characters.
+_SCRIPTS = (
+    ("ja", re.compile("[\u3041-\u30ff]{1,2}")),
+    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{1,2}")),
+    ("hi", re.compile("[\u0900-\u097f]+")),
+    ("ar", re.compile("[\u0600-\u06ff\u0750-\u077f]+")),
+    (OTHER, re.compile("[\u0370-\u05ff\u0700-\u074f\u0780-\u08ff\u0980-\u1fff\u3100-\u31bf\uac00-\ud7af]+")),
+)
+_NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06af\u0679\u0688\u0691\u06ba\u06d2]")  # letters of Persian and Urdu
+
+
+def language_of(text: str) -> str:
+    """Return the code of the language of a text: "en", one of LANGUAGES, OTHER, or "" where nothing shows it.
+
+    Only the first 400 characters are looked at.
+    """
+    return _guess(text[:_READ].lower())
+
+
+def is_english(text: str) -> bool:
+    """Return whether a text may be read by English rules: it is English, or too short or mixed to say."""
+    return language_of(text) in ENGLISH_OR_UNKNOWN
+
+
+@lru_cache(256)  # a turn is asked about several times while it is added
+def _guess(text: str) -> str:
+    words = [word for word in _WORD.findall(text) if _LATIN_LETTERS.match(word)]
+    balance = sum(map(_balance().get, words, repeat(0)))
+    if text.isascii():
+        return "en" if balance >= _SURELY_ENGLISH else _of_latin_words(words, text)[0]
+    scripts = _by_script(text)
+    language, score = _of_latin_words(words, text)
+    if not scripts:
+        return language
+    foreign, count = scripts.most_common(1)[0]
+    return foreign if count > score else language
+
+
+def _by_script(text: str) -> Counter[str]:
+    found = Counter({language: len(pattern.findall(text)) for language, pattern in _SCRIPTS})
+    if found["ja"]:
+        found["ja"] += found.pop("zh")
+    if found["ar"] and _NOT_ARABIC.search(text):
+        found[OTHER] += found.pop("ar")
+    return +found
+
+
+def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
+    """Return the language that the words of a text in Latin letters speak for, and how strongly they do.
+
+    A word of one language counts 1; one that English texts have as well counts a half for both, like a letter that
+    English lacks; a few words of the second kind alone show nothing.
+    """
+    known, shared = _known(), _shared()
+    hits = Counter(language for word in words for language in known.get(word, ()))
+    english = hits.pop("en", 0) + sum(word in shared and word in _stop_words() for word in words) / 2
+    if hits:
+        letters = {code: min(sum(map(text.count, _letters(code))), _MOST_LETTERS) for code in hits}
+        language = max(_LATIN, key=lambda code: hits[code] + letters.get(code, 0) / 2)
+        own = sum(word not in shared and language in known.get(word, ()) for word in words)
+        score = own + (hits[language] - own + letters[language]) / 2
+        enough = _ENOUGH if len(words) >= _FEWEST or english >= 1 else _ENOUGH_OF_FEW
+        shown = own + letters[language] >= 1
+        if not shown:  # by words that English texts have as well, if there are many and English is hardly spoken for
+            shown = len(_spoken(language, words)) >= _MANY_SHARED and score > 2 * english
+        if shown and score >= enough and score > english:
+            return language, score
+    if english == 0 and len(words) >= _FEWEST and sum(word not in known for word in words) * 3 >= len(words) * 2:
+        return OTHER, len(words)
+    return ("en" if english else ""), english
+
+
+def _spoken(language: str, words: list[str]) -> set[str]:
+    return {word for word in words if language in _known().get(word, ())}
+
+
+@cache
+def _letters(language: str) -> str:
+    return "".join(Language(language).words("common.letters"))
+
+
+@cache
+def _shared() -> frozenset[str]:
+    return frozenset(ENGLISH.words("common.in_other_languages_too"))
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset(ENGLISH.words("terms.stop_words"))
+
+
+@cache
+def _known() -> dict[str, tuple[str, ...]]:
+    """Return the languages that a word speaks for. A word of several speaks for each, but none that is also English."""
+    found: dict[str, tuple[str, ...]] = {}
+    for language in _LATIN:
+        own = Language(language)
+        names = (*own.words("common.weekdays"), *own.words("common.months"))
+        for word in {*own.words("common.function_words"), *(part for name in names for part in name.split("-"))}:
+            found[word] = (*found.get(word, ()), language)
+    english = _stop_words().union(ENGLISH.words("common.frequent_words"), ENGLISH.words("common.names_of_the_calendar"))
+    english -= _shared()
+    return found | dict.fromkeys(english, ("en",))
+
+
+@cache
+def _balance() -> dict[str, float]:
+    """Return for each known word how much it speaks for English (1), or against it."""
+    shared = _shared()
+    return {word: 1 if codes == ("en",) else -0.5 if word in shared else -1 for word, codes in _known().items()}

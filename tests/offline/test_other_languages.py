@@ -1,0 +1,47 @@
+"""Without a model, a question or evidence in another language gets a quote at best, and never a firm answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem import Answer, Tier
+from evimem.offline.choose_answer import UNREAD
+
+TALK = {
+    "fr": ("Lina est née samedi à la maternité de Nantes.", "Le chat dort sur le canapé.", "Où est née Lina ?"),
+    "ja": ("娘の美咲は土曜に大阪で生まれました。", "猫がソファで寝ている。", "美咲はどこで生まれたの\uff1f"),
+    "hi": ("लीना शनिवार को पुणे में पैदा हुई।", "बिल्ली सोफ़े पर सो रही है।", "लीना कहाँ पैदा हुई?"),
+}
+
+
+def asked(folder: Path, turns: tuple[str, str], question: str) -> Answer:
+    with evimem.open(folder / "talk.db") as memory:
+        for day, text in enumerate(turns, start=1):
+            memory.add("Camille", text, time=f"2024-03-{day:02d}T10:00")
+        assert memory.stats().facts == 0
+        return memory.ask(question)
+
+
+@pytest.fixture(params=TALK)
+def answers(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Answer, str]:
+    first, second, question = TALK[request.param]
+    return asked(tmp_path, (first, second), question), first
+
+
+def test_an_answer_in_another_language_is_a_quote_and_never_firm(answers: tuple[Answer, str]) -> None:
+    answer, said = answers
+    assert answer.tier not in {Tier.EXACT, Tier.INFERRABLE}
+    assert answer.kind in {"quote", "abstained"}
+    if answer.kind == "quote":
+        assert answer.reason == UNREAD
+        assert any(citation.quote in said for citation in answer.citations)
+
+
+def test_an_english_question_about_foreign_evidence_is_not_answered_firmly(tmp_path: Path) -> None:
+    first, second, _ = TALK["fr"]
+    answer = asked(tmp_path, (first, second), "When was Lina born?")
+    assert answer.tier not in {Tier.EXACT, Tier.INFERRABLE}
+    assert answer.kind != "answer"

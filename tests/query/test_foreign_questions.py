@@ -1,0 +1,59 @@
+"""What questions in other languages ask: their form, whose words they are about, and what is no name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evimem.query.analysis import analyse, asks_when, form, hints
+
+QUESTIONS = (Path(__file__).parent / "foreign_questions.txt").read_text(encoding="utf-8")
+FORMS = [
+    (block.partition("\n")[0].strip(), line)
+    for block in QUESTIONS.split("@")[1:]
+    for line in block.partition("\n")[2].splitlines()
+    if line
+]
+
+
+@pytest.mark.parametrize(("wants", "question"), FORMS)
+def test_the_form_of_the_answer_is_known_in_every_language(wants: str, question: str) -> None:
+    assert form(question) == wants
+    assert asks_when(question) == (wants in {"time", "duration"})
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Quel jour Mehdi a-t-il oublié sa clé ?", ("Mehdi",)),
+        ("Contando con todo, ¿cuánto pagó Trufa en Vigo?", ("Trufa", "Vigo")),
+        ("Wie heißt der Hund von der Nachbarin?", ()),  # German nouns are capitalised
+        ("美咲の家賃はいくらだった?", ("美咲",)),
+        ("सुनीता की बेटी कहाँ रहती है?", ("सुनीता",)),
+    ],
+)
+def test_question_words_and_nouns_are_no_names(question: str, names: tuple[str, ...]) -> None:
+    assert analyse(question, ["Mehdi", "美咲", "सुनीता", "सुमन"], None).entities == names
+
+
+@pytest.mark.parametrize(
+    ("question", "speaker"),
+    [
+        ("¿Qué talla me recomendaste para las botas?", "assistant"),
+        ("Où est-ce que j'ai rangé ma clé ?", "user"),
+        ("मैंने गाड़ी कब ली थी?", "user"),
+        ("私の誕生日はいつですか", "user"),
+    ],
+)
+def test_pronouns_of_a_language_name_user_and_assistant(question: str, speaker: str) -> None:
+    assert speaker in hints(question, ["user", "assistant"], None).names
+
+
+def test_a_name_is_not_found_inside_of_a_longer_word() -> None:
+    assert hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
+    assert hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)
+
+
+def test_keywords_leave_out_the_words_that_questions_are_made_of() -> None:
+    assert analyse("Quel est le prix de l'appartement de Camille ?", ["Camille"], None).keywords == ("appartement",)
