@@ -1,8 +1,9 @@
-"""Answers, abstentions and confidence without a model, by cross-validation: `python -m benchmarks.offline LOCOMO.json`.
+"""The reader for research on LoCoMo, by cross-validation: `python -m benchmarks.offline LOCOMO.json`.
 
 Constants are fitted on all conversations but one (and on the shipped examples), and the one left out is asked with
-them. `--constants` also prints those fitted on all conversations, which evimem/offline/constants.py ships. Questions
-of other conversations, with the names replaced, serve as questions whose answer the memory does not hold.
+them. `--constants` also prints those fitted on all conversations, which evimem/offline/fitted.toml ships as `common`
+and `span`. Questions of other conversations, with the names replaced, serve as questions whose answer the memory does
+not hold.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
-from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone
+from evimem.offline.constants import SPAN, Constants, Linear, fit_monotone
 from evimem.offline.match_sentences import match, strength
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.store.sqlite import SqliteStore
 from evimem.types.budget import Budget
 from evimem.types.values import Turn
+
+from .logistic import fit_columns, logistic
 
 ANSWERABLE = {
     "gap": 1,
@@ -113,7 +116,7 @@ class Recorder(OfflineJudge):
     draft: Draft | None = None
 
     def __init__(self, constants: Constants) -> None:
-        super().__init__(constants)
+        super().__init__(constants, reader="span")
 
     def judge(self, view: View) -> Flow[Verdict]:
         verdict = yield from super().judge(view)
@@ -142,15 +145,15 @@ def main() -> None:
     conversations = [*_locomo(options.locomo), *_shipped_examples()]
     with tempfile.TemporaryDirectory(prefix="evimem-offline-") as folder:
         stores = {c.name: _ingested(c, Path(folder)) for c in conversations}
-        first = [o for c in conversations for o in ask(c, stores[c.name], SHIPPED, Budget())]
-        wide = [o for c in conversations for o in ask(_real(c), stores[c.name], SHIPPED, Budget(k=options.k))]
+        first = [o for c in conversations for o in ask(c, stores[c.name], SPAN, Budget())]
+        wide = [o for c in conversations for o in ask(_real(c), stores[c.name], SPAN, Budget(k=options.k))]
         if options.constants:
             print(fit(first, wide), flush=True)
         held: list[Outcome] = []
         for c in conversations:
             rest = [o for o in first if o.conversation != c.name]
             broad = [o for o in wide if o.conversation != c.name]
-            constants = SHIPPED if options.shipped else fit(rest, broad)
+            constants = SPAN if options.shipped else fit(rest, broad)
             held += ask(c, stores[c.name], constants, Budget())
             if not c.shipped:
                 print(f"{c.name}: abstains below {constants.abstain_below:.3f}, exact from {constants.exact:.3f}")
@@ -172,7 +175,7 @@ def fit(outcomes: Sequence[Outcome], wide: Sequence[Outcome]) -> Constants:
     guessed = _sigmoid(np.concatenate([_left_out(enough, name, _fit_sufficient) for name in groups]))
     truth = np.array([o.complete for name in groups for o in enough if o.conversation == name])
     return replace(
-        SHIPPED,
+        SPAN,
         answerable=answerable,
         calibrated=calibrated,
         sufficient=sufficient,
@@ -222,14 +225,13 @@ def page() -> None:
     with tempfile.TemporaryDirectory(prefix="evimem-page-") as folder:
         for c in _shipped_examples():
             memory = _ingested(c, Path(folder))
-            print(f"\n### {c.name}\n\n| question | wanted | answer | why | tier, probability |\n|---|---|---|---|---|")
+            print(f"\n### {c.name}\n\n| question | wanted | kind, confidence | text, or why there is none |")
+            print("|---|---|---|---|")
             for question in chance.sample(c.questions, 10):
                 answer = memory.ask(question.text)
-                said = " ... ".join(citation.quote for citation in answer.citations)
-                print(
-                    f"| {question.text} | {question.gold or '(no answer)'} | {answer.text or '(abstains)'} "
-                    f"| {said or answer.reason} | {answer.tier.value}, {answer.confidence:.2f} |"
-                )
+                said = (answer.text or answer.reason or "").replace("\n", "<br>")
+                wanted = question.gold or "(not told)"
+                print(f"| {question.text} | {wanted} | {answer.kind}, {answer.confidence:.2f} | {said} |")
 
 
 def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -> list[Outcome]:
@@ -250,7 +252,7 @@ def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -
                 question,
                 view,
                 dict(verdict.signals) if verdict else {},
-                answer.confidence,
+                (verdict.probability or 0.0) if verdict else 0.0,
                 verdict.confidence if verdict else 0.0,
                 answer.tier.value,
                 answer.text,
@@ -306,7 +308,7 @@ def _left_out(outcomes: Sequence[Outcome], name: str, model: Callable[[Sequence[
 
 def _answerable_left_out(outcomes: Sequence[Outcome], name: str) -> Array:
     """Return the scores of a conversation by a model fitted to the others, as the judge computes them."""
-    constants = replace(SHIPPED, answerable=_fit_answerable([o for o in outcomes if o.conversation != name]))
+    constants = replace(SPAN, answerable=_fit_answerable([o for o in outcomes if o.conversation != name]))
     return np.array([constants.score(o.signals) for o in outcomes if o.conversation == name])
 
 
@@ -317,60 +319,17 @@ def _sigmoid(scores: Array) -> Array:
 def _fit_answerable(outcomes: Sequence[Outcome]) -> Linear:
     weights = [FOREIGN_WEIGHT if o.question.category == -1 else 1.0 for o in outcomes]
     weights = [0.0 if o.signals.get("altered") else w for o, w in zip(outcomes, weights, strict=True)]
-    return logistic(outcomes, [o.answerable for o in outcomes], ANSWERABLE, weights)
+    return logistic([o.signals for o in outcomes], [o.answerable for o in outcomes], ANSWERABLE, weights)
 
 
 def _fit_sufficient(outcomes: Sequence[Outcome], drop: Sequence[str] = ()) -> Linear:
     signs = {name: sign for name, sign in SUFFICIENT.items() if name not in drop}
-    return logistic(outcomes, [o.complete for o in outcomes], signs, [1.0] * len(outcomes))
-
-
-def logistic(
-    outcomes: Sequence[Outcome], labels: Sequence[bool], signs: dict[str, int], weights: Sequence[float]
-) -> Linear:
-    """Fit a ridge logistic model; a feature whose weight would have the wrong sign is left out."""
-    names = list(signs)
-    rows = np.array([[o.signals.get(name, 0.0) for name in names] for o in outcomes])
-    return _unscaled(rows, np.array(labels, float), names, signs, np.array(weights))
-
-
-def _unscaled(
-    rows: Array, labels: Array, names: list[str], signs: dict[str, int], weights: Array, ridge: float = 2.0
-) -> Linear:
-    mean, scale = rows.mean(axis=0), rows.std(axis=0)
-    scale[scale < 1e-9] = 1.0
-    scaled = (rows - mean) / scale
-    kept = list(range(len(names)))
-    while True:
-        beta = newton(scaled[:, kept], labels, weights, ridge)
-        wrong = [(abs(b), i) for b, i in zip(beta, kept, strict=False) if signs.get(names[i], 0) * b < 0]
-        if not wrong:
-            break
-        kept.remove(max(wrong)[1])
-    slopes = {names[i]: float(b / scale[i]) for b, i in zip(beta, kept, strict=False)}
-    bias = float(beta[-1] - sum(b * mean[i] / scale[i] for b, i in zip(beta, kept, strict=False)))
-    return Linear({name: round(slope, 3) for name, slope in slopes.items()}, round(bias, 3))
-
-
-def newton(rows: Array, labels: Array, weights: Array, ridge: float) -> Array:
-    """Return the weights of a logistic model followed by its bias (Newton's method)."""
-    full = np.c_[rows, np.ones(len(rows))]
-    penalty = np.diag([ridge] * rows.shape[1] + [1e-6])
-    beta = np.zeros(full.shape[1])
-    for _ in range(60):
-        p = 1 / (1 + np.exp(-np.clip(full @ beta, -30, 30)))
-        gradient = full.T @ (weights * (labels - p)) - penalty @ beta
-        curvature = (full * (weights * p * (1 - p))[:, None]).T @ full + penalty
-        step = np.linalg.solve(curvature, gradient)
-        beta += step
-        if np.abs(step).max() < 1e-8:
-            break
-    return beta
+    return logistic([o.signals for o in outcomes], [o.complete for o in outcomes], signs, [1.0] * len(outcomes))
 
 
 def _fit_word(outcomes: Sequence[Outcome]) -> Linear:
     """Fit which words of the evidence turns belong to the gold answer, or to the trap of an unanswerable question."""
-    names = list(SHIPPED.word.weights)
+    names = list(SPAN.word.weights)
     rows, labels = [], []
     for o in outcomes:
         gold = o.question.gold or o.question.trap
@@ -380,7 +339,7 @@ def _fit_word(outcomes: Sequence[Outcome]) -> Linear:
         for columns, hits in _words(o.view, o.question.evidence, wanted):
             rows.append(np.stack([columns[name] for name in names], axis=1))
             labels.append(hits)
-    return _unscaled(
+    return fit_columns(
         np.concatenate(rows).astype(float), np.concatenate(labels), names, {}, np.ones(sum(map(len, labels)))
     )
 

@@ -11,7 +11,7 @@ from ..judging.judge import Judge
 from ..llm.gated_judge import LEAST_TURNS, GatedJudge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
-from ..offline.offline_judge import OfflineJudge
+from ..offline.offline_judge import OfflineJudge, offline_judge
 from ..protocols import Extractor
 from .calibration_report import Calibration
 
@@ -100,7 +100,7 @@ def gated_judge(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Ju
     """
     if (yield from roster()).counted < LEAST_TURNS:
         return judge
-    offline = yield from calibrated_judge(CalibrationTarget(OfflineJudge(extractor=extractor), "", embedder))
+    offline = yield from calibrated_judge(CalibrationTarget(offline_judge("verified", extractor), "", embedder))
     return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
 
 

@@ -64,6 +64,7 @@ def answer_data(question: str, answer: Answer, turns: Mapping[str, Turn]) -> dic
     """Return an answer with its citations, each with who said it and when. The trace is left out."""
     return {
         "question": question,
+        "kind": answer.kind,
         "text": answer.text,
         "abstained": answer.abstained,
         "tier": answer.tier.value,

@@ -36,7 +36,7 @@ from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
-from ..offline.offline_judge import OfflineJudge
+from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
@@ -112,7 +112,7 @@ class Core:
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
         judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
-        judge = judge or OfflineJudge(extractor=self.extractor)
+        judge = judge or offline_judge(budget.reader, self.extractor)
         return CalibrationTarget(judge, self.model, self.embedder.name)
 
     def calibrate(

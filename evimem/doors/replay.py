@@ -15,7 +15,7 @@ from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
-from ..offline.offline_judge import OfflineJudge
+from ..offline.offline_judge import OfflineJudge, offline_judge
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
@@ -93,7 +93,7 @@ def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memo
     embedder = core.embedder.name
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        offline = OfflineJudge(extractor=core.extractor)
+        offline = offline_judge(budget.reader, core.extractor)
         inner = yield from calibrated_judge(CalibrationTarget(offline, "", embedder))
     elif budget.gate:
         inner = yield from gated_judge(model, embedder, core.extractor)

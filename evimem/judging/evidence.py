@@ -41,7 +41,10 @@ class Analysis:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One turn that was found: its facts, how it was reached, and in which iteration it came first."""
+    """One turn that was found: its facts, how it was reached, and in which iteration it came first.
+
+    `span` is the passage that the search found it by, a half-open range of characters; None of an edge or a look-up.
+    """
 
     turn: Turn
     facts: tuple[Fact, ...]
@@ -49,6 +52,7 @@ class Evidence:
     path: str
     iteration: int
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before its citations are checked. `text` is None when the judge finds that it cannot answer."""
+    """An answer before its citations are checked.
+
+    `text` is None when the judge finds that it cannot answer. `kind` is what the text claims: an answer, or only that
+    these sentences are the evidence. `confidence` is the probability that the claim holds, None where the judge has no
+    other than that of its verdict.
+    """
 
     text: str | None
     citations: tuple[Citation, ...] = ()
@@ -122,3 +131,5 @@ class Draft:
     time: TimeSpan | None = None
     reason: str | None = None
     calls: tuple[Called, ...] = ()
+    kind: Literal["answer", "quote"] = "answer"
+    confidence: float | None = None

@@ -62,6 +62,8 @@ def _check_budget(budget: Budget) -> None:
         value = getattr(budget, name)
         if not isinstance(value, int) or value < least:
             raise InvalidQuery(f"budget.{name} is {value!r}; expected a whole number from {least} on")
+    if budget.reader not in ("verified", "span"):
+        raise InvalidQuery(f"budget.reader is {budget.reader!r}; expected 'verified' or 'span'")
     unknown = set(budget.without) - set(get_args(Ablation))
     if unknown or isinstance(budget.without, str):
         raise InvalidQuery(f"budget.without is {budget.without!r}; expected some of {', '.join(get_args(Ablation))}")

@@ -9,7 +9,7 @@ from ..errors import ModelError
 from ..flow import Flow
 from ..judging.apply_verdict import abstention, approximate, manner
 from ..judging.evidence import Draft, Manner
-from ..types.answer import Answer, Citation, Usage
+from ..types.answer import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace
 from ..types.values import Gap, Tier, Turn
 from .session import Check, Session
@@ -23,8 +23,8 @@ class Checked:
     dropped: int
 
 
-def finish(session: Session, check: Check) -> Flow[Answer]:
-    """Answer from the last check, or abstain."""
+def drafted(session: Session, check: Check) -> Flow[Draft]:
+    """Return the draft of an answer from the last check; without a text where a rule or the judge declines."""
     verdict = check.verdict
     why = abstention(
         verdict,
@@ -34,15 +34,19 @@ def finish(session: Session, check: Check) -> Flow[Answer]:
         below=session.task.judge.abstain_below,
     )
     if why is not None:
-        return _abstain(session, check, why)
-    worded: Manner = "direct"
-    if session.has("tiers"):
-        worded = manner(verdict.tier, verdict.confidence, temporal=session.analysis.temporal)
-    draft = yield from session.consult(session.task.judge.answer(check.view, verdict, worded), check.view.iteration)
+        return Draft(None, reason=why)
+    draft = yield from session.consult(
+        session.task.judge.answer(check.view, verdict, _manner(session, check)), check.view.iteration
+    )
     session.events.extend(draft.calls)
+    return draft
+
+
+def concluded(session: Session, check: Check, draft: Draft) -> Answer:
+    """Return the answer of a draft, or an abstention where it has no text."""
     if draft.text is None:
         return _abstain(session, check, draft.reason or "the evidence does not state the answer")
-    return _answer(session, check, draft, worded)
+    return _answer(session, check, draft, draft.text)
 
 
 def nothing(session: Session, iteration: int) -> Answer:
@@ -50,7 +54,7 @@ def nothing(session: Session, iteration: int) -> Answer:
     why = "the memory holds nothing to answer from"
     session.events.append(Acted(iteration, "abstain", why))
     gaps = tuple(requirement.gap for requirement in session.tracker.open)
-    return _made(session, None, Tier.NONE, 0.0, abstained=True, gaps=gaps, reason=why)
+    return _made(session, None, "abstained", Tier.NONE, 1.0, gaps, why)
 
 
 def partial(session: Session, error: ModelError) -> Answer:
@@ -58,15 +62,15 @@ def partial(session: Session, error: ModelError) -> Answer:
     gaps = tuple(requirement.gap for requirement in session.tracker.open)
     tier = Tier.PARTIAL if session.shown else Tier.NONE
     why = f"the question was not finished: {type(error).__name__}: {error}"
-    return _made(session, None, tier, 0.0, abstained=False, gaps=gaps, reason=why)
+    return _made(session, None, "failed", tier, 0.0, gaps, why)
 
 
-def check_citations(citations: Iterable[Citation], shown: Mapping[str, Turn], facts: Collection[str]) -> Checked:
-    """Keep the citations of turns that were shown; make each quote the characters of its span."""
+def check_citations(citations: Iterable[Citation], citable: Mapping[str, Turn], facts: Collection[str]) -> Checked:
+    """Keep the citations of turns that were shown, or stand around one; make each quote the characters of its span."""
     kept: dict[Citation, None] = {}
     dropped = 0
     for citation in citations:
-        turn = shown.get(citation.turn_id)
+        turn = citable.get(citation.turn_id)
         if turn is None:
             dropped += 1
             continue
@@ -95,51 +99,56 @@ def _sum(costs: list[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(costs) else None
 
 
-def _answer(session: Session, check: Check, draft: Draft, worded: Manner) -> Answer:
-    verdict = check.verdict
-    checked = check_citations(draft.citations, session.shown, session.shown_facts)
+def _manner(session: Session, check: Check) -> Manner:
+    if not session.has("tiers"):
+        return "direct"
+    return manner(check.verdict.tier, check.verdict.confidence, temporal=session.analysis.temporal)
+
+
+def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
+    verdict, worded = check.verdict, _manner(session, check)
+    checked = check_citations(draft.citations, session.citable, session.shown_facts)
     citations = checked.citations or _witnesses(session)
     approximately = worded in {"inferred", "hedged"}
-    sure = approximate(verdict.confidence) if approximately else verdict.confidence
-    probability = sure if verdict.probability is None else verdict.probability
+    sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
+    told = sufficiency if verdict.probability is None else verdict.probability
+    confidence = told if draft.confidence is None else draft.confidence
     detail = {
-        "text": draft.text,
+        "kind": draft.kind,
+        "text": text,
         "tier": verdict.tier.value,
-        "confidence": probability,
-        "structural": sure,
+        "confidence": confidence,
+        "sufficiency": sufficiency,
         "manner": worded,
         "steps": list(draft.steps),
         "citations": [citation.turn_id for citation in citations],
         "dropped": checked.dropped,
     }
     session.events.append(Acted(check.view.iteration, "answer", draft.reason or "", detail))
-    return replace(
-        _made(session, draft.text, verdict.tier, probability, abstained=False, gaps=verdict.gaps, reason=draft.reason),
-        citations=citations,
-        time=draft.time,
-    )
+    answer = _made(session, text, draft.kind, verdict.tier, confidence, verdict.gaps, draft.reason)
+    return replace(answer, citations=citations, time=draft.time)
 
 
 def _abstain(session: Session, check: Check, why: str) -> Answer:
     verdict = check.verdict
-    probability = verdict.confidence if verdict.probability is None else verdict.probability
-    detail = {"tier": verdict.tier.value, "confidence": probability}
+    told = verdict.confidence if verdict.probability is None else verdict.probability
+    confidence = 1.0 - told
+    detail = {"tier": verdict.tier.value, "confidence": confidence, "sufficiency": verdict.confidence}
     session.events.append(Acted(check.view.iteration, "abstain", why, detail))
-    return _made(session, None, verdict.tier, probability, abstained=True, gaps=verdict.gaps, reason=why)
+    return _made(session, None, "abstained", verdict.tier, confidence, verdict.gaps, why)
 
 
 def _made(
     session: Session,
     text: str | None,
+    kind: AnswerKind,
     tier: Tier,
-    probability: float,
-    *,
-    abstained: bool,
+    confidence: float,
     gaps: tuple[Gap, ...],
     reason: str | None,
 ) -> Answer:
     trace = Trace(session.task.question, session.loop, tuple(session.events))
-    return Answer(text, abstained, tier, probability, (), gaps, trace, cost(trace.events), reason=reason)
+    return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
 
 
 def _witnesses(session: Session) -> tuple[Citation, ...]:

@@ -7,8 +7,9 @@ from ..flow import Flow, roster
 from ..judging.apply_verdict import sufficient
 from ..judging.evidence import Verdict
 from ..types.answer import Answer
+from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import finish, nothing, partial
+from .answering import concluded, drafted, nothing, partial
 from .retrieve import Search, compose, fresh
 from .session import Check, Session
 from .task import Task
@@ -19,16 +20,27 @@ def iris(task: Task) -> Flow[Answer]:
     session = Session(task, "iris", (yield from roster()))
     try:
         check = yield from _look(session)
-        return nothing(session, 1) if check is None else (yield from finish(session, check))
+        return nothing(session, 1) if check is None else (yield from _answer(session, check))
     except ModelError as error:
         error.partial = partial(session, error)
         raise
 
 
-def _look(session: Session) -> Flow[Check | None]:
-    """Search until a rule stops it; return the last check, or None when nothing was ever found."""
-    check: Check | None = None
-    for iteration in range(1, session.budget.iterations + 1):
+def _answer(session: Session, check: Check) -> Flow[Answer]:
+    """Answer from the last check; look on where the judge finds no answer in evidence that another judge let pass."""
+    draft = yield from drafted(session, check)
+    done = check.view.iteration
+    if draft.text is None and check.verdict.judge and session.has("sufficiency") and done < session.budget.iterations:
+        session.events.append(Acted(done, "go on", draft.reason or "the evidence does not state the answer"))
+        further = yield from _look(session, check, done + 1)
+        if further is not None and further is not check:
+            return concluded(session, further, (yield from drafted(session, further)))
+    return concluded(session, check, draft)
+
+
+def _look(session: Session, check: Check | None = None, first: int = 1) -> Flow[Check | None]:
+    """Search from iteration `first` on until a rule stops it; return the last check, None when nothing was found."""
+    for iteration in range(first, session.budget.iterations + 1):
         new = yield from _retrieve(session, iteration, check.verdict if check else None)
         if not new:
             session.stop(iteration, "no new evidence")

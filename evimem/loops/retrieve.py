@@ -153,7 +153,7 @@ class Retrieval:
         for hit in new:
             facts = hit.facts if self._indexed else ()
             reached = hit.path if path == "edge" else path
-            self._evidence[hit.turn.id] = Evidence(hit.turn, facts, hit.score, reached, iteration, hit.parts)
+            self._evidence[hit.turn.id] = Evidence(hit.turn, facts, hit.score, reached, iteration, hit.parts, hit.span)
         self._rank(hits, path)
         brought = tuple(fact.id for hit in new for fact in self._evidence[hit.turn.id].facts)
         return Arrived(path, tuple(hit.turn.id for hit in new), brought)
@@ -165,7 +165,7 @@ class Retrieval:
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
             known = self._evidence[hit.turn.id]
             if path == "anchor" and known.path != "anchor":
-                self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts)
+                self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
 
 
 def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import ModelError
 from ..flow import Flow, roster
 from ..types.answer import Answer
-from .answering import finish, nothing, partial
+from .answering import concluded, drafted, nothing, partial
 from .retrieve import Search
 from .session import Session
 from .task import Task
@@ -20,7 +20,7 @@ def single_pass(task: Task) -> Flow[Answer]:
             return nothing(session, 1)
         check = yield from session.check(1)
         session.stop(1, "single pass")
-        return (yield from finish(session, check))
+        return concluded(session, check, (yield from drafted(session, check)))
     except ModelError as error:
         error.partial = partial(session, error)
         raise

@@ -14,10 +14,11 @@ from ..types.answer import Citation
 from ..types.values import Fact
 from . import dates_and_numbers as quantities
 from .answer_span import SENTENCES, answers, head
-from .attributes import ADVICE, ATTRIBUTES, NOT_ASKED, Lookup, attribute_of, lookup
+from .choose_answer import proven
 from .constants import Constants
 from .dates_and_numbers import Dated, dated
 from .match_sentences import Match, Matches, match, strength
+from .verified import NotStated, ShortAnswer
 from .yes_no_answer import Choice, choice, yes_or_no
 
 _SEVERAL = re.compile(
@@ -45,31 +46,17 @@ def read(view: View, constants: Constants, extractor: Extractor) -> Draft:
 
     `extractor` is the memory's: its `weekday` convention, "recent" where it has none, is that of the answered dates.
     """
-    attribute = attribute_in(view, extractor)
-    if attribute.outcome > 0:
-        citations = tuple(Citation(item.turn_id, item.span, item.text) for item in attribute.items)
-        return Draft(", ".join(item.text for item in attribute.items), citations)
-    if attribute.outcome < 0:
-        return Draft(None, reason=attribute.gap)
+    short = proven(view, extractor)
+    if isinstance(short, ShortAnswer):
+        return Draft(short.text, short.citations, short.steps, short.time)
+    if isinstance(short, NotStated):
+        return Draft(None, reason=short.gap)
     matches = match(view)
     found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     weekday: Weekday = getattr(extractor, "weekday", "recent")
     return _by_form(view, matches, found, weekday) or _words(view, matches, found, constants)
-
-
-def attribute_in(view: View, extractor: Extractor) -> Lookup:
-    """Return what the evidence states of the attribute that the question asks for, `NOT_ASKED` where it asks for none.
-
-    This alone decides whether the rules of `attributes` are run: most questions match none of their patterns.
-    """
-    question = view.analysis.question.strip()
-    asks_for_advice = any(pattern.match(question) for pattern in ADVICE)
-    if not asks_for_advice and not any(pattern.match(question) for _, pattern in ATTRIBUTES):
-        return NOT_ASKED
-    attribute = attribute_of(question)
-    return NOT_ASKED if attribute is None and not asks_for_advice else lookup(view, attribute, extractor)
 
 
 def candidates(matches: Matches) -> list[Match]:

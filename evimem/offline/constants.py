@@ -1,23 +1,31 @@
-"""The fitted numbers: linear models over named signals, and the map from a score to a probability.
+"""The fitted numbers: linear models over named signals, and maps from a score to a probability.
 
-All there is to them can be read here: names and weights, no file. LoCoMo's development conversations, and our own in
-`evimem.examples`, chose the constants; benchmarks/offline.py fits them again and reports them with each conversation
-left out in turn. Nothing else of LoCoMo is here.
+All there is to them can be read in `fitted.toml`: names and weights, with the data that chose them and the commands
+that fit them again.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 BINS = 16
 LEAST = 50  # labelled scores; from fewer, a map does not hold for new questions
+_MARGIN = 0.005
 _RISE = 0.002  # added from knot to knot, so that two scores in order never get one probability
 
 
@@ -73,9 +81,14 @@ class Constants:
     where it does state one. `calibrated` maps the score to a probability. `sufficient` gives the probability that the
     view holds all the evidence, `word` the probability that a word belongs to the answer.
 
-    Below the probability `abstain_below` no answer is given; a tenth of the answerable questions lie there. Below
-    `misattributed` the evidence counts as being about another person or thing. From `exact` on, 19 of 20 views hold all
-    of the evidence; `inferrable` is the lower bound of that tier.
+    `right` gives the probability that a short answer is right, `holds` that a quotation holds the answer; both take the
+    log-odds of the calibrated probability as their signal "told", so that they follow a calibration of one's own.
+    `complete` gives, from "told" and the log-odds of `sufficient`, the probability that an answer was told and that all
+    of its evidence is in the view.
+
+    Below the probability `abstain_below` nothing is given. Below `misattributed` the evidence counts as being about
+    another person or thing. A short answer is given from the probability `answer_from` on, else a quotation. From
+    `exact` on, 19 of 20 views hold all of the evidence; `inferrable` is the lower bound of that tier.
     """
 
     answerable: Linear
@@ -84,8 +97,12 @@ class Constants:
     calibrated: Monotone
     sufficient: Linear
     word: Linear
+    right: Linear
+    holds: Linear
+    complete: Linear
     abstain_below: float
     misattributed: float
+    answer_from: float
     exact: float
     inferrable: float
 
@@ -99,6 +116,16 @@ class Constants:
     def probability(self, signals: Mapping[str, float]) -> float:
         """Return the probability that the memory answers the question."""
         return self.calibrated(self.score(signals))
+
+    def completeness(self, told: float, sufficient: float) -> float:
+        """Return the probability that an answer was told and all of its evidence is seen, from those of both parts."""
+        return self.complete.probability({"told": log_odds(told), "sufficient": log_odds(sufficient)})
+
+
+def log_odds(probability: float) -> float:
+    """Return the log-odds of a probability, clipped to .005 and .995: they must stay finite."""
+    clipped = min(max(probability, _MARGIN), 1 - _MARGIN)
+    return math.log(clipped / (1 - clipped))
 
 
 def fit_monotone(scores: Sequence[float], labels: Sequence[bool], bins: int = BINS) -> Monotone:
@@ -144,79 +171,23 @@ def _pooled(rates: Sequence[float]) -> list[float]:
     return [rate for rate, count in pools for _ in range(count)]
 
 
-SHIPPED = Constants(
-    answerable=Linear(
-        {
-            "gap": 0.765,
-            "gap_best": 0.734,
-            "facts_own": 2.559,
-            "facts_other": -2.124,
-            "margin": 0.214,
-            "window": 2.137,
-        },
-        -1.131,
-    ),
-    altered=-2.0,
-    stated=2.0,
-    calibrated=Monotone(
-        (
-            (-2.598, 0.0704),
-            (-1.776, 0.123),
-            (-1.039, 0.3414),
-            (-0.293, 0.5582),
-            (0.221, 0.776),
-            (0.737, 0.8494),
-            (1.155, 0.8498),
-            (1.531, 0.8974),
-            (1.897, 0.8976),
-            (2.336, 0.9366),
-            (2.777, 0.9685),
-            (3.184, 0.9686),
-            (3.671, 0.9845),
-            (4.249, 1.0),
-            (4.886, 1.0),
-            (5.976, 1.0),
-        )
-    ),
-    sufficient=Linear(
-        {
-            "fall": 8.741,
-            "spread": -0.478,
-            "words": -2.675,
-            "length": 1.756,
-            "listed": -0.919,
-            "timed": 0.288,
-            "guess": -2.167,
-            "sessions": -0.408,
-            "window": 0.764,
-        },
-        -0.068,
-    ),
-    word=Linear(
-        {
-            "asked": -1.38,
-            "rarity": 1.07,
-            "stop": -0.471,
-            "name": 1.047,
-            "number": 0.124,
-            "near": 0.232,
-            "after": 0.275,
-            "like_head": 2.033,
-            "like_question": 1.068,
-            "sentence": 1.062,
-            "own": -0.23,
-            "rank": 3.615,
-            "object": 0.55,
-            "of_verb": 0.81,
-            "typed": 0.847,
-            "heard": 0.46,
-            "caption": -0.632,
-            "first": -0.497,
-        },
-        -8.138,
-    ),
-    abstain_below=0.706,
-    misattributed=0.2,
-    exact=0.93,
-    inferrable=0.7,
-)
+def _constants(table: Mapping[str, Any]) -> Constants:
+    return Constants(**{field.name: _value(table[field.name]) for field in fields(Constants)})
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Linear(dict(value["weights"]), value["bias"])
+    if isinstance(value, list):
+        return Monotone(tuple((score, probability) for score, probability in value))
+    return value
+
+
+def _fitted() -> Mapping[str, Any]:
+    with (Path(__file__).parent / "fitted.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+_TABLES = _fitted()
+SHIPPED = _constants(_TABLES["common"] | _TABLES["verified"])  # of the reader "verified"
+SPAN = _constants(_TABLES["common"] | _TABLES["verified"] | _TABLES["span"])  # of the reader for research

@@ -95,7 +95,8 @@ def _match(view: View, analysis: Analysis) -> Matches:
     if not found:
         return Matches(analysis, target, weights, ())
     spread = _Spread(view, found)
-    said = keyword_matrix(analysis.keywords, found)
+    known = view.memo.setdefault(("alike", analysis.keywords), {})
+    said = keyword_matrix(analysis.keywords, found, known)
     share = np.array(list(weights.values()), np.float32)
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
@@ -176,25 +177,40 @@ def nearness(matches: Matches, m: Match, begins: int, ends: int) -> float:
     return sum(close.values()) / max(1, len(stems))
 
 
-def keyword_matrix(keywords: Sequence[str], found: Sequence[SentenceUnit]) -> Array:
-    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0."""
+def keyword_matrix(
+    keywords: Sequence[str], found: Sequence[SentenceUnit], known: dict[str, Array] | None = None
+) -> Array:
+    """Return float32 (keywords, sentences): 1 where the word occurs, its cosine where a related one does, else 0.
+
+    `known` keeps the column of each word for these keywords, so that a later check computes only those of new words.
+    """
     vocabulary = {word: index for index, word in enumerate(dict.fromkeys(w for unit in found for w in unit.words))}
     if not keywords or not vocabulary:
         return np.zeros((len(keywords), len(found)), np.float32)
-    rows = np.array([word_vector(word) for word in vocabulary], np.float32)
-    asked = np.array([word_vector(word) for word in keywords], np.float32)
-    alike = asked @ rows.T
-    alike[alike < RELATED] = 0
-    alike = np.minimum(alike, MOST_RELATED)
-    stems = np.array([stem(word) for word in vocabulary])
-    for index, word in enumerate(keywords):
-        alike[index, stems == stem(word)] = 1
+    known = {} if known is None else known
+    new = [word for word in vocabulary if word not in known]
+    if new:
+        known.update(zip(new, _alike(keywords, new).T, strict=True))
+    alike = np.stack([known[word] for word in vocabulary], axis=1)
     nothing = len(vocabulary)  # a column of zeros, so that reduceat finds one place even in a sentence without words
     padded = np.concatenate([alike, np.zeros((len(keywords), 1), np.float32)], axis=1)
     places = [[*(vocabulary[word] for word in unit.words), nothing] for unit in found]
     starts = np.cumsum([0, *(len(place) for place in places[:-1])])
     said: Array = np.maximum.reduceat(padded[:, [p for place in places for p in place]], starts, axis=1)
     return said
+
+
+def _alike(keywords: Sequence[str], vocabulary: Sequence[str]) -> Array:
+    """Return float32 (keywords, words): how far each word counts as each keyword."""
+    rows = np.array([word_vector(word) for word in vocabulary], np.float32)
+    asked = np.array([word_vector(word) for word in keywords], np.float32)
+    alike: Array = asked @ rows.T
+    alike[alike < RELATED] = 0
+    alike = np.minimum(alike, MOST_RELATED)
+    stems = np.array([stem(word) for word in vocabulary])
+    for index, word in enumerate(keywords):
+        alike[index, stems == stem(word)] = 1
+    return alike
 
 
 def rarity(term: str) -> float:

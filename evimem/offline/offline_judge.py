@@ -7,7 +7,8 @@ suffices.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from ..extract import RuleExtractor
 from ..flow import Flow
@@ -17,11 +18,17 @@ from ..protocols import Extractor
 from ..text.names import names
 from ..times import mentions_time
 from ..types.values import Gap, Tier
-from .answer_reader import attribute_in, read
-from .constants import SHIPPED, Constants
+from .answer_reader import read
+from .choose_answer import choose, claim_signals, proven
+from .constants import SHIPPED, SPAN, Constants
 from .match_sentences import Match, Matches, match, strength
-from .quoted import is_in_english, quote, unsure
+from .other_languages import is_in_english, unsure
+from .quotation import quote
 from .signals import altered, in_words, missing, signals_of
+from .verified import NotStated, ShortAnswer
+
+Reader = Literal["verified", "span"]
+UNPROVEN_SPAN = "read for research: the words with the best expected F1, not proven to be the answer"
 
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
@@ -32,13 +39,16 @@ _ABOUT = 0.5  # how far a witness must be about the target
 class OfflineJudge:
     """Judges and answers by computation alone; its flows yield no effects.
 
-    `constants` are the fitted numbers. `extractor` is the memory's own: it reads turns next to the evidence whose facts
-    were not fetched, and its `weekday` convention, if it has one, resolves "last Friday" in answers.
+    `reader` "verified" answers shortly what is proven and quotes the rest; "span" reads the best run of words,
+    unproven. `constants` are the fitted numbers; `offline_judge` gives each reader its own. `extractor` is that of the
+    memory: it reads turns next to the evidence whose facts were not fetched, and its `weekday` convention, if it has
+    one, resolves "last Friday" in answers.
     """
 
     constants: Constants = SHIPPED
     name: str = "offline"
     extractor: Extractor = field(default_factory=RuleExtractor, compare=False, repr=False)
+    reader: Reader = "verified"
 
     @property
     def abstain_below(self) -> float:
@@ -49,15 +59,23 @@ class OfflineJudge:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
         verdict = judge(view, self.constants, self.extractor)
-        return verdict if is_in_english(view) else unsure(verdict, self.abstain_below)
+        return verdict if is_in_english(view) else unsure(verdict)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return a short span whatever the manner, with a reason where it is an approximation; see `read`.
+        """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.
 
-        In other languages than English it is a quoted sentence.
+        In other languages than English it is a quotation.
         """
         yield from ()
-        return read(view, self.constants, self.extractor) if is_in_english(view) else quote(view)
+        if self.reader == "verified" or not is_in_english(view):
+            return choose(view, verdict, self.constants, self.extractor)
+        draft = read(view, self.constants, self.extractor)
+        return replace(draft, reason=draft.reason or UNPROVEN_SPAN)
+
+
+def offline_judge(reader: Reader, extractor: Extractor) -> OfflineJudge:
+    """Return the judge of a reader, with the constants that were fitted for it."""
+    return OfflineJudge(SPAN if reader == "span" else SHIPPED, extractor=extractor, reader=reader)
 
 
 def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
@@ -70,8 +88,12 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason="nothing was found", probability=0.0)
-    attribute = attribute_in(view, extractor)
-    signals = {**signals_of(view, matches), "stated": attribute.outcome}
+    short = proven(view, extractor)
+    not_stated = short if isinstance(short, NotStated) else NotStated("")
+    stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
+    quoted = quote(view, matches)
+    fit = {"fit": quoted.best, "lead": quoted.best - quoted.next} if quoted else {}
+    signals = {**signals_of(view, matches), "stated": stated, **fit, **claim_signals(short)}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)
@@ -82,11 +104,11 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     if other is not None:
         supported.pop(f"attribution:{matches.target}", None)
     certain = answerable < constants.misattributed
-    why = _contradiction(view, matches, signals, other, attribute.gap) if doubtful else None
-    query = attribute.query if view.iteration == 1 else ""
+    why = _contradiction(view, matches, signals, other, not_stated.gap) if doubtful else None
+    query = not_stated.query if view.iteration == 1 else ""
     gaps = _gaps(view, supported)
     if certain and why is not None:
-        gaps = (Gap("attribute" if why == attribute.gap else "attribution", matches.target or "", why), *gaps)
+        gaps = (Gap("attribute" if why == not_stated.gap else "attribution", matches.target or "", why), *gaps)
     return Verdict(
         tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),
         confidence=sufficient,

@@ -28,7 +28,12 @@ _SECOND = _any("second", "reflexive_plural_second", "informal_second")
 _MOST_TEXT = 10_000  # characters
 _MOST_UNITS = 200
 _LONGEST = 600  # characters of a sentence
-_MOST_MATCHED = 40  # sentences of one turn that are compared with a question
+# Sentences of a longer turn that are compared with a question: of a found turn those of the passage that was found,
+# this many around it, and this many others; of a turn beside one that was found, those others alone.
+_ALL = 12
+_AROUND = 2
+_OTHERS = 6
+_ROOT = 5  # letters of a word that a sentence must have to be one of the others
 
 # How far a sentence is about its speaker and about its addressee (weights from 0 to 1), by the persons it uses.
 QUESTION_TO_YOU = (0.0, 1.0)
@@ -68,23 +73,33 @@ def units_of(view: View) -> list[SentenceUnit]:
             turns.setdefault(turn.id, turn)
             if turn.id not in addressees or turn.id == item.turn.id:
                 addressees[turn.id] = addressee(turn, dialogue)
-    asked = {stem(word) for word in view.analysis.keywords}
+    passages = {item.turn.id: item.span for item in view.shown}
+    asked = frozenset(stem(word)[:_ROOT] for word in view.analysis.keywords)
     return [
-        unit for turn in turns.values() for unit in _relevant(_kept_units(view, turn, addressees.get(turn.id)), asked)
+        unit
+        for turn in turns.values()
+        for unit in _kept_units(view, turn, addressees.get(turn.id), passages.get(turn.id), asked)
     ]
 
 
 def units(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
     """Return the sentences of a turn and its caption, each with the people it is about."""
+    found = [_unit(turn, span, addressee) for span in _places(turn)]
+    return (*found, *_caption(turn, addressee))
+
+
+def _places(turn: Turn) -> list[tuple[int, int]]:
     places = sentences(turn.text[:_MOST_TEXT])[:_MOST_UNITS]
-    found = [_unit(turn, (start, min(end, start + _LONGEST)), addressee) for start, end in places]
-    if turn.caption:
-        about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
-        span = (0, len(turn.caption))
-        found.append(
-            SentenceUnit(turn, span, turn.caption, content(turn.caption), asks=False, caption=True, about=about)
-        )
-    return tuple(found)
+    return [(start, min(end, start + _LONGEST)) for start, end in places]
+
+
+def _caption(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
+    if not turn.caption:
+        return ()
+    about = {turn.speaker: NO_PERSON[0]} | ({addressee: NO_PERSON[1]} if addressee else {})
+    span = (0, len(turn.caption))
+    unit = SentenceUnit(turn, span, turn.caption, content(turn.caption), asks=False, caption=True, about=about)
+    return (unit,)
 
 
 def addressee(turn: Turn, dialogue: Sequence[Turn]) -> str | None:
@@ -99,31 +114,56 @@ def is_assistant(turn: Turn) -> bool:
     return (turn.role or turn.speaker).casefold() == "assistant"
 
 
+def is_question(text: str) -> bool:
+    """Return whether a text ends as a question does, quotes and brackets aside."""
+    return text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
+
+
 def content(text: str) -> tuple[str, ...]:
     """Return the distinct content words of a text, in order."""
     return tuple(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
 
 
-def _kept_units(view: View, turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
-    key = ("units", turn.id, addressee)
+def _kept_units(
+    view: View, turn: Turn, addressee: str | None, passage: tuple[int, int] | None, asked: frozenset[str]
+) -> list[SentenceUnit]:
+    """Return the units of the sentences that are compared, kept for all checks of a question."""
+    key = ("compared", turn.id, addressee, passage)
     if key not in view.memo:
-        view.memo[key] = units(turn, addressee)
-    found: tuple[SentenceUnit, ...] = view.memo[key]
+        kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
+        chosen = _relevant(turn, _places(turn), passage, asked)
+        for place in chosen:
+            if place not in kept:
+                kept[place] = _unit(turn, place, addressee)
+        view.memo[key] = [*(kept[place] for place in chosen), *_caption(turn, addressee)]
+    found: list[SentenceUnit] = view.memo[key]
     return found
 
 
-def _relevant(found: Sequence[SentenceUnit], asked: set[str]) -> Sequence[SentenceUnit]:
-    """Return the sentences of a turn; of a long one those with the most words of the question, ties in order."""
-    if len(found) <= _MOST_MATCHED:
-        return found
-    shared = [sum(stem(word) in asked for word in unit.words) for unit in found]
-    best = sorted(range(len(found)), key=lambda place: -shared[place])[:_MOST_MATCHED]
-    return [found[place] for place in sorted(best)]
+def _relevant(
+    turn: Turn, places: Sequence[tuple[int, int]], passage: tuple[int, int] | None, asked: frozenset[str]
+) -> Sequence[tuple[int, int]]:
+    """Return the sentences of a turn that are compared; a share of a long one, because a reply may have hundreds."""
+    if len(places) <= _ALL:
+        return places
+    begins, ends = passage or (0, 0)
+    found = [number for number, (start, end) in enumerate(places) if start < ends and begins < end]
+    kept = {*range(found[0] - _AROUND, found[-1] + _AROUND + 1)} if found else set()
+    shared = [_shared(turn.text[start:end], asked) for start, end in places]
+    best = sorted((n for n in range(len(places)) if n not in kept), key=lambda number: -shared[number])
+    kept.update(best[:_OTHERS])
+    return [place for number, place in enumerate(places) if number in kept]
+
+
+def _shared(text: str, asked: frozenset[str]) -> int:
+    """Return how many words of the question a sentence seems to have, from their beginnings alone: it must be cheap."""
+    said = text.casefold()
+    return sum(root in said for root in asked)
 
 
 def _unit(turn: Turn, span: tuple[int, int], addressee: str | None) -> SentenceUnit:
     text = turn.text[span[0] : span[1]]
-    asks = text.rstrip("\"'\u201d\u2019)* ").endswith(("?", "\uff1f"))
+    asks = is_question(text)
     own, other = _weights(text, asks=asks, assists=turn.role == "assistant")
     about = {turn.speaker: own} | ({addressee: other} if addressee else {})
     return SentenceUnit(turn, span, text, content(text), asks, caption=False, about=about)

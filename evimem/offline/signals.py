@@ -50,6 +50,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "altered": float(bool(altered(view, matches))),
         "margin": _margin([m.score * m.own for m in matches.ranked]),
         **shape(view),
+        "meaning": max((i.parts.get("meaning", 0.0) for i in view.evidence if i.path == "anchor"), default=0.0),
         **form(matches),
         "sessions": _sessions(matches) / 5,
     }

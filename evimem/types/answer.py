@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .trace import Trace
 from .values import Gap, Tier, TimeSpan
+
+AnswerKind = Literal["answer", "quote", "abstained", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +57,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with its evidence, or an abstention with its reason.
+    """An answer with its evidence, the evidence alone, or an abstention with its reason.
 
     Attributes:
-        text: The answer; None if abstained, or if a failure of the model ended the question.
-        abstained: Whether evimem declined to answer for lack of evidence (E11). A failure never abstains.
+        text: The short answer, the quotation, or None if there is neither.
+        kind: What `text` claims. "answer": that this is the answer; without a model it was proven, with one it is the
+            model's. "quote": nothing but that these are the sentences to read, one to three, each with who said it and
+            when. "abstained": there is no text, for lack of evidence (E11). "failed": there is no text because a
+            failure of the model ended the question; it is only found as `partial` of a `ModelError`.
         tier: How far the evidence answers the question, by the last check.
-        confidence: Probability that the evidence suffices, 0 to 1: calibrated if a calibration matches the judge and
-            embedder, else the judge's own after the clamps of E7 and E8.
-        citations: The places that support the answer; empty if abstained.
+        confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
+            abstention, that the memory does not hold one; 0 for a failure. With a model that was not calibrated it is
+            what the model said of its evidence, after the clamps of E7 and E8. How far the evidence suffices is another
+            number, `Judged.final_confidence` in the trace.
+        citations: The places that the answer or quotation rests on, to the character; empty if abstained.
         gaps: What is missing, the worst first.
         trace: Every step of the loop.
         usage: What it cost.
@@ -71,7 +79,7 @@ class Answer:
     """
 
     text: str | None
-    abstained: bool
+    kind: AnswerKind
     tier: Tier
     confidence: float
     citations: tuple[Citation, ...]
@@ -80,3 +88,8 @@ class Answer:
     usage: Usage
     time: TimeSpan | None = None
     reason: str | None = None
+
+    @property
+    def abstained(self) -> bool:
+        """Whether evimem declined to answer for lack of evidence. A failure never abstains."""
+        return self.kind == "abstained"

@@ -39,7 +39,10 @@ class Budget:
         calls: "joint" judges and refines in one request (at most iterations + 1 in all); "separate" is the papers'
             pattern (E14: up to 3 * iterations + 3).
         gate: In a memory of 200 turns or more, skip the model's first verdict if the offline judge is sure of it; the
-            trace records it.
+            trace records it. Where the model then finds no answer, the loop goes on.
+        reader: Without a model: "verified" gives a short answer only where it is proven and quotes the evidence
+            otherwise; "span" gives the run of words with the best expected F1, unproven, for research: it is right far
+            less often, and the answer's reason says what it is. With a model it has no effect.
         without: Names of parts to remove; empty by default.
     """
 
@@ -54,4 +57,5 @@ class Budget:
     abstain: Literal["calibrated", "paper"] = "calibrated"
     calls: Literal["joint", "separate"] = "joint"
     gate: bool = True
+    reader: Literal["verified", "span"] = "verified"
     without: Collection[Ablation] = frozenset()

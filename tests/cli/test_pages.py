@@ -79,7 +79,12 @@ TURN = Turn("s1:4", "s1", "Mira", "Hi. We adopted a puppy last Friday. More.", d
 
 
 def answer(text, citations=(), **fields):
-    parts = {"abstained": text is None, "tier": Tier.EXACT, "confidence": 0.93, "gaps": ()} | fields
+    parts = {
+        "kind": "abstained" if text is None else "answer",
+        "tier": Tier.EXACT,
+        "confidence": 0.93,
+        "gaps": (),
+    } | fields
     return Answer(text=text, citations=tuple(citations), trace=Trace("q", "iris"), usage=Usage(), **parts)
 
 
@@ -113,10 +118,17 @@ def test_an_abstention_shows_its_reason_and_what_is_missing():
 
 
 def test_a_failure_is_not_shown_as_an_abstention():
-    page = answer_page("What?", answer(None, abstained=False, reason="ModelTimeout: too late"), {})
+    page = answer_page("What?", answer(None, kind="failed", reason="ModelTimeout: too late"), {})
     shown = plain_view.text_of(page)
     assert "Not finished." in shown
     assert "I don't know" not in shown
+
+
+def test_a_quotation_claims_nothing_and_shows_what_was_said():
+    quoted = answer('Mira, 12 March 2024: "a puppy"', [Citation("s1:4", (4, 35), TURN.text[4:35])], kind="quote")
+    shown = plain_view.text_of(answer_page("When?", quoted, {"s1:4": TURN}))
+    assert "No short answer is proven; this was said:  exact, 93%" in shown
+    assert "\u00abWe adopted a puppy last Friday.\u00bb" in shown
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,13 @@ import pytest
 
 import evimem
 from evimem import Tier
+from evimem.calibration import Calibration
+from evimem.calibration.apply_calibration import setting_name
 from evimem.flow import run
 from evimem.judging.evidence import Verdict, View
 from evimem.llm.gated_judge import LEAST_TURNS, SURE, GatedJudge
 from evimem.llm.llm_judge import LLMJudge
+from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.model import Reply
@@ -43,8 +46,24 @@ def build(path: Path, turns: int) -> Path:
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("gate") / "m.evimem", LEAST_TURNS)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a memory whose own questions showed that the offline judge is right when it is sure."""
+    path = build(tmp_path_factory.mktemp("gate") / "m.evimem", LEAST_TURNS)
+    with evimem.open(path) as memory:
+        target = memory._core.calibration_target()
+        knots = ((-1.0, 0.05), (1.0, 0.9), (2.0, 0.999))
+        fields: dict[str, Any] = dict.fromkeys(
+            ("ece", "ece_before", "auroc", "aurc", "caught", "false_abstention"), 0.0
+        )
+        lists: dict[str, Any] = {"precision": 0.95, "precise": None, "reliability": (), "curve": ()}
+        found = Calibration(target.judge_name, target.embedder, 60, 40, knots, 0.3, **fields, **lists)
+        memory._core.store.keep_setting(setting_name(target.judge), found.to_json())
+    return path
 
 
 def asked(path: Path, question: str = QUESTION, **budget: Any) -> tuple[evimem.Answer, list[str]]:
@@ -67,6 +86,11 @@ def test_evidence_that_the_offline_judge_is_sure_of_costs_no_judges_request(larg
         assert evimem.replay(answer.trace, offline) == answer
 
 
+def test_the_shipped_probabilities_spare_nothing(shipped: Path) -> None:
+    answer, roles = asked(shipped)
+    assert (roles, spared(answer)) == (["judge", "answer"], [])
+
+
 def test_one_switch_has_the_model_judge_everything(large: Path) -> None:
     answer, roles = asked(large, gate=False)
     assert (roles, spared(answer)) == (["judge", "answer"], [])
@@ -79,6 +103,9 @@ def test_what_is_not_said_is_the_models_to_judge(large: Path) -> None:
 
 def test_in_a_small_memory_the_model_judges(tmp_path: Path) -> None:
     assert asked(build(tmp_path / "m.evimem", LEAST_TURNS - 1))[1] == ["judge", "answer"]
+
+
+AS_TOLD = replace(SHIPPED, complete=Linear({"told": 1.0}, 0.0))  # complete as probably as an answer was told
 
 
 class Sure(OfflineJudge):
@@ -94,7 +121,7 @@ class Sure(OfflineJudge):
 @pytest.mark.parametrize(
     ("tier", "probability", "facts", "asks"),
     [
-        (Tier.EXACT, SURE, 5, False),
+        (Tier.EXACT, SURE + 0.001, 5, False),
         (Tier.EXACT, SURE - 0.01, 5, True),
         (Tier.INFERRABLE, 0.99, 5, True),
         (Tier.EXACT, 0.99, 0, True),  # too few facts about a name: E7 has the last word
@@ -103,7 +130,7 @@ class Sure(OfflineJudge):
 def test_only_exact_evidence_of_high_probability_about_known_names_is_spared(
     tier: Tier, probability: float, facts: int, asks: bool
 ) -> None:
-    offline = Sure()
+    offline = Sure(AS_TOLD)
     object.__setattr__(offline, "says", Verdict(tier, 0.97, probability=probability))
     view = view_of([turn(1, "We adopted a puppy.")], entities=())
     if not facts:
@@ -113,7 +140,7 @@ def test_only_exact_evidence_of_high_probability_about_known_names_is_spared(
 
 
 def test_after_the_first_check_the_model_judges() -> None:
-    offline = Sure()
+    offline = Sure(AS_TOLD)
     object.__setattr__(offline, "says", Verdict(Tier.EXACT, 0.97, probability=0.99))
     view = view_of([turn(1, "We adopted a puppy.")], entities=())
     assert [judged(offline, replace(view, iteration=n))[1] for n in (1, 2)] == [0, 1]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import Draft, Verdict, View
 from evimem.offline import answer_reader, offline_judge
-from evimem.offline.attributes import Lookup
-from evimem.offline.constants import SHIPPED, Constants
+from evimem.offline.attributes import ADVICE, ATTRIBUTES, NOT_ASKED, Lookup, attribute_of
+from evimem.offline.attributes import lookup as look_up
+from evimem.offline.constants import SHIPPED, SPAN, Constants
 
 
 def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
@@ -14,8 +15,10 @@ def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
 
 
 def read(view: View) -> Draft:
-    return answer_reader.read(view, SHIPPED, RuleExtractor())
+    return answer_reader.read(view, SPAN, RuleExtractor())
 
 
 def lookup(view: View) -> Lookup:
-    return answer_reader.attribute_in(view, RuleExtractor())
+    question = view.analysis.question.strip()
+    asked = any(pattern.match(question) for pattern in (*ADVICE, *(shape for _, shape in ATTRIBUTES)))
+    return look_up(view, attribute_of(question), RuleExtractor()) if asked else NOT_ASKED

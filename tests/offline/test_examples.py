@@ -16,16 +16,30 @@ from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Trace
 
 SEVERAL = {"list", "inference"}
+Asked = list[tuple[ExampleQuestion, evimem.Answer]]
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
-def asked(
+def example(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[list[tuple[ExampleQuestion, evimem.Answer]]]:
+) -> Iterator[tuple[str, evimem.Memory]]:
     path: Path = tmp_path_factory.mktemp("examples") / "m.evimem"
     with evimem.open(path) as memory:
         memory.extend(load_example(request.param))
-        yield [(question, memory.ask(question.text)) for question in load_questions(request.param)]
+        yield request.param, memory
+
+
+@pytest.fixture(scope="module")
+def asked(example: tuple[str, evimem.Memory]) -> Asked:
+    name, memory = example
+    return [(question, memory.ask(question.text)) for question in load_questions(name)]
+
+
+@pytest.fixture(scope="module")
+def spans(example: tuple[str, evimem.Memory]) -> Asked:
+    name, memory = example
+    budget = evimem.Budget(reader="span")
+    return [(question, memory.ask(question.text, budget=budget)) for question in load_questions(name)]
 
 
 @pytest.fixture(scope="module")
@@ -35,23 +49,33 @@ def friends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[evimem.Memory]
         yield memory
 
 
-def test_most_stated_answers_are_given_with_a_good_f1(asked: list[tuple[ExampleQuestion, evimem.Answer]]) -> None:
-    stated = [(q, a) for q, a in asked if q.answer is not None and q.kind not in SEVERAL]
+def test_the_reader_for_research_gives_most_stated_answers_with_a_good_f1(spans: Asked) -> None:
+    stated = [(q, a) for q, a in spans if q.answer is not None and q.kind not in SEVERAL]
     assert sum(not a.abstained for _, a in stated) >= 0.8 * len(stated)
     assert sum(f1(a.text or "", q.answer or "") for q, a in stated) >= 0.35 * len(stated)
 
 
-def test_unstated_answers_are_refused_more_often_than_stated_ones(
-    asked: list[tuple[ExampleQuestion, evimem.Answer]],
-) -> None:
-    stated = [a.abstained for q, a in asked if q.answer is not None]
-    unstated = [a.abstained for q, a in asked if q.answer is None]
+def test_the_reader_for_research_marks_its_answers_as_unproven(spans: Asked) -> None:
+    assert all(a.kind in {"answer", "abstained"} and a.reason for _, a in spans)
+
+
+def test_few_unstated_answers_are_answered_shortly(asked: Asked) -> None:
+    unstated = [a.kind for q, a in asked if q.answer is None]
+    assert unstated.count("answer") <= 0.15 * len(unstated)
+
+
+def test_most_quotations_and_answers_cite_a_turn_that_states_the_answer(asked: Asked) -> None:
+    cited = [{c.turn_id for c in a.citations} & {*q.evidence} for q, a in asked if q.answer and not a.abstained]
+    assert sum(map(bool, cited)) >= 0.7 * len(cited)
+
+
+def test_unstated_answers_are_refused_more_often_than_stated_ones(spans: Asked) -> None:
+    stated = [a.abstained for q, a in spans if q.answer is not None]
+    unstated = [a.abstained for q, a in spans if q.answer is None]
     assert sum(unstated) / len(unstated) >= sum(stated) / len(stated) + 0.25
 
 
-def test_every_answer_cites_characters_of_turns_and_every_refusal_has_a_reason(
-    asked: list[tuple[ExampleQuestion, evimem.Answer]],
-) -> None:
+def test_every_answer_cites_characters_of_turns_and_every_refusal_has_a_reason(asked: Asked) -> None:
     for _, answer in asked:
         assert 0 <= answer.confidence <= 1
         if answer.abstained:
@@ -62,7 +86,7 @@ def test_every_answer_cites_characters_of_turns_and_every_refusal_has_a_reason(
             assert all(citation.quote for citation in answer.citations)
 
 
-def test_every_trace_replays(asked: list[tuple[ExampleQuestion, evimem.Answer]]) -> None:
+def test_every_trace_replays(asked: Asked) -> None:
     for _, answer in asked:
         assert Trace.from_json(answer.trace.to_json()) == answer.trace
         state = replay_trace(answer.trace)
@@ -75,8 +99,6 @@ def test_every_trace_replays(asked: list[tuple[ExampleQuestion, evimem.Answer]])
     [
         ("When did Mira adopt her puppy?", "8 March 2024"),
         ("How many pieces did Tomas sell at the craft fair?", "nine"),
-        ("Where was Katrin offered a post?", "Rotterdam"),
-        ("How many days a week does Mira work at the hospital?", "four"),
         ("Does Mira like coriander?", "No"),
     ],
 )

@@ -203,8 +203,8 @@ def test_e13_the_wording_follows_tier_time_and_confidence_and_doubt_costs_some(
     answer = chat.ask(question, verdict(tier, confidence), draft(), iterations=1)
     assert said in chat.requests[-1].prompt
     (acted,) = [event for event in events(answer.trace, "action") if event.action == "answer"]
-    structural = max(0.3, confidence - 0.15) if approximate else confidence
-    assert acted.detail["structural"] == pytest.approx(structural)
+    sufficiency = max(0.3, confidence - 0.15) if approximate else confidence
+    assert acted.detail["sufficiency"] == pytest.approx(sufficiency)
 
 
 def test_e13_the_answer_is_given_the_turns_themselves_with_the_facts(chat: Chat) -> None:

@@ -1,4 +1,6 @@
-"""Answer a question from a memory and cite the turns, or say what is missing.
+"""Answer a question from a memory and cite the turns, quote what was said, or say what is missing.
+
+Without a model a short answer is given only where it is proven; otherwise the sentences to read are quoted.
 
 Exits with code 3 if the memory has no answer. The trace is stored in the memory; show it with `evimem trace PATH`.
 """

@@ -73,7 +73,7 @@ def _opening(turns: list[Turn], facts: int, seconds: float) -> list[Block]:
     return [
         Heading("Mira and Tomas, old friends, over a year"),
         line(f"{size}, {since}: ingested in {seconds:.1f} s, {counted(facts, 'fact')} found."),
-        line(Piece("No model, no API key, no network. Each answer cites the turn that states it.", "dim")),
+        line(Piece("No model, no API key, no network. What is not proven is quoted, or refused.", "dim")),
         BLANK,
     ]
 

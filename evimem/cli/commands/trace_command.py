@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         with existing(options) as memory:
             answer = replay(trace, memory)
         page.append(line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
-        data["replayed"] = {"text": answer.text, "abstained": answer.abstained}
+        data["replayed"] = {"kind": answer.kind, "text": answer.text, "abstained": answer.abstained}
     screen.show(page, data)
     return Exit.OK
 

@@ -1,4 +1,4 @@
-"""An answer as a page: its text, tier, confidence and citations; or why there is none."""
+"""An answer as a page: its text or what is quoted, tier, confidence and citations; or why there is none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def answer_page(question: str, answer: Answer, turns: Mapping[str, Turn]) -> lis
 
 def streamed_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
     """Return the rest of an answer whose text was printed as it came."""
-    return [line(_tier_piece(answer)) if answer.text is not None else _text(answer), *rest_page(answer, turns)]
+    return [line(_tier_piece(answer)) if answer.kind == "answer" else _text(answer), *rest_page(answer, turns)]
 
 
 def rest_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
@@ -61,6 +61,8 @@ def _tier_piece(answer: Answer) -> Piece:
 
 def _text(answer: Answer) -> TextLine:
     tier = _tier_piece(answer)
+    if answer.kind == "quote":  # the citations show what was said
+        return line(Piece("No short answer is proven; this was said:", "warn"), tier, indent=2)
     if answer.text is not None:
         return line(Piece(answer.text, "answer"), tier, indent=2)
     if answer.abstained:
@@ -93,7 +95,7 @@ def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Tex
 def _limits(answer: Answer) -> list[Block]:
     """Return why there is no answer, or what limits it."""
     page: list[Block] = []
-    if answer.reason:
+    if answer.reason and answer.kind != "quote":
         page.append(field("because", answer.reason, indent=4))
     if answer.text is None:
         open_gaps = [gap for gap in answer.gaps if gap.kind != "none" and gap.text != answer.reason]

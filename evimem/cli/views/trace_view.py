@@ -116,7 +116,11 @@ def _answered(event: Acted) -> Iterator[Field]:
     cited += f", {counted(dropped, 'citation')} of turns not shown dropped" if dropped else ""
     for step in detail.get("steps", ()):
         yield _row("step", str(step))
-    yield _row("answer", Piece(str(detail.get("text")), "answer"), Piece(f"  {detail.get('manner')}{cited}", "dim"))
+    yield _row(
+        str(detail.get("kind", "answer")),
+        Piece(str(detail.get("text")), "answer"),
+        Piece(f"  {detail.get('manner')}{cited}", "dim"),
+    )
     if event.why:
         yield _row("because", event.why)
 
@@ -131,6 +135,10 @@ def _failed(event: Acted) -> Iterator[Field]:
 
 def _skipped(event: Acted) -> Iterator[Field]:
     yield _row("skipped", event.why)
+
+
+def _went_on(event: Acted) -> Iterator[Field]:
+    yield _row("go on", event.why)
 
 
 def _looked_up(event: Acted) -> Iterator[Field]:
@@ -192,5 +200,6 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "fail": _failed,
     "look up": _looked_up,
     "spare": _skipped,
+    "go on": _went_on,
     "extend": _extended,
 }

@@ -1,0 +1,49 @@
+"""The short answer where it is proven and probable, else the quotation, each with the probability of its claim."""
+
+from __future__ import annotations
+
+from ..judging.evidence import Draft, Verdict, View
+from ..protocols import Extractor
+from .constants import Constants, log_odds
+from .match_sentences import match
+from .other_languages import is_in_english
+from .quotation import quote
+from .verified import NotStated, ShortAnswer, short_answer
+
+UNPROVEN = "no short answer is proven; these are the sentences to read"
+UNREAD = "quoted, not answered: answers are read from English only"
+
+
+def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
+    """Return what the shown evidence proves, kept in the view's memo for the answer that follows a check.
+
+    The rules that prove it are English: they prove nothing of a question or of evidence in another language.
+    """
+    key = ("short", view.iteration, tuple(item.turn.id for item in view.shown))
+    if key not in view.memo:
+        view.memo[key] = short_answer(view, extractor) if is_in_english(view) else None
+    found: ShortAnswer | NotStated | None = view.memo[key]
+    return found
+
+
+def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
+    """Return how firm the proof of a short answer is, which its probability is read from, and of which form it is."""
+    if not isinstance(short, ShortAnswer):
+        return {}
+    return {"support": short.support, f"form_{short.form.partition(':')[0]}": 1.0}
+
+
+def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:
+    """Answer shortly or quote. `verdict` gives the probability that the memory holds an answer, and the signals."""
+    told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
+    short = proven(view, extractor)
+    if isinstance(short, ShortAnswer):
+        right = constants.right.probability({**claim_signals(short), "told": told})
+        if right >= constants.answer_from:
+            return Draft(short.text, short.citations, short.steps, short.time, confidence=right)
+    quoted = quote(view, match(view))
+    if quoted is None:
+        return Draft(None, reason="no sentence of the evidence bears on the question")
+    holds = constants.holds.probability({**verdict.signals, "told": told})
+    reason = UNPROVEN if is_in_english(view) else UNREAD
+    return Draft(quoted.text, quoted.citations, reason=reason, kind="quote", confidence=holds)

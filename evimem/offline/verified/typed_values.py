@@ -1,0 +1,141 @@
+"""Values of a type that stand in a passage: amounts, lengths of time, counts, ages, sizes, colours, times of day.
+
+A value is whole: its sign and its unit belong to it, and a number with another unit is no value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...lang import ENGLISH
+from ...text.terms import STOP_WORDS, stem, words
+from ...times.lexicon import SIMPLE_NUMBERS, TENS
+from ..dates_and_numbers import COUNT, DURATION, SIZE
+from .asked_form import AskedForm, asked_kind
+from .passages import Passage
+
+_BRIEF = 6  # words of a reply in which a bare number is the answer
+_NOUN_WITHIN = 3  # words after a number in which its noun stands
+
+
+def _any(*names: str) -> str:
+    return "|".join(re.escape(word) for name in names for word in ENGLISH.words(name))
+
+
+_PARTS = {
+    "{amount}": r"(?:[+-]?\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|[+-]?\d+(?:[.,]\d+)?)",
+    "{spelled}": f"(?:{'|'.join((*TENS, *SIMPLE_NUMBERS))})",
+    "{currency}": f"(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))})",
+    "{scale}": f"(?:{_any('asked_forms.money_scales')})",
+    "{period}": f"(?:{_any('asked_forms.pay_periods')})",
+    "{shade}": f"(?:{_any('word_classes.colours.shades')})",
+    "{tint}": f"(?:{_any('asked_forms.tints')})",
+    "{basic}": f"(?:{_any('word_classes.colours.basic')})",
+    "{colour}": f"(?:{_any('word_classes.colours.basic', 'word_classes.colours.other')})",
+    "{length}": DURATION.pattern,
+    "{size}": SIZE.pattern,
+}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    for name, part in _PARTS.items():
+        pattern = pattern.replace(name, part)
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_VALUES = {form: tuple(map(_compiled, patterns)) for form, patterns in ENGLISH.lists("asked_forms.values").items()}
+_NOT_BEFORE = {form: _compiled("|".join(ends)) for form, ends in ENGLISH.lists("asked_forms.not_before").items()}
+_INSTEAD_OF = re.compile(
+    rf"\b(?:{'|'.join(ENGLISH.words('asked_forms.instead_of'))})\s+(?:[\w'-]+\s+){{0,2}}[$\u00a3\u20ac]?$",
+    re.IGNORECASE,
+)
+_OF_A_THING = frozenset(ENGLISH.words("asked_forms.forms_of_a_thing"))
+_AMOUNTS = frozenset(ENGLISH.words("asked_forms.amounts_of"))
+_PART_OF = r"\b(\w+) of (?:the|my|our|his|her|their|a) "
+_VAGUE = re.compile(r"\b(?:few|several)\b", re.IGNORECASE)
+_LOOK_BACK = 30  # characters before a value that may set it aside
+_BARE = _compiled(r"(?<![\w.,:/-]){amount}(?![\w:%/-]|[.,]\d| of\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Characters of a turn that state a value; `key` is equal for equal values."""
+
+    text: str
+    span: tuple[int, int]
+    key: str
+
+
+def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
+    """Yield the values of the asked type in a passage, in order; the first pattern that finds one decides."""
+    if asked.form in _OF_A_THING and _is_of_a_part(asked, passage):
+        return
+    if asked.form == "count":
+        yield from _counts(asked, passage)
+        return
+    for pattern in _VALUES.get(asked.form, ()):
+        if found := list(_matches(asked.form, pattern, passage)):
+            yield from found
+            return
+    if asked.form in ("money", "percent") and _is_brief_reply(asked, passage):
+        yield from _matches(asked.form, _BARE, passage)
+    if asked.form == "duration" and asked.noun and _is_brief_reply(asked, passage):
+        for value in _matches("count", COUNT, passage):
+            yield replace(value, text=f"{value.text} {asked.unit}")
+
+
+def _is_of_a_part(asked: AskedForm, passage: Passage) -> bool:
+    """Return whether a passage tells of a part of the asked thing: of "the clutch of the car" for the car."""
+    parts = [
+        found[1].casefold()
+        for word in asked.spelled.values()
+        for found in re.finditer(
+            rf"\b(\w+) of (?:the|my|our|his|her|their|a) {re.escape(word)}\b", passage.text, re.IGNORECASE
+        )
+    ]
+    return any(part not in _AMOUNTS and stem(part) not in asked.weights for part in parts)
+
+
+def _matches(form: str, pattern: re.Pattern[str], passage: Passage) -> Iterator[Value]:
+    text = passage.turn.text
+    after = _NOT_BEFORE.get(form)
+    for found in pattern.finditer(text, *passage.unit.span):
+        start, end = found.span()
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if end > start and (after is None or after.match(text, end) is None) and not _set_aside(text, start):
+            yield Value(text[start:end], (start, end), re.sub(r"[\s,]", "", text[start:end].casefold()))
+
+
+def _set_aside(text: str, start: int) -> bool:
+    """Return whether a value is named only to say that it is not the one: "rather than 10%"."""
+    return _INSTEAD_OF.search(text, max(0, start - _LOOK_BACK), start) is not None
+
+
+def _counts(asked: AskedForm, passage: Passage) -> Iterator[Value]:
+    """Yield numbers that count the asked noun, or that are all there is to a reply."""
+    for value in _matches("count", COUNT, passage):
+        if _VAGUE.search(value.text):
+            continue
+        if _counts_noun(asked, passage.turn.text[value.span[1] : passage.unit.span[1]]) or _is_brief_reply(
+            asked, passage
+        ):
+            yield value
+
+
+def _counts_noun(asked: AskedForm, after: str) -> bool:
+    """Return whether the asked noun follows a number, with no more than adjectives between."""
+    for word in words(after)[:_NOUN_WITHIN]:
+        if asked.noun and stem(word) == asked.noun[-1]:
+            return True
+        if word in STOP_WORDS:
+            return False
+    return False
+
+
+def _is_brief_reply(asked: AskedForm, passage: Passage) -> bool:
+    """Return whether a passage answers a question for the same form in few words."""
+    asks = passage.question
+    return asks is not None and asked_kind(asks.text) == asked.form and len(passage.text.split()) <= _BRIEF

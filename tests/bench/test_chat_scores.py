@@ -1,0 +1,55 @@
+"""Runs over labelled chats: claims that hold, shares by register, calibration by kind of answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evimem.bench.chat_scores import summarize_chats
+from evimem.bench.run_chats import ChatResult, run_chats
+from evimem.loaders.labelled_chats import ChatQuestion, read_chats
+
+CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
+TOLD = ChatQuestion("Which knee?", "left", (), ("t6",), "direct")
+ONE = ChatResult("a", "bursts", TOLD, ("t6",), (), "answer", "left", 0.9, right=True, cites_gold=True, seconds=0.1)
+UNTOLD = replace(ONE, question=replace(TOLD, answer=None), right=False)
+
+
+@pytest.mark.parametrize(
+    ("result", "holds"),
+    [
+        (ONE, True),
+        (replace(ONE, right=False), False),
+        (UNTOLD, False),
+        (replace(ONE, kind="quote"), True),
+        (replace(UNTOLD, kind="quote"), False),
+        (replace(ONE, kind="quote", cites_gold=False), False),
+        (replace(ONE, kind="abstained"), False),
+        (replace(UNTOLD, kind="abstained"), True),
+    ],
+)
+def test_a_claim_holds_if_it_is_right_quotes_gold_or_nothing_was_told(result: ChatResult, holds: bool) -> None:
+    assert result.claim_holds is holds
+
+
+def test_shares_are_of_the_questions_they_are_about() -> None:
+    quoted = replace(ONE, chat="b", kind="quote", text="...", right=False)
+    refused = replace(UNTOLD, kind="abstained", text=None, confidence=0.6)
+    found = summarize_chats([ONE, quoted, UNTOLD, refused]).overall
+    assert (found.given.value, found.right.value, found.false.value) == (0.5, 0.5, 0.5)  # type: ignore[union-attr]
+    assert (found.refused.value, found.wrongly_refused.value) == (0.5, 0.0)  # type: ignore[union-attr]
+    assert found.ece == pytest.approx({"answer": 0.4, "quote": 0.1, "abstained": 0.4})
+    assert found.right_yes_no is None
+
+
+def test_two_shipped_chats_run_from_end_to_end() -> None:
+    chats = [chat for chat in read_chats(CHATS) if chat.name in {"nurses-glasgow", "book-club"}]
+    results = run_chats([replace(chat, questions=chat.questions[:4]) for chat in chats])
+    assert {one.register for one in results} == {"groups", "messenger bursts"}
+    assert all(one.seconds > 0 and 0 <= one.confidence <= 1 for one in results)
+    assert all((one.text is None) == (one.kind == "abstained") for one in results)
+    summary = summarize_chats(results)
+    assert summary.overall.questions == 8
+    assert {one.name for one in summary.registers} == {"groups", "messenger bursts"}

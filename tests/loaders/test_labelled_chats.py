@@ -1,0 +1,60 @@
+"""Folders of labelled chats: turns and questions in pairs, registers by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evimem.errors import ImportFailed
+from evimem.loaders.labelled_chats import OTHER, read_chats
+
+TURN = {"id": "t1", "session": "s1", "speaker": "Mira", "time": "2024-03-12T18:20", "text": "The van is blue."}
+ASKED = {"question": "What colour is the van?", "answer": "blue", "evidence": ["t1"], "kind": "direct"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("letters", "bursts"):
+        (tmp_path / f"{name}.turns.jsonl").write_text(json.dumps(TURN))
+        untold = {"question": "Who drove?", "answer": None}
+        (tmp_path / f"{name}.questions.jsonl").write_text(f"{json.dumps(ASKED)}\n\n{json.dumps(untold)}\n")
+    (tmp_path / "registers.json").write_text('{"by post": ["letters"]}')
+    return tmp_path
+
+
+def test_a_chat_has_its_turns_questions_and_register(folder: Path) -> None:
+    bursts, letters = read_chats(folder)
+    assert (bursts.register, letters.register) == (OTHER, "by post")
+    assert [turn.text for turn in letters.turns] == ["The van is blue."]
+    told, untold = letters.questions
+    assert (told.answer, told.evidence, told.kind) == ("blue", ("t1",), "direct")
+    assert untold.answer is None
+
+
+def test_registers_may_be_given_by_another_file(folder: Path) -> None:
+    (folder / "mine.json").write_text('{"short": ["bursts"]}')
+    assert [chat.register for chat in read_chats(folder, folder / "mine.json")] == ["short", OTHER]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "why"),
+    [
+        ("letters.questions.jsonl", '{"question": "Who?"}', "letters.questions.jsonl line 1"),
+        ("letters.questions.jsonl", "{", "not JSON"),
+        ("registers.json", "[1]", "no table of registers"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_with_its_place(folder: Path, file: str, text: str, why: str) -> None:
+    (folder / file).write_text(text)
+    with pytest.raises(ImportFailed, match=why):
+        read_chats(folder)
+
+
+def test_turns_without_questions_and_an_empty_folder_are_refused(folder: Path, tmp_path_factory) -> None:  # type: ignore[no-untyped-def]
+    (folder / "letters.questions.jsonl").unlink()
+    with pytest.raises(ImportFailed, match="has no letters"):
+        read_chats(folder)
+    with pytest.raises(ImportFailed, match="has no file NAME"):
+        read_chats(tmp_path_factory.mktemp("empty"))
