@@ -128,7 +128,8 @@ class Session:
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
-        return Check(replace(view, tracker=self.tracker), self._calibrated(view, verdict))
+        _keep_witnesses(self, view)
+        return Check(replace(view, tracker=self.tracker), _calibrated(self, view, verdict))
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
@@ -174,31 +175,43 @@ class Session:
         turns = [item.turn.id for item in view.shown]
         self.shown.update((item.turn.id, item.turn) for item in view.shown)
         self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
-        self.tracker = apply(self.tracker, Show(tuple(turns)))
+        around = sorted({turn.id for near in view.context.values() for turn in near}.difference(turns))
+        self.tracker = apply(self.tracker, Show((*turns, *around)))
         left_out = len(view.evidence) - len(view.shown)
-        self.events.append(Acted(view.iteration, "show", detail={"turns": turns, "left_out": left_out}))
+        detail = {"turns": turns, "around": around, "left_out": left_out}
+        self.events.append(Acted(view.iteration, "show", detail=detail))
 
-    def _calibrated(self, view: View, verdict: Verdict) -> Verdict:
-        leveled = verdict if self.has("tiers") else single_level(verdict)
-        clamped = clamp(leveled, temporal=self.analysis.temporal, entities=view.entities)
-        gaps = _distinct((*verdict.gaps, *clamped.gaps))
-        found = {name: count.found for name, count in view.entities.items()}
-        probability = clamped.confidence if verdict.probability is None else verdict.probability
-        self.events.append(
-            Judged(
-                view.iteration,
-                verdict.judge or self.task.judge.name,
-                verdict.tier,
-                verdict.confidence,
-                clamped.tier,
-                clamped.confidence,
-                probability,
-                found,
-                gaps,
-                verdict.reason,
-            )
+
+def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
+    leveled = verdict if session.has("tiers") else single_level(verdict)
+    clamped = clamp(leveled, temporal=session.analysis.temporal, entities=view.entities)
+    gaps = _distinct((*verdict.gaps, *clamped.gaps))
+    found = {name: count.found for name, count in view.entities.items()}
+    probability = clamped.confidence if verdict.probability is None else verdict.probability
+    session.events.append(
+        Judged(
+            view.iteration,
+            verdict.judge or session.task.judge.name,
+            verdict.tier,
+            verdict.confidence,
+            clamped.tier,
+            clamped.confidence,
+            probability,
+            found,
+            gaps,
+            verdict.reason,
         )
-        return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
+    )
+    return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
+
+
+def _keep_witnesses(session: Session, view: View) -> None:
+    """Take witnesses that stood around the evidence as evidence: what a verdict rests on stays in view."""
+    near = {turn.id: turn for around in view.context.values() for turn in around}
+    named = {witness for found in session.tracker.supported.values() for witness in found}
+    turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
+    if turns:
+        session.arrive(session.retrieval.adopt(turns, view.iteration), view.iteration)
 
 
 def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:

@@ -78,7 +78,8 @@ def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any
     elif not reply.text.strip():
         why = "it is empty"
     if why:
-        raise ReplyError(request.role, why, reply.text or _content(refusal), reply)
+        cut = finish == "length" and not refusal
+        raise ReplyError(request.role, why, reply.text or _content(refusal), reply, cut=cut)
     return reply
 
 
