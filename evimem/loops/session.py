@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from ..errors import ModelError
-from ..flow import Flow
+from ..flow import Flow, within
 from ..judging.apply_verdict import clamp, follow, single_level
 from ..judging.evidence import Analysis, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, start
 from ..query.analysis import analyse
 from ..types.budget import Ablation, Budget
+from ..types.model import Complete
 from ..types.stored import Roster
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Gap, Tier, Turn
@@ -21,6 +22,7 @@ from .select_evidence import select
 from .task import Task
 
 T = TypeVar("T")
+ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judge="nobody")
 
 
@@ -134,11 +136,17 @@ class Session:
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
         try:
-            return (yield from flow)
+            return (yield from flow if self.budget.seconds is None else within(flow, self._seconds_for))
         except ModelError as error:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
             raise
+
+    def _seconds_for(self, request: Complete) -> float:
+        """Return how long a request may take: what is left, and for the answer at least a share of the time."""
+        allowed = self.budget.seconds or 0.0
+        least = ANSWER_SHARE * allowed if request.role == "answer" else 0.0
+        return max(least, allowed - (self.task.clock() - self._started))
 
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
