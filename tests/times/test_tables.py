@@ -36,6 +36,13 @@ def test_nearly_all_expressions_have_their_exact_interval(table: Callable, name:
     assert wrong <= MISSED
 
 
+def test_most_messages_have_their_exact_interval(table: Callable):
+    rows = table("messages.txt")
+    exact = sum(_found(row) == row.meanings for row in rows)
+    assert len(rows) >= 220
+    assert exact >= 0.53 * len(rows)
+
+
 def test_words_of_time_without_a_time_are_not_resolved(table: Callable):
     rows = table("not_times.txt")
     resolved = [row.text for row in rows for said in SAID for time in find_times(row.text, said) if time.start]
