@@ -7,11 +7,13 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 from typing import Literal
 
 from ..lang import ENGLISH
 from .calendar import midnight
 from .fragments import FOLLOWED, Pattern, one_of
+from .unit_counts import UnitCount, unit_counts
 
 Weekday = Literal["recent", "previous_week"]
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
@@ -40,6 +42,9 @@ class Cue:
     back: bool
 
 
+_start = attrgetter("start")
+
+
 @dataclass(frozen=True)
 class Context:
     """A text as written and folded, the naive wall-clock time it was said at, and the convention for "last Friday"."""
@@ -54,23 +59,29 @@ class Context:
         return midnight(self.now)
 
     @cached_property
+    def counts(self) -> tuple[UnitCount, ...]:
+        """The numbers of units in the text, in order."""
+        return tuple(unit_counts(self.folded))
+
+    @cached_property
     def _sentence_ends(self) -> list[int]:
         return [match.end() for match in _SENTENCE_END.finditer(self.folded)]
 
     @cached_property
-    def _cues(self) -> list[Cue]:
-        """The cues of the text in order, without past forms that belong to a "will" or "going to" before them."""
-        cues: list[Cue] = []
-        for match in _CUE.regex.finditer(self.folded):
-            back = match["back"] is not None
-            governed = back and cues and not cues[-1].back and match.start() - cues[-1].end <= GOVERNED
-            if not governed:
-                cues.append(Cue(match.start(), match.end(), back))
-        return cues
+    def _found_cues(self) -> dict[tuple[int, int], list[Cue]]:
+        return {}
 
-    @cached_property
-    def _cue_starts(self) -> list[int]:
-        return [cue.start for cue in self._cues]
+    def _cues(self, first: int, last: int) -> list[Cue]:
+        """Return the cues of a sentence in order, without past forms that belong to a "will" or "going to"."""
+        if (first, last) not in self._found_cues:
+            cues: list[Cue] = []
+            for match in _CUE.regex.finditer(self.folded, first, last):
+                back = match["back"] is not None
+                governed = back and cues and not cues[-1].back and match.start() - cues[-1].end <= GOVERNED
+                if not governed:
+                    cues.append(Cue(match.start(), match.end(), back))
+            self._found_cues[first, last] = cues
+        return self._found_cues[first, last]
 
     def capital(self, at: int) -> bool:
         """Return whether the text has a capital letter at an index."""
@@ -82,12 +93,13 @@ class Context:
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the sentence around a range, at most REACH characters more on each side."""
-        ends = self._sentence_ends
-        before = bisect_right(ends, start)
-        first = ends[before - 1] if before else 0
-        after = bisect_right(ends, end)
-        last = ends[after] if after < len(ends) else len(self.folded)
+        first, last = self._whole_sentence(start, end)
         return max(first, start - REACH), min(last, end + REACH)
+
+    def _whole_sentence(self, start: int, end: int) -> tuple[int, int]:
+        ends = self._sentence_ends
+        before, after = bisect_right(ends, start), bisect_right(ends, end)
+        return ends[before - 1] if before else 0, ends[after] if after < len(ends) else len(self.folded)
 
     def habitual(self, start: int, end: int) -> bool:
         """Return whether the sentence is about what happens again and again."""
@@ -101,7 +113,8 @@ class Context:
         """
         first, last = self.sentence(start, end)
         direction, nearest = 0, 3 * REACH  # more than any distance in the sentence
-        for cue in self._cues[bisect_left(self._cue_starts, first) : bisect_left(self._cue_starts, last)]:
+        cues = self._cues(*self._whole_sentence(start, end))
+        for cue in cues[bisect_left(cues, first, key=_start) : bisect_left(cues, last, key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
             distance = start - cue.end if cue.end <= start else 2 * (cue.start - end)

@@ -6,12 +6,14 @@ Each word names the groups of rules that are worth trying; figures are looked fo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ..lang import ENGLISH
 from .folding import LIMIT, fold
 from .lexicon import (
     DAYS_FROM_TODAY,
     DECADES,
+    DIGIT,
     MONTHS,
     NAMED_HOURS,
     SEASONS,
@@ -30,7 +32,6 @@ WORDS: dict[str, set[str]] = {
     "weekday": {*WEEKDAYS, *(f"{name}s" for name in WEEKDAYS)},
     "month": {*MONTHS},
     "season": {*SEASONS, *(f"{name}s" for name in SEASONS)},
-    "holiday": {re.split("[^a-z]", name)[0] for name in HOLIDAYS},
     "decade": {*DECADES},
     "clock": {*NAMED_HOURS, *PARTS, *_CUES["clock"]},
     "vague": {*_CUES["vague"]},
@@ -42,8 +43,19 @@ FIGURES = {
 }
 _GROUPS = {word: [group for group, words in WORDS.items() if word in words] for word in set().union(*WORDS.values())}
 _KNOWN = frozenset(_GROUPS)
-_LETTERS = re.compile("[a-z]+")
+_WORD = re.compile("[a-z]+")
 _DIGIT = re.compile(r"\d")
+# The words of a holiday's name by the longest of them: "new" and "day" stand in too many texts that name none.
+_HOLIDAYS: dict[str, list[frozenset[str]]] = {}
+for _name in HOLIDAYS:
+    _parts = frozenset(_WORD.findall(_name))
+    _HOLIDAYS.setdefault(max(sorted(_parts), key=len), []).append(_parts)
+_HOLIDAY_WORDS = frozenset(_HOLIDAYS)
+
+_MARKS = _KNOWN | _HOLIDAY_WORDS | {"day"}
+_GROUPS_OF_MARKS = {
+    word: (*_GROUPS.get(word, ()), "any", *(("holiday",) if word in _HOLIDAY_WORDS else ())) for word in _MARKS
+}
 
 
 def mentions_time(text: str) -> bool:
@@ -55,13 +67,36 @@ def mentions_time(text: str) -> bool:
     return bool(cues(fold(text[:LIMIT]))[0])
 
 
+def places(folded: str) -> dict[str, list[int]]:
+    """Return where a folded text has the cues of each group of rules; now and then inside of longer words."""
+    found: dict[str, list[int]] = {}
+    for word in _MARKS.intersection(_WORD.findall(folded)):
+        starts = list(_starts(word, folded))
+        for group in _GROUPS_OF_MARKS[word]:
+            found.setdefault(group, []).extend(starts)
+    digits = [match.start() for match in _DIGIT.finditer(folded)]
+    for group in ("any", *FIGURES):
+        found.setdefault(group, []).extend(digits)
+    return {group: sorted(starts) for group, starts in found.items()}
+
+
+def _starts(word: str, folded: str) -> Iterator[int]:
+    at = folded.find(word)
+    while at >= 0:
+        yield at
+        at = folded.find(word, at + len(word))
+
+
 def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the groups of rules worth trying on a folded text, and its words.
 
-    With any other group there is the group "any"; a text without a cue has no group.
+    DIGIT stands for its digits. With any other group there is the group "any"; a text without a cue has no group.
     """
-    words = frozenset(_LETTERS.findall(folded))
+    words = frozenset(_WORD.findall(folded))
     groups = {group for word in _KNOWN & words for group in _GROUPS[word]}
+    if any(name <= words for word in _HOLIDAY_WORDS & words for name in _HOLIDAYS[word]):
+        groups.add("holiday")
     if _DIGIT.search(folded):
+        words |= {DIGIT}
         groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}
     return frozenset(groups | {"any"}) if groups else frozenset(), words

@@ -6,11 +6,10 @@ that the work is bounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
+from functools import cache
 from typing import get_args
 
 from ..errors import InvalidQuery
@@ -20,8 +19,9 @@ from .context import Context, Weekday
 from .cues import cues
 from .folding import LIMIT, fold
 from .joins import Expression, joined
-from .rule_types import VAGUE, Meaning, Rule, possible
+from .rule_types import VAGUE, AnyRule, Candidate, Meaning, possible
 from .rules import RULES
+from .windows import Windows
 
 CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
@@ -70,26 +70,20 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if not groups:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
-    candidates = (candidate for rule in RULES if rule.applies(groups, words) for candidate in _candidates(rule, folded))
+    looked = Windows(folded)
+    candidates = (
+        each
+        for rule in _rules_of(groups)
+        if rule.cues.may_match(words)
+        for each in rule.candidates(ctx, looked.of(rule.cues.group))
+    )
     expressions = joined(_longest(candidates, ctx), ctx)
     return [_located(each, text, said_at) for each in _resolved(expressions)]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A match of a rule that is not interpreted yet, and the characters of its expression."""
-
-    start: int
-    end: int
-    rule: Rule
-    match: re.Match[str]
-
-
-def _candidates(rule: Rule, folded: str) -> Iterator[Candidate]:
-    regex = rule.pattern.regex
-    group = "x" if "x" in regex.groupindex else 0
-    for match in islice(regex.finditer(folded), rule.most):
-        yield Candidate(*match.span(group), rule, match)
+@cache
+def _rules_of(groups: frozenset[str]) -> tuple[AnyRule, ...]:
+    return tuple(rule for rule in RULES if rule.cues.group in groups)
 
 
 def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
@@ -98,7 +92,7 @@ def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
     for each in sorted(candidates, key=lambda each: each.start - each.end):
         if any(taken[each.start : each.end]):
             continue
-        meaning = possible(each.rule.read, each.match, ctx)
+        meaning = possible(each.read, ctx)
         if meaning is not None:
             taken[each.start : each.end] = b"\1" * (each.end - each.start)
             meaning = meaning if isinstance(meaning, Meaning) else Meaning(meaning)

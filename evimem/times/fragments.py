@@ -26,8 +26,6 @@ from .lexicon import (
     UNITS,
     UPCOMING_WORDS,
     WEEKDAYS,
-    Quantity,
-    quantity,
 )
 
 _SPACE = re.compile(r"\[[^\]]*\]|\(\?<[!=][^)]*\)| ")
@@ -69,11 +67,7 @@ COUNT = (
     rf"{_NOT_INSIDE}(?:{one_of(ROUGH_QUANTITIES)}|{one_of(ARTICLE_NUMBERS)}"
     rf"|(?:{_FIGURE}|{_NUMBER})(?:(?: or | to |-)(?:{_FIGURE}|{_NUMBER}))?)(?![\w:/])"
 )
-_ADJECTIVE = rf"(?:{one_of(ENGLISH.words('times.unit_adjectives'))} )?"
-UNIT_COUNT = (
-    rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{_ADJECTIVE}(?P<unit>{UNIT})\b(?:'s?)?"
-    r"(?P<half_too> and a half)?"
-)
+ADJECTIVE = rf"(?:{one_of(ENGLISH.words('times.unit_adjectives'))} )?"
 YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
 DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
 APPROXIMATELY = rf"(?:(?:just |only |a little |a bit |well )?{one_of(ENGLISH.words('times.approximations'))} )?"
@@ -83,15 +77,6 @@ FOLLOWED = Pattern(
     r"(?:'s)?(?:\s*$|\s*[^\w\s'$-]|[ ]+-"
     rf"|[ \n]{{1,3}}(?:{one_of(ENGLISH.words('times.followers'))}(?![\w'])|[^\w\s$]))"
 )
-
-
-def counted_units(match: re.Match[str]) -> tuple[str, Quantity]:
-    """Return the unit that a match of UNIT_COUNT names, and how many of them."""
-    unit = UNITS[match["unit"]]
-    number = quantity(match["count"], and_a_half=bool(match["half"] or match["half_too"]))
-    if match["count"].split()[-1] in ("of", "couple") and unit.name not in ("minute", "hour", "day", "night"):
-        number = Quantity(2, 2)  # "a couple of weeks": the unit is coarse enough for the word to mean two
-    return unit.name, Quantity(number.low * unit.count, number.high * unit.count)
 
 
 def year_number(words: str) -> int:

@@ -1,15 +1,18 @@
-"""A rule of the grammar: a cue that makes it worth trying, a pattern, and a function that interprets a match."""
+"""A rule of the grammar: cues that make it worth trying, a pattern, and a function that interprets a match."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Literal, ParamSpec, TypeVar
 
 from .calendar import TimeInterval
 from .context import Context
 from .fragments import Pattern
+from .lexicon import CALENDAR_UNITS, Quantity
 from .times_of_day import Clock
 
 Kind = Literal["date", "weekday", "part", "clock", "vague", "later"]
@@ -35,27 +38,100 @@ class Meaning:
 P = ParamSpec("P")
 R = TypeVar("R")
 VAGUE = Meaning(None, "vague")
-Read = Callable[[re.Match[str], Context], "Meaning | TimeInterval | None"]
+Reading = Meaning | TimeInterval | None
+Ranges = Sequence[tuple[int, int]]
+Read = Callable[[re.Match[str], Context], Reading]
+
+BEFORE = 120  # characters before a number of units that a rule looks at
+AFTER = 40  # characters after it
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The half-open range of characters of an expression, and how to read it; nothing is interpreted yet."""
+
+    start: int
+    end: int
+    read: Callable[[Context], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """What a text must have for a rule to be tried: a group of trigger words (see `cues`), and one of some words."""
+
+    group: str
+    words: frozenset[str]
+
+    def may_match(self, words: frozenset[str]) -> bool:
+        """Return whether a text that has the group and these words can match."""
+        return not self.words or not self.words.isdisjoint(words)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A pattern, and how to read its matches; None from `read` means that the match is no time.
 
-    `cue` names the group of trigger words (see `cues`) without which the pattern cannot match; where `words` are given,
-    it cannot match without one of them either. A group `x` in the pattern marks the expression where the match includes
-    words around it. `most` bounds how many matches are read in one text.
+    A group `x` in the pattern marks the expression where the match includes words around it. `most` bounds how many
+    matches are read in one text.
     """
 
-    cue: str
+    cues: Cues
     pattern: Pattern
     read: Read
     most: int | None = None
-    words: frozenset[str] = frozenset()
 
-    def applies(self, groups: frozenset[str], words: frozenset[str]) -> bool:
-        """Return whether a text with these groups of cues and these words can match."""
-        return self.cue in groups and not (self.words and self.words.isdisjoint(words))
+    def candidates(self, ctx: Context, windows: Ranges) -> Iterator[Candidate]:
+        """Yield the matches in some ranges of a text."""
+        regex = self.pattern.regex
+        group = "x" if "x" in regex.groupindex else 0
+        matches = (match for start, end in windows for match in regex.finditer(ctx.folded, start, end))
+        for match in islice(matches, self.most):
+            yield Candidate(*match.span(group), partial(self.read, match))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number of units with the words around it: the range of the expression, unit, number, and named words."""
+
+    start: int
+    end: int
+    unit: str
+    number: Quantity
+    words: dict[str, str | None] = field(default_factory=dict)
+
+
+ReadCount = Callable[[Counted, Context], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class CountRule:
+    """Words before and after a number of units, and how to read them together.
+
+    A group `x` in either pattern marks the words of it that belong to the expression. `units` are those that it takes.
+    The numbers are found once for all rules, because their pattern is the most expensive one.
+    """
+
+    cues: Cues
+    before: Pattern
+    after: Pattern
+    read: ReadCount
+    units: frozenset[str]
+
+    def candidates(self, ctx: Context, _: Ranges) -> Iterator[Candidate]:
+        """Yield the numbers of units in a text that have the words around them."""
+        for count in ctx.counts:
+            if count.unit not in self.units:
+                continue
+            after = self.after.regex.match(ctx.folded, count.end, count.end + AFTER)
+            before = after and self.before.regex.search(ctx.folded, max(0, count.start - BEFORE), count.start)
+            if after and before:
+                start = before.start("x") if "x" in before.groupdict() else count.start
+                end = after.end("x") if "x" in after.groupdict() else count.end
+                words = before.groupdict() | after.groupdict()
+                yield Candidate(start, end, partial(self.read, Counted(start, end, count.unit, count.number, words)))
+
+
+AnyRule = Rule | CountRule
 
 
 def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -66,11 +142,18 @@ def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | Non
         return None
 
 
-def rules(*table: tuple[str, str, Read]) -> tuple[Rule, ...]:
-    """Return the rules of a table of cues, pattern sources and read functions.
+def needs(group: str, *words: Iterable[str]) -> Cues:
+    """Return the cues of a rule: the name of a group, and lists of words of which it needs one in all."""
+    return Cues(group, frozenset(word for some in words for word in some))
 
-    A cue is the name of a group; the words after it are the rule's `words`: "unit past last".
-    """
-    return tuple(
-        Rule(cue.split()[0], Pattern(source), read, words=frozenset(cue.split()[1:])) for cue, source, read in table
-    )
+
+def count_rule(
+    cues: Cues, before: str, after: str, read: ReadCount, units: Iterable[str] = CALENDAR_UNITS
+) -> CountRule:
+    """Return the rule of the words before and after a number of units; an empty pattern matches any words."""
+    return CountRule(cues, Pattern(rf"{before}\Z"), Pattern(after), read, frozenset(units))
+
+
+def rules(*table: tuple[Cues, str, Read]) -> tuple[Rule, ...]:
+    """Return the rules of a table of cues, pattern sources and read functions."""
+    return tuple(Rule(cues, Pattern(source), read) for cues, source, read in table)

@@ -11,9 +11,8 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
-from ..counting import counted
-from ..fragments import UNIT_COUNT, WEEKDAY, Pattern, counted_units, one_of
-from ..lexicon import BETWEEN, POSITIONS, UNIT_GROUPS, WEEKDAYS
+from ..fragments import WEEKDAY, Pattern, one_of
+from ..lexicon import POSITIONS, UNIT_GROUPS, WEEKDAYS
 from ..rule_types import Meaning
 from ..times_of_day import PARTS, part_of_day
 from .expression import Expression
@@ -171,20 +170,6 @@ def adjacent(base: TimeInterval, name: str, side: str) -> TimeInterval | None:
     return calendar.unit(name, calendar.step(name, base.start, -1 if before else 1))
 
 
-def count_from(expression: Expression, match: Match, _: Context) -> Meaning | None:
-    """Read "two weekends before 17 July", "three days after Christmas", "a week from Friday"."""
-    base, sign = expression.interval, -1 if match["side"] in ("before", "prior to") else 1
-    if base is None or base.granularity in ("minute", "hour"):
-        return None
-    name, number = counted_units(match)
-    if name == "weekend":
-        first = adjacent(base, name, "before" if sign < 0 else "after")
-        return Meaning(first and calendar.weekend(first.start + sign * (int(number.low) - 1) * WEEK))
-    if name == "week" and expression.is_a("day") and number.low == number.high:
-        return Meaning(calendar.day(base.start + sign * int(number.low) * WEEK))
-    return Meaning(counted(name, number, base.start, sign))
-
-
 def open_since(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
     """Read "since 2016": from then until now; a year or weekday that is ambiguous is the past one."""
     base = expression.interval
@@ -200,7 +185,6 @@ def open_since(expression: Expression, _: Match, ctx: Context) -> Meaning | None
 _PART = rf"(?P<part>{one_of(PARTS)})"
 _UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['narrative'])}|{WEEKDAY})"
 _COUNTED_UNIT = rf"(?P<of>{one_of(UNIT_GROUPS['counted'])}|{WEEKDAY})"
-_COUNTED_FROM = one_of(BETWEEN["counted_from"])
 _THIRD = r"(?:(?:very )?(?P<third>early|mid|late|(?:beginning|start|middle|end)(?= of | in ))(?: part of| in| of)?)"
 SUFFIXES = (
     Suffix(Pattern(rf",? (?:in the |at )?{_PART}\b"), part_after),
@@ -219,6 +203,5 @@ PREFIXES = (
     _prefix(
         "before after of following", rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) (?:the )?", unit_next_to
     ),
-    _prefix("before after to from following on", rf"{UNIT_COUNT} (?P<side>{_COUNTED_FROM}) ", count_from),
 )
 SINCE = _prefix("since about around", r"\b(?:ever )?since (?:about |around )?(?:the )?", open_since)

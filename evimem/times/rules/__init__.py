@@ -1,6 +1,6 @@
 """The rules of single expressions, a module for each kind; of two that match the same words the earlier one wins."""
 
-from ..rule_types import Rule
+from ..rule_types import AnyRule
 from . import (
     clocks,
     dates,
@@ -15,7 +15,7 @@ from . import (
     years,
 )
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[AnyRule, ...] = (
     *days.RULES,
     *weekdays.RULES,
     *units.RULES,

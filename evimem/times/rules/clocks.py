@@ -7,8 +7,8 @@ import re
 from ...lang import ENGLISH
 from ..context import Context
 from ..fragments import one_of
-from ..lexicon import BEFORE, NAMED_HOURS, NOT_BEFORE, SIMPLE_NUMBERS
-from ..rule_types import Meaning, rules
+from ..lexicon import BEFORE, DIGIT, NAMED_HOURS, NOT_BEFORE, SIMPLE_NUMBERS
+from ..rule_types import Meaning, needs, rules
 from ..times_of_day import Clock
 
 Match = re.Match[str]
@@ -82,10 +82,14 @@ _LEAD = rf"(?:\b(?P<lead>{one_of(BEFORE['clock'])}) )?"
 _NO_COUNT = rf"(?![:.,]\d|(?: |-)?(?:%|a\.?m|p\.?m|{one_of(NOT_BEFORE['hour'])})\b)"
 
 RULES = rules(
-    ("clock", rf"{_NOT_INSIDE}{_HOUR}(?::(?P<minute>[0-5]\d))? ?{_HALF}(?!\w)", half_day),
-    ("clock", rf"{_LEAD}{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\w:%]|\.\d)", full_day),
-    ("clock", rf"\b(?P<offset>{one_of(_OFFSETS)}) {_HOUR}\b", spoken),
-    ("clock", rf"\b{_HOUR} ?o'clock\b", o_clock),
-    ("clock", rf"{_LEAD}\b(?P<name>{one_of(NAMED_HOURS)})\b", named),
-    ("any", rf"\bat {_HOUR}\b{_NO_COUNT}", bare_hour),
+    (needs("clock"), rf"{_NOT_INSIDE}{_HOUR}(?::(?P<minute>[0-5]\d))? ?{_HALF}(?!\w)", half_day),
+    (
+        needs("clock", [DIGIT]),
+        rf"{_LEAD}{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?![\w:%]|\.\d)",
+        full_day,
+    ),
+    (needs("clock", ["past", "to"]), rf"\b(?P<offset>{one_of(_OFFSETS)}) {_HOUR}\b", spoken),
+    (needs("clock", ["clock"]), rf"\b{_HOUR} ?o'clock\b", o_clock),
+    (needs("clock", NAMED_HOURS), rf"{_LEAD}\b(?P<name>{one_of(NAMED_HOURS)})\b", named),
+    (needs("any", ["at"]), rf"\bat {_HOUR}\b{_NO_COUNT}", bare_hour),
 )

@@ -13,8 +13,8 @@ from .. import calendar
 from ..calendar import DAY, TimeInterval
 from ..context import Context
 from ..fragments import DAY_NUMBER, MONTH, YEAR, day_number, one_of, year_number
-from ..lexicon import BEFORE, MONTHS, NOT_BEFORE
-from ..rule_types import Meaning, rules
+from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, ORDINAL_WORDS
+from ..rule_types import Meaning, needs, rules
 from ..yearly import Yearly, nearest, nearest_of
 from .months import VERBS
 
@@ -117,35 +117,42 @@ _TWO = r"(?P<first>\d\d?)(?P<mark>[./-])(?P<second>\d\d?)"
 # A number after a month's name may count what follows: "in March 10 people came".
 _NO_COUNT = rf"(?![.,:]?\d|(?: |-)?(?:am|pm|a\.m|p\.m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 
+_NUMBER = needs("number")
+_DAY_AND_MONTH = needs("month", [DIGIT], ORDINAL_WORDS)
+
 RULES = rules(
-    ("number", rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
-    ("number", rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
-    ("number", rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
-    ("number", rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
+    (_NUMBER, rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
+    (_NUMBER, rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
+    (_NUMBER, rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
+    (_NUMBER, rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
     (
-        "number",
+        needs("number", BEFORE["numeric_date"]),
         rf"\b{one_of(BEFORE['numeric_date'])} (?P<x>(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?))(?![\w/.-])",
         numeric_without_year,
     ),
     (
-        "month",
+        _DAY_AND_MONTH,
         rf"(?:\bthe )?{_NOT_INSIDE}(?<!\d )(?P<day>{DAY_NUMBER})(?: day)?(?: |-)?(?P<of>of )?{_MONTH}{_YEAR}(?!\w)",
         named,
     ),
-    ("month", rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
+    (_DAY_AND_MONTH, rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
     (
-        "month",
+        _DAY_AND_MONTH,
         rf"{_NOT_INSIDE}{_DAY}{_TO}{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
         days_of_month,
     ),
     (
-        "month",
+        _DAY_AND_MONTH,
         rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_TO}{_LAST}{_NO_COUNT}{_YEAR}",
         days_of_month,
     ),
-    ("number", r"\bthe (?P<day>\d\d?(?:st|nd|rd|th)) of (?P<which>last|this|next) month\b", of_a_month),
     (
-        "number",
+        needs("number", ["month"]),
+        r"\bthe (?P<day>\d\d?(?:st|nd|rd|th)) of (?P<which>last|this|next) month\b",
+        of_a_month,
+    ),
+    (
+        needs("number", ["the"]),
         rf"\b(?:(?P<lead>{one_of(BEFORE['day_of_month'])}) )?(?P<x>the (?P<day>\d\d?(?:st|nd|rd|th)))\b",
         bare_day,
     ),

@@ -16,7 +16,7 @@ from ..calendar import DAY, TimeInterval
 from ..context import Context
 from ..fragments import YEAR, one_of, year_number
 from ..lexicon import BEFORE, FULL_WEEKDAYS
-from ..rule_types import Meaning, rules
+from ..rule_types import Meaning, needs, rules
 from ..yearly import RELATIVE, nearest, relative
 
 MONDAY = 0
@@ -64,7 +64,7 @@ def holiday(match: re.Match[str], ctx: Context) -> Meaning:
 
 RULES = rules(
     (
-        "holiday",
+        needs("holiday"),
         rf"\b(?:(?P<lead>{one_of(BEFORE['holiday'])}) )?(?P<x>(?:{RELATIVE} )?(?P<holiday>{one_of(HOLIDAYS)})"
         rf"(?P<weekend> weekend)?(?:(?:, ?| of | in | )(?P<year>{YEAR}))?)(?!\w)",
         holiday,

@@ -13,9 +13,9 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import TimeInterval
 from ..context import Context
-from ..fragments import COUNT, FULL_MONTH, MONTH, SEASON, YEAR, one_of, year_number
-from ..lexicon import BEFORE, FULL_MONTHS, MONTHS, NOT_BEFORE, SEASONS, quantity
-from ..rule_types import Meaning, rules
+from ..fragments import FULL_MONTH, MONTH, SEASON, YEAR, one_of, year_number
+from ..lexicon import BEFORE, DIGIT, FULL_MONTHS, MONTHS, NOT_BEFORE, PREVIOUS_WORDS, SEASONS, UPCOMING_WORDS
+from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 from ..yearly import RELATIVE, Yearly, last, nearest, relative
 
 Match = re.Match[str]
@@ -76,8 +76,9 @@ def season_before_last(match: Match, ctx: Context) -> TimeInterval | None:
     return last(_season(SEASONS[match["season"]]), ctx.today, 2)
 
 
-def seasons_ago(match: Match, ctx: Context) -> TimeInterval | None:
-    return last(_season(SEASONS[match["season"]]), ctx.today, int(quantity(match["count"]).low))
+def seasons_ago(counted: Counted, ctx: Context) -> TimeInterval | None:
+    """Read "five summers ago"."""
+    return last(_season(SEASONS[counted.unit]), ctx.today, int(counted.number.low))
 
 
 def bare_season(match: Match, ctx: Context) -> Meaning | None:
@@ -106,20 +107,46 @@ _SEASON = rf"(?P<season>{SEASON})\b"
 _LEAD = rf"(?P<lead>{one_of(BEFORE['month'])})"
 _NO_COMPOUND = rf"(?! {one_of(NOT_BEFORE['season'])}\b)"
 
-RULES = rules(
-    ("month", rf"\b(?P<month>{MONTH})\b\.?(?:, ?| of | |-)?(?P<year>{YEAR})(?!\w)", month_and_year),
-    ("month", rf"\b(?:{_LEAD}[ -])?(?P<x>(?P<month>{FULL_MONTH}))\b", bare_month),
-    ("month", rf"(?<!\bthe )\b{RELATIVE} (?P<month>{MONTH})\b", relative_month),
-    ("season", rf"\b{_SEASON}(?: of | in |, ?| )(?P<year>{YEAR})(?!\w)", season_and_year),
-    ("season", rf"(?<!\bthe )\b{RELATIVE} {_SEASON}{_NO_COMPOUND}", relative_season),
-    ("season", rf"\b(?:the )?{_SEASON} before last\b", season_before_last),
-    ("season", rf"(?P<count>{COUNT}) (?P<season>{SEASON})s ago\b", seasons_ago),
-    (
-        "season",
-        rf"\b{one_of(BEFORE['season'])} (?P<x>(?P<the>the ){_SEASON})(?! from\b)",
-        bare_season,
+_RELATIVE_WORDS = ("this", "next", *PREVIOUS_WORDS, *UPCOMING_WORDS)
+
+RULES: tuple[AnyRule, ...] = (
+    *rules(
+        (
+            needs("month", [DIGIT]),
+            rf"\b(?P<month>{MONTH})\b\.?(?:, ?| of | |-)?(?P<year>{YEAR})(?!\w)",
+            month_and_year,
+        ),
+        (needs("month", FULL_MONTHS), rf"\b(?:{_LEAD}[ -])?(?P<x>(?P<month>{FULL_MONTH}))\b", bare_month),
+        (needs("month", _RELATIVE_WORDS), rf"(?<!\bthe )\b{RELATIVE} (?P<month>{MONTH})\b", relative_month),
+        (
+            needs("season", [DIGIT]),
+            rf"\b{_SEASON}(?: of | in |, ?| )(?P<year>{YEAR})(?!\w)",
+            season_and_year,
+        ),
+        (
+            needs("season", _RELATIVE_WORDS),
+            rf"(?<!\bthe )\b{RELATIVE} {_SEASON}{_NO_COMPOUND}",
+            relative_season,
+        ),
+        (needs("season", ["before"]), rf"\b(?:the )?{_SEASON} before last\b", season_before_last),
     ),
-    ("season", rf"\b(?:in|since|until) (?P<x>(?P<the>the )?{_SEASON})(?! from\b)", bare_season),
-    ("number", rf"\bq(?P<number>[1-4])(?:,? (?:of |in )?)(?P<year>{YEAR})(?!\w)", quarter_of_year),
-    ("number", r"\bq(?P<number>[1-4])(?!\w)", bare_quarter),
+    count_rule(needs("season", ["ago"]), "", r"(?P<x> ago)\b", seasons_ago, units=SEASONS),
+    *rules(
+        (
+            needs("season", ["the"]),
+            rf"\b{one_of(BEFORE['season'])} (?P<x>(?P<the>the ){_SEASON})(?! from\b)",
+            bare_season,
+        ),
+        (
+            needs("season", ["in", "since", "until"]),
+            rf"\b(?:in|since|until) (?P<x>(?P<the>the )?{_SEASON})(?! from\b)",
+            bare_season,
+        ),
+        (
+            needs("number", ["q"]),
+            rf"\bq(?P<number>[1-4])(?:,? (?:of |in )?)(?P<year>{YEAR})(?!\w)",
+            quarter_of_year,
+        ),
+        (needs("number", ["q"]), r"\bq(?P<number>[1-4])(?!\w)", bare_quarter),
+    ),
 )

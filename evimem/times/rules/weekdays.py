@@ -13,9 +13,9 @@ from datetime import datetime
 from .. import calendar
 from ..calendar import DAY, WEEK
 from ..context import Context
-from ..fragments import COUNT, PREVIOUS, UPCOMING, WEEKDAY, one_of
-from ..lexicon import BEFORE, FULL_WEEKDAYS, WEEKDAYS, quantity
-from ..rule_types import Meaning, rules
+from ..fragments import PREVIOUS, UPCOMING, WEEKDAY, one_of
+from ..lexicon import BEFORE, FULL_WEEKDAYS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
+from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 
 Match = re.Match[str]
 
@@ -76,25 +76,30 @@ def bare(match: Match, ctx: Context) -> Meaning | None:
     return replace(reading, weak=match["one_of_many"] is not None or not ctx.complete(match.end()))
 
 
-def some_ago(match: Match, ctx: Context) -> Meaning:
+def some_ago(counted: Counted, ctx: Context) -> Meaning:
     """Read "two Saturdays ago"."""
-    weeks = int(quantity(match["count"]).low) - 1
-    return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[match["weekday"].rstrip("s")]) - weeks * WEEK)
+    weeks = int(counted.number.low) - 1
+    return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[counted.unit]) - weeks * WEEK)
 
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
-_PLURAL = rf"(?P<weekday>{one_of(FULL_WEEKDAYS)}s)"
 _LEAD = rf"(?:(?P<lead>{one_of(BEFORE['weekday'])}) )?"
 _MANY = rf"(?P<one_of_many>{one_of(BEFORE['one_of_many'])} )?"
 
-RULES = rules(
-    ("weekday", rf"\b{PREVIOUS} {_DAY}", last),
-    ("weekday", rf"\b(?:(?:this|the) (?:past|last)|this previous) {_DAY}", most_recent),
-    ("weekday", rf"\b(?:the |last )?{_DAY} before last\b", last_but_one),
-    ("weekday", rf"\bnext {_DAY}", next_one),
-    ("weekday", rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
-    ("weekday", rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
-    ("weekday", rf"\bthis {_DAY}", this_one),
-    ("weekday", rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})", bare),
-    ("weekday ago", rf"(?P<count>{COUNT}) {_PLURAL} ago\b", some_ago),
+RULES: tuple[AnyRule, ...] = (
+    *rules(
+        (needs("weekday", PREVIOUS_WORDS), rf"\b{PREVIOUS} {_DAY}", last),
+        (
+            needs("weekday", PREVIOUS_WORDS),
+            rf"\b(?:(?:this|the) (?:past|last)|this previous) {_DAY}",
+            most_recent,
+        ),
+        (needs("weekday", ["before"]), rf"\b(?:the |last )?{_DAY} before last\b", last_but_one),
+        (needs("weekday", ["next"]), rf"\bnext {_DAY}", next_one),
+        (needs("weekday", ["after"]), rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
+        (needs("weekday", UPCOMING_WORDS), rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
+        (needs("weekday", ["this"]), rf"\bthis {_DAY}", this_one),
+        (needs("weekday"), rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})", bare),
+    ),
+    count_rule(needs("weekday", ["ago"]), "", r"(?P<x> ago)\b", some_ago, units=FULL_WEEKDAYS),
 )

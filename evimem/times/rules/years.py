@@ -11,7 +11,7 @@ from ..calendar import TimeInterval
 from ..context import Context
 from ..fragments import Pattern, one_of
 from ..lexicon import BEFORE, DECADES, NOT_BEFORE
-from ..rule_types import rules
+from ..rule_types import needs, rules
 
 Match = re.Match[str]
 
@@ -60,11 +60,19 @@ _TO = r"(?: ?- ?| (?:to|until|till|through) )"
 _DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{one_of(DECADES)})"
 
 RULES = rules(
-    ("number", rf"\b{_LEAD}{_X}", bare),
-    ("number", rf"\b{_PART}{_X}", bare),
-    ("number", rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
-    ("number", rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b", bare),
-    ("number", rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
-    ("number", rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
-    ("decade", rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)", decade),
+    (needs("number", BEFORE["year"]), rf"\b{_LEAD}{_X}", bare),
+    (needs("number", ["of", "in"]), rf"\b{_PART}{_X}", bare),
+    (needs("number"), rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
+    (
+        needs("number", ["was", "been", "going", "will"]),
+        rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b",
+        bare,
+    ),
+    (needs("number"), rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
+    (needs("number", ["between"]), rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
+    (
+        needs("decade", ["the"]),
+        rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)",
+        decade,
+    ),
 )
