@@ -11,16 +11,21 @@ from collections.abc import Iterator
 from ..lang import ENGLISH
 from .folding import LIMIT, fold
 from .lexicon import (
+    BEFORE,
     DAYS_FROM_TODAY,
     DECADES,
     DIGIT,
+    ENDS,
     MONTHS,
     NAMED_HOURS,
+    ORDINAL_WORDS,
     SEASONS,
+    TENS,
     TONIGHT,
     UNITS,
     WEEKDAYS,
 )
+from .respelling import misspellings
 from .rules.holidays import HOLIDAYS
 from .times_of_day import PARTS
 
@@ -37,24 +42,29 @@ WORDS: dict[str, set[str]] = {
     "vague": {*_CUES["vague"]},
 }
 FIGURES = {
-    "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|q[1-4]|'\d"),
+    "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|[qh][1-4]|'\d|\dh"),
     "decade": re.compile(r"\d0'?s"),
-    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d:\d\d"),
+    "day": re.compile(r"\b2(?:mo|mr|ni)"),
+    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d"),
 }
 _GROUPS = {word: [group for group, words in WORDS.items() if word in words] for word in set().union(*WORDS.values())}
 _KNOWN = frozenset(_GROUPS)
 _WORD = re.compile("[a-z]+")
 _DIGIT = re.compile(r"\d")
-# The words of a holiday's name by the longest of them: "new" and "day" stand in too many texts that name none.
-_HOLIDAYS: dict[str, list[frozenset[str]]] = {}
-for _name in HOLIDAYS:
-    _parts = frozenset(_WORD.findall(_name))
-    _HOLIDAYS.setdefault(max(sorted(_parts), key=len), []).append(_parts)
-_HOLIDAY_WORDS = frozenset(_HOLIDAYS)
+# Names of several words, each by the longest of them: "new" and "day" stand in too many texts that name no time.
+_PHRASES: dict[str, list[tuple[frozenset[str], str]]] = {}
+for _group, _names in (("holiday", HOLIDAYS), ("unit", ENDS)):
+    for _name in _names:
+        _parts = frozenset(_WORD.findall(_name))
+        _PHRASES.setdefault(max(sorted(_parts), key=len), []).append((_parts, _group))
+_PHRASE_WORDS = frozenset(_PHRASES)
+_DAY_IN_WORDS = re.compile(
+    rf"\b(?:{'|'.join(BEFORE['sure_day'])}) the (?:{'|'.join((*TENS, *ORDINAL_WORDS))})\b"
+)
 
-_MARKS = _KNOWN | _HOLIDAY_WORDS | {"day"}
+_MARKS = _KNOWN | _PHRASE_WORDS | ORDINAL_WORDS | {"day"}
 _GROUPS_OF_MARKS = {
-    word: (*_GROUPS.get(word, ()), "any", *(("holiday",) if word in _HOLIDAY_WORDS else ())) for word in _MARKS
+    word: (*_GROUPS.get(word, ()), "any", *(group for _, group in _PHRASES.get(word, ()))) for word in _MARKS
 }
 
 
@@ -64,7 +74,8 @@ def mentions_time(text: str) -> bool:
     Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
     characters are read.
     """
-    return bool(cues(fold(text[:LIMIT]))[0])
+    groups, words = cues(fold(text[:LIMIT]))
+    return bool(groups) or not misspellings().keys().isdisjoint(words)
 
 
 def places(folded: str) -> dict[str, list[int]]:
@@ -94,8 +105,9 @@ def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:
     """
     words = frozenset(_WORD.findall(folded))
     groups = {group for word in _KNOWN & words for group in _GROUPS[word]}
-    if any(name <= words for word in _HOLIDAY_WORDS & words for name in _HOLIDAYS[word]):
-        groups.add("holiday")
+    groups |= {group for word in _PHRASE_WORDS & words for parts, group in _PHRASES[word] if parts <= words}
+    if not groups and not ORDINAL_WORDS.isdisjoint(words) and _DAY_IN_WORDS.search(folded):
+        groups.add("number")
     if _DIGIT.search(folded):
         words |= {DIGIT}
         groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}

@@ -7,7 +7,7 @@ that the work is bounded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import get_args
@@ -19,8 +19,10 @@ from .context import Context, Weekday
 from .cues import cues
 from .folding import LIMIT, fold
 from .joins import Expression, joined
+from .respelling import Respelled, misspellings, respelled
 from .rule_types import VAGUE, AnyRule, Candidate, Meaning, possible
 from .rules import RULES
+from .unread import beside_unread
 from .windows import Windows
 
 CONVENTIONS: tuple[str, ...] = get_args(Weekday)
@@ -67,6 +69,10 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
         raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
     groups, words = cues(folded)
+    if not misspellings().keys().isdisjoint(words):
+        spelled = respelled(text[:LIMIT])
+        found = locate_times(spelled.text, said_at, weekday)
+        return [_in_place(each, spelled, text) for each in found]
     if not groups:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
@@ -78,7 +84,13 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
         for each in rule.candidates(ctx, looked.of(rule.cues.group))
     )
     expressions = joined(_longest(candidates, ctx), ctx)
-    return [_located(each, text, said_at) for each in _resolved(expressions)]
+    return [_located(each, text, said_at) for each in _resolved(expressions) if not beside_unread(each, ctx)]
+
+
+def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
+    """Return a time that was found in a respelled text with its place and words in the text itself."""
+    start, end = spelled.place(located.start), spelled.place(located.end)
+    return Located(start, end, replace(located.time, text=text[start:end]))
 
 
 @cache

@@ -20,6 +20,7 @@ WEEKDAYS = FULL_WEEKDAYS | {
 SEASONS: dict[str, int] = dict(ENGLISH.table("times.seasons"))
 DECADES: dict[str, int] = dict(ENGLISH.table("times.decades"))
 DAYS_FROM_TODAY: dict[str, int] = dict(ENGLISH.table("times.days_from_today"))
+ENDS: dict[str, str] = dict(ENGLISH.table("times.ends"))
 TONIGHT = ENGLISH.words("times.tonight")
 NAMED_HOURS: dict[str, int] = dict(ENGLISH.table("times.named_hours"))
 PREVIOUS_WORDS = ENGLISH.words("times.previous")

@@ -14,6 +14,7 @@ from .context import Context
 from .fragments import Pattern
 from .lexicon import CALENDAR_UNITS, Quantity
 from .times_of_day import Clock
+from .unit_counts import UnitCount
 
 Kind = Literal["date", "weekday", "part", "clock", "vague", "later"]
 
@@ -23,13 +24,15 @@ class Meaning:
     """What an expression means: an interval, or a function that gives one together with an adjacent expression.
 
     `yearly` gives the same expression in another year, where it names none itself ("August" next to "last year").
-    `clock` is a time of day without its day. `later` counts from the expression before it. A `weak` meaning ("Sunday"
-    before a noun) is dropped unless an adjacent expression joins it ("Sunday last week").
+    `choices` are all days that the words may mean where they do not tell which ("the 15th", 6/7): the weekday next to
+    them does. `clock` is a time of day without its day. `later` counts from the expression before it. A `weak` meaning
+    ("Sunday" before a noun) is dropped unless an adjacent expression joins it ("Sunday last week").
     """
 
     interval: TimeInterval | None
     kind: Kind = "date"
     yearly: Callable[[int], TimeInterval | None] | None = None
+    choices: tuple[TimeInterval, ...] = ()
     clock: Clock | None = None
     later: Callable[[TimeInterval], TimeInterval | None] | None = None
     weak: bool = False
@@ -91,13 +94,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A number of units with the words around it: the range of the expression, unit, number, and named words."""
+    """A number of units with the words around it: the range of the expression, unit, number, and named words.
+
+    `more` is a number of larger units before it: the 3 weeks of "3 weeks and 4 days".
+    """
 
     start: int
     end: int
     unit: str
     number: Quantity
     words: dict[str, str | None] = field(default_factory=dict)
+    more: UnitCount | None = None
 
 
 ReadCount = Callable[[Counted, Context], Reading]
@@ -119,19 +126,28 @@ class CountRule:
 
     def candidates(self, ctx: Context, _: Ranges) -> Iterator[Candidate]:
         """Yield the numbers of units in a text that have the words around them."""
-        for count in ctx.counts:
+        for index, count in enumerate(ctx.counts):
             if count.unit not in self.units:
                 continue
+            more = ctx.counts[index - 1] if index else None
+            if more is None or not (more.larger(count) and _AND.regex.fullmatch(ctx.folded, more.end, count.start)):
+                more = None
+            if more and index > 1 and _AND.regex.fullmatch(ctx.folded, ctx.counts[index - 2].end, more.start):
+                continue  # "3 years, 2 months and 4 days ago"
+            first = more.start if more else count.start
             after = self.after.regex.match(ctx.folded, count.end, count.end + AFTER)
-            before = after and self.before.regex.search(ctx.folded, max(0, count.start - BEFORE), count.start)
+            before = after and self.before.regex.search(ctx.folded, max(0, first - BEFORE), first)
             if after and before:
-                start = before.start("x") if "x" in before.groupdict() else count.start
+                start = before.start("x") if "x" in before.groupdict() else first
                 end = after.end("x") if "x" in after.groupdict() else count.end
                 words = before.groupdict() | after.groupdict()
-                yield Candidate(start, end, partial(self.read, Counted(start, end, count.unit, count.number, words)))
+                yield Candidate(
+                    start, end, partial(self.read, Counted(start, end, count.unit, count.number, words, more))
+                )
 
 
 AnyRule = Rule | CountRule
+_AND = Pattern(r",? and |,? ")
 
 
 def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | None:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..lang import ENGLISH
 from .fragments import ADJECTIVE, COUNT, Pattern, one_of
 from .lexicon import FULL_WEEKDAYS, SEASONS, UNITS, CalendarUnit, Quantity, quantity
 
 LONGEST = 48  # characters before a unit in which its number is looked for
-FINE = frozenset(("minute", "hour", "day", "night"))  # "a couple of" these is two or three, of coarser ones two
 
 # "Two Saturdays", "five summers": the name of the unit is that of the day or season.
 _UNITS = UNITS | {f"{name}s": CalendarUnit(name) for name in (*FULL_WEEKDAYS, *SEASONS)}
+SIZES = {name: size for size, name in enumerate(ENGLISH.words("times.sizes_of_units"), start=1)}
 _UNIT = Pattern(rf"(?<![a-z])(?P<unit>{one_of(_UNITS)})\b(?:'s?)?(?P<half> and a half)?")
 _NUMBER = Pattern(rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{ADJECTIVE}\Z")
 
@@ -27,6 +28,10 @@ class UnitCount:
     unit: str
     number: Quantity
 
+    def larger(self, other: UnitCount) -> bool:
+        """Return whether the unit is larger than that of another count."""
+        return SIZES.get(self.unit, 0) > SIZES.get(other.unit, 9)
+
 
 def unit_counts(folded: str) -> Iterator[UnitCount]:
     """Yield the numbers of units in a folded text in order: 2 weeks of "in two weeks"."""
@@ -37,8 +42,6 @@ def unit_counts(folded: str) -> Iterator[UnitCount]:
 
 
 def _unit_count(number: re.Match[str], unit: re.Match[str]) -> UnitCount:
-    meant = _UNITS[unit["unit"]]
+    meant = _UNITS[" ".join(unit["unit"].split())]
     many = quantity(number["count"], and_a_half=bool(number["half"] or unit["half"]))
-    if number["count"].split()[-1] in ("of", "couple") and meant.name not in FINE:
-        many = Quantity(2, 2)  # "a couple of weeks": the unit is coarse enough for the word to mean two
     return UnitCount(number.start(), unit.end(), meant.name, Quantity(many.low * meant.count, many.high * meant.count))

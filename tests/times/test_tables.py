@@ -13,6 +13,7 @@ SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12,
 # A first name, and a present tense about the future: the words alone do not show which.
 MISSED = {"April will be better.", "She visits the first week of August."}
 
+TABLES = ("expressions.txt", "later_expressions.txt", "messages.txt")
 MORE = (
     "Three years already!",
     "Two years and counting.",
@@ -30,6 +31,8 @@ MORE = (
     "At 7 o'clock.",
     "At some point.",
     "These days.",
+    "On Oct-07-2021 and in 2016 May.",
+    "Tomorrow 9:30-10:30.",
 )
 
 
@@ -49,13 +52,13 @@ def test_most_messages_have_their_exact_interval(table: Callable):
     rows = table("messages.txt")
     exact = sum(_found(row) == row.meanings for row in rows)
     assert len(rows) >= 220
-    assert exact >= 0.53 * len(rows)
+    assert exact >= 0.99 * len(rows)
 
 
 def test_words_of_time_without_a_time_are_not_resolved(table: Callable):
     rows = table("not_times.txt")
     resolved = [row.text for row in rows for said in SAID for time in find_times(row.text, said) if time.start]
-    assert len(rows) >= 150
+    assert len(rows) >= 280
     assert resolved == []
 
 
@@ -65,7 +68,7 @@ def test_every_expression_has_a_cue(table: Callable):
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.cues.words], ids=lambda rule: str(rule.read))
 def test_a_rule_matches_only_texts_with_one_of_its_words(table: Callable, rule):
-    rows = (row.text for name in ("expressions.txt", "later_expressions.txt") for row in table(name))
+    rows = (row.text for name in TABLES for row in table(name))
     contexts = [Context(text, fold(text), SAID[0], "recent") for text in (*rows, *MORE)]
     matching = [ctx.folded for ctx in contexts if any(rule.candidates(ctx, [(0, len(ctx.text))]))]
     assert matching

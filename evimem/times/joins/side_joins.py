@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
 from ..fragments import WEEKDAY, Pattern, one_of
-from ..lexicon import POSITIONS, UNIT_GROUPS, WEEKDAYS
+from ..lexicon import ENDS, POSITIONS, UNIT_GROUPS, WEEKDAYS
 from ..rule_types import Meaning
 from ..times_of_day import PARTS, part_of_day
+from ..unit_parts import nth_in, third_of
 from .expression import Expression
 
 Match = re.Match[str]
@@ -41,6 +41,8 @@ class Prefix:
 def part_after(expression: Expression, match: Match, ctx: Context) -> Meaning | None:
     """Read "Friday night", "9 June in the evening"; "Friday Night" is a title."""
     if expression.interval is None or not expression.is_a("day"):
+        return None
+    if expression.meaning.kind == "date" and expression.meaning.weak:
         return None
     if expression.meaning.kind == "weekday" and ctx.capital(match.start("part")):
         return replace(expression.meaning, weak=True)
@@ -85,56 +87,12 @@ def third(expression: Expression, match: Match, _: Context) -> Meaning | None:
     return _each_year(expression, lambda whole: third_of(whole, index))
 
 
-def third_of(whole: TimeInterval, index: int) -> TimeInterval | None:
-    """Return a third: ten days of a month, four months of a year, a month of a season, 3 or 4 years of a decade.
-
-    `index` is 0, 1 or 2.
-    """
-    start = whole.start
-    if whole.granularity == "season":
-        return calendar.month(start.year, start.month + index)
-    edges = {
-        "year": [datetime(start.year, month, 1) for month in (1, 5, 9)],
-        "decade": [datetime(start.year + years, 1, 1) for years in (0, 4, 7)],
-        "month": [start, start + 10 * DAY, start + 20 * DAY],
-        "week": [start, start + 2 * DAY, start + 4 * DAY],
-    }[whole.granularity] + [whole.end]
-    return calendar.span(edges[index], edges[index + 1])
-
-
 def nth_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
     """Read "the first weekend of August", "the last week of May", "the second half of 2024"."""
     if not expression.is_a("month", "year", "season"):
         return None
     n, words = POSITIONS[match["nth"]], match["of"]
     return _each_year(expression, lambda whole: nth_in(whole, n, words))
-
-
-def nth_in(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
-    """Return the n-th week, weekend, weekday, half or other unit of an interval; n = -1 is the last.
-
-    The first week is the first seven days, the last week the last seven.
-    """
-    if words == "weekend" or words in WEEKDAYS:
-        return _nth_day(whole, n, words)
-    if words == "week":
-        return calendar.days_of_week(whole.end - WEEK if n < 0 else whole.start + (n - 1) * WEEK)
-    if words == "half":
-        middle = calendar.step("month", whole.start, 6) if whole.granularity == "year" else whole.start + 15 * DAY
-        return calendar.span(middle, whole.end) if n in (-1, 2) else calendar.span(whole.start, middle)
-    start = calendar.step(words, whole.end, -1) if n < 0 else calendar.step(words, whole.start, n - 1)
-    return calendar.unit(words, start)
-
-
-def _nth_day(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
-    weekday = calendar.SATURDAY if words == "weekend" else WEEKDAYS[words]
-    if n < 0:
-        start = calendar.weekday_before(whole.end, weekday)
-    else:
-        start = calendar.weekday_after(whole.start - DAY, weekday) + (n - 1) * WEEK
-    if not whole.start <= start < whole.end:
-        return None
-    return calendar.weekend(start) if words == "weekend" else calendar.day(start)
 
 
 def unit_next_to(expression: Expression, match: Match, _: Context) -> Meaning | None:
@@ -186,9 +144,42 @@ _PART = rf"(?P<part>{one_of(PARTS)})"
 _UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['narrative'])}|{WEEKDAY})"
 _COUNTED_UNIT = rf"(?P<of>{one_of(UNIT_GROUPS['counted'])}|{WEEKDAY})"
 _THIRD = r"(?:(?:very )?(?P<third>early|mid|late|(?:beginning|start|middle|end)(?= of | in ))(?: part of| in| of)?)"
+
+
+def weekend_of(expression: Expression, _: Match, __: Context) -> Meaning | None:
+    """Read "the 4th of July weekend": the weekend of its week, of a Monday the one before it."""
+    if expression.meaning.kind != "date" or not expression.is_a("day"):
+        return None
+    return _each_year(
+        expression, lambda day: calendar.weekend(day.start - (DAY if day.start.weekday() == 0 else 0 * DAY))
+    )
+
+
+def week_from(expression: Expression, match: Match, _: Context) -> Meaning | None:
+    """Read "week commencing 14 October", "week ending Sunday": the seven days from or up to that day."""
+    if expression.interval is None or not expression.is_a("day"):
+        return None
+    interval = expression.interval
+    return Meaning(calendar.days_of_week(interval.end - WEEK if match["ending"] else interval.start))
+
+
+def end_of_day(expression: Expression, _: Match, __: Context) -> Meaning | None:
+    """Read "EOD Friday": that day."""
+    return replace(expression.meaning, weak=False) if expression.is_a("day") else None
+
+
+def rest_of(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
+    """Read "the rest of August": from its beginning, or from today where it has begun."""
+    base = expression.interval
+    if base is None or not expression.is_a("month", "year", "season", "week", "weekend"):
+        return None
+    return Meaning(calendar.span(max(base.start, ctx.today), base.end) or base)
+
+
 SUFFIXES = (
     Suffix(Pattern(rf",? (?:in the |at )?{_PART}\b"), part_after),
     Suffix(Pattern(r" week\b"), week_on),
+    Suffix(Pattern(r" (?:weekend|wknd)\b"), weekend_of),
 )
 
 
@@ -197,6 +188,17 @@ def _prefix(last: str, pattern: str, extend: Extend) -> Prefix:
 
 
 PREFIXES = (
+    _prefix(
+        "commencing beginning starting ending c b of w/c w/b wc",
+        r"\b(?:the )?(?:week (?:commencing|beginning|starting|(?P<ending>ending))|w/c|w/b|wc) (?:on )?(?:the )?",
+        week_from,
+    ),
+    _prefix(
+        " ".join(word for words in ENDS for word in (words.split()[-1], "on")),
+        rf"\b{one_of(ENDS)} (?:on )?",
+        end_of_day,
+    ),
+    _prefix("of", r"\b(?:the )?(?:rest|remainder) of (?:the )?", rest_of),
     _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
     _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
     _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|in) ", nth_of),

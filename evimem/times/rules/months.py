@@ -12,8 +12,8 @@ from dataclasses import replace
 from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import TimeInterval
-from ..context import Context
-from ..fragments import FULL_MONTH, MONTH, SEASON, YEAR, one_of, year_number
+from ..context import PRESENT, Context
+from ..fragments import MONTH, SEASON, YEAR, one_of, year_number
 from ..lexicon import BEFORE, DIGIT, FULL_MONTHS, MONTHS, NOT_BEFORE, PREVIOUS_WORDS, SEASONS, UPCOMING_WORDS
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 from ..yearly import RELATIVE, Yearly, last, nearest, relative
@@ -42,10 +42,13 @@ def month_and_year(match: Match, _: Context) -> TimeInterval:
 def bare_month(match: Match, ctx: Context) -> Meaning:
     """Read a month by its name; weak when nothing shows that the word is a month."""
     word, lead, end = match["month"], match["lead"], match.end()
-    yearly = _month(FULL_MONTHS[word])
+    yearly = _month(MONTHS[word])
     reading = Meaning(nearest(yearly, ctx.today, ctx.direction(*match.span("x"))), yearly=yearly)
+    if word not in FULL_MONTHS:
+        led = word not in VERBS and (lead in CERTAIN or (lead is not None and ctx.capital(match.start("x"))))
+        return replace(reading, weak=not led or not ctx.complete(end))
     if word not in NAMES:
-        return reading
+        return replace(reading, weak=lead in ("in", "during") and ctx.habitual(*match.span("x")))
     capital = ctx.capital(match.start("x"))
     led = lead in CERTAIN or (lead is not None and capital)
     alone = lead in CERTAIN and (capital or word not in WORDS)
@@ -84,14 +87,26 @@ def seasons_ago(counted: Counted, ctx: Context) -> TimeInterval | None:
 def bare_season(match: Match, ctx: Context) -> Meaning | None:
     """Read "in the summer"; without the article only where the sentence looks back or ahead."""
     direction = ctx.direction(*match.span("x"))
-    if ctx.habitual(*match.span()) or not (match["the"] or direction):
-        return None
+    if ctx.habitual(*match.span()) or abs(direction) <= PRESENT:
+        return None  # "in the winter I love skiing"
     yearly = _season(SEASONS[match["season"]])
     return Meaning(nearest(yearly, ctx.today, direction), yearly=yearly, weak=not ctx.complete(match.end()))
 
 
 def quarter_of_year(match: Match, _: Context) -> TimeInterval | None:
     return calendar.quarter(year_number(match["year"]), int(match["number"]))
+
+
+def half_of_year(match: Match, ctx: Context) -> Meaning:
+    """Read "H1 2025" and "H2"."""
+    first = 6 * int(match["number"]) - 5
+
+    def yearly(year: int) -> TimeInterval | None:
+        return calendar.span(calendar.first_of_month(year, first), calendar.first_of_month(year, first + 6))
+
+    if match["year"]:
+        return Meaning(yearly(year_number(match["year"])))
+    return Meaning(nearest(yearly, ctx.today, ctx.direction(*match.span())), yearly=yearly)
 
 
 def bare_quarter(match: Match, ctx: Context) -> Meaning:
@@ -116,7 +131,12 @@ RULES: tuple[AnyRule, ...] = (
             rf"\b(?P<month>{MONTH})\b\.?(?:, ?| of | |-)?(?P<year>{YEAR})(?!\w)",
             month_and_year,
         ),
-        (needs("month", FULL_MONTHS), rf"\b(?:{_LEAD}[ -])?(?P<x>(?P<month>{FULL_MONTH}))\b", bare_month),
+        (
+            needs("month", [DIGIT]),
+            rf"(?<![\w.,:/$#-])(?P<year>[12]\d{{3}}),? (?P<month>{MONTH})\b(?! ?\d)",
+            month_and_year,
+        ),
+        (needs("month"), rf"\b(?:{_LEAD}[ -])?(?P<x>(?P<month>{MONTH}))\b", bare_month),
         (needs("month", _RELATIVE_WORDS), rf"(?<!\bthe )\b{RELATIVE} (?P<month>{MONTH})\b", relative_month),
         (
             needs("season", [DIGIT]),
@@ -148,5 +168,10 @@ RULES: tuple[AnyRule, ...] = (
             quarter_of_year,
         ),
         (needs("number", ["q"]), r"\bq(?P<number>[1-4])(?!\w)", bare_quarter),
+        (
+            needs("number", ["h"]),
+            rf"\bh(?P<number>[12])(?:(?:,? (?:of |in )?)(?P<year>{YEAR}))?(?!\w)",
+            half_of_year,
+        ),
     ),
 )

@@ -9,8 +9,8 @@ from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
 from ..counting import units_from
-from ..fragments import APPROXIMATELY, one_of
-from ..lexicon import BEFORE, NOT_BEFORE, UNIT_GROUPS, UNITS, Quantity
+from ..fragments import APPROXIMATELY, WEEKDAY, one_of
+from ..lexicon import BEFORE, NOT_BEFORE, UNIT_GROUPS, UNITS, WEEKDAYS, Quantity
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 from .units import away
 
@@ -71,6 +71,11 @@ def following(match: Match, ctx: Context) -> Meaning | None:
     """Read "the next day", "the week before", after an expression that they count from."""
     if not ctx.complete(match.end()):
         return None
+    if match["unit"] in WEEKDAYS:
+        weekday = WEEKDAYS[match["unit"]]
+        return Meaning(
+            None, "later", later=lambda base: calendar.day(calendar.weekday_after(base.end - DAY, weekday)), weak=True
+        )
     name = UNITS[match["unit"]].name
     sign = -1 if "previous" in match.group() or "before" in match.group() else 1
     return Meaning(None, "later", later=lambda base: units_from(name, Quantity(1, 1), base.start, sign), weak=True)
@@ -109,6 +114,9 @@ RULES: tuple[AnyRule, ...] = (
         lasting,
     ),
     count_rule(_FOR, rf"(?P<x>\bfor {APPROXIMATELY})", r"(?P<x> now)\b", lasting),
+    count_rule(
+        needs("unit", ["since"]), rf"(?P<x>\bsince {APPROXIMATELY})", r"(?! ago| later| before| after)", lasting
+    ),
     count_rule(needs("unit", ["been"]), r"\bbeen [^.!?\n]{0,40}?", r"(?P<x> (?:now|already))\b", lasting),
     count_rule(
         needs("ago", ["later", "after", "afterwards"]),
@@ -128,6 +136,7 @@ RULES: tuple[AnyRule, ...] = (
             rf"\bthe (?:next|following|previous) {_UNIT}\b",
             following,
         ),
+        (needs("weekday", ["following"]), rf"\bthe following (?P<unit>{WEEKDAY})\b", following),
         (
             needs("any", ["before", "after"]),
             rf"\bthe {_UNIT} (?:before|after)\b(?! {one_of(NOT_BEFORE['story'])}\b)",

@@ -14,7 +14,7 @@ from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
 from ..counting import units_from
 from ..fragments import APPROXIMATELY, PREVIOUS, UPCOMING, Pattern, one_of
-from ..lexicon import BEFORE, FULL_WEEKDAYS, PREVIOUS_WORDS, UNIT_GROUPS, UNITS, UPCOMING_WORDS, WEEKDAYS
+from ..lexicon import FULL_WEEKDAYS, PREVIOUS_WORDS, UNIT_GROUPS, UNITS, UPCOMING_WORDS, WEEKDAYS
 from ..rule_types import AnyRule, Counted, count_rule, needs, rules
 
 Match = re.Match[str]
@@ -51,21 +51,6 @@ def this_one(match: Match, ctx: Context) -> TimeInterval:
     return calendar.unit(UNITS[match["unit"]].name, ctx.today)
 
 
-def edge_of_the(match: Match, ctx: Context) -> TimeInterval:
-    """Read "the month" in "the end of the month": this one, or the one before when the sentence looks back."""
-    name = match["unit"]
-    ended = match["edge"].startswith("end") and ctx.direction(*match.span()) < 0
-    return calendar.unit(name, calendar.step(name, ctx.today, -1 if ended else 0))
-
-
-def part_of_this(match: Match, ctx: Context) -> TimeInterval | None:
-    """Read "earlier this week": up to today; "later this week": from tomorrow on."""
-    unit = calendar.unit(UNITS[match["unit"]].name, ctx.today)
-    if match["part"] == "earlier":
-        return calendar.span(unit.start, ctx.today) or calendar.day(ctx.today)
-    return calendar.span(ctx.today + DAY, unit.end) or calendar.day(ctx.today)
-
-
 def this_weekend(match: Match, ctx: Context) -> TimeInterval | None:
     """Return the weekend of this week, or the one that just ended when the sentence looks back at it."""
     current = calendar.weekend(ctx.today)
@@ -81,9 +66,17 @@ def upcoming_weekend(_: Match, ctx: Context) -> TimeInterval:
     return current if current.start > ctx.today else calendar.weekend(ctx.today + WEEK)
 
 
+def next_workday(match: Match, ctx: Context) -> TimeInterval:
+    """Read "the next working day"."""
+    return calendar.day(calendar.workday(ctx.today, -1 if match["which"] in PREVIOUS_WORDS else 1))
+
+
 def away(counted: Counted, ctx: Context, sign: int) -> TimeInterval | None:
     """Return a number of units counted from now: forward with sign 1, back with sign -1."""
-    return units_from(counted.unit, counted.number, ctx.now, sign)
+    moment = ctx.now
+    if counted.more:  # "3 weeks and 4 days ago"
+        moment = calendar.step(counted.more.unit, moment, sign * int(counted.more.number.low))
+    return units_from(counted.unit, counted.number, moment, sign)
 
 
 def ago(counted: Counted, ctx: Context) -> TimeInterval | None:
@@ -112,11 +105,19 @@ def from_now(counted: Counted, ctx: Context) -> TimeInterval | None:
     return away(counted, ctx, 1)
 
 
+def within(counted: Counted, ctx: Context) -> TimeInterval | None:
+    """Read "within two weeks": from today on, of hours from now on; a duration where the sentence looks back."""
+    if counted.more or ctx.direction(counted.start, counted.end) < 0:
+        return None
+    start = ctx.now if counted.unit in ("minute", "hour") else ctx.today
+    return calendar.span(start, calendar.step(counted.unit, start, int(counted.number.high)))
+
+
 def ahead(counted: Counted, ctx: Context) -> TimeInterval | None:
     """Read "in two weeks", unless it is a duration ("I read it in two days", "best in ten years")."""
     start, end = counted.start, counted.end
     duration = _DURATION.regex.search(ctx.folded, max(0, start - 40), start)
-    if ctx.folded.startswith("a min", start):
+    if ctx.folded.startswith("a min", start) and counted.unit == "minute":
         return None  # "in a minute" means soon
     if duration or ctx.direction(start, end) < 0 or not ctx.complete(end):
         return None
@@ -126,7 +127,6 @@ def ahead(counted: Counted, ctx: Context) -> TimeInterval | None:
 _DURATION = Pattern(rf"\b(?:{one_of(ENGLISH.words('times.duration_cues'))}|\w{{2,}}est)\b[^.,!?\n]{{0,24}} $")
 _UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['relative'])})"
 _CURRENT = rf"(?P<unit>{one_of(UNIT_GROUPS['current'])})"
-_EDGE = rf"(?P<edge>{one_of(BEFORE['edge_of_unit'])})"
 
 RULES: tuple[AnyRule, ...] = (
     *rules(
@@ -150,20 +150,19 @@ RULES: tuple[AnyRule, ...] = (
         (needs("unit", ["after"]), rf"\b(?:the )?{_UNIT} after next\b", next_but_one),
         (needs("unit", ["this", "current"]), rf"\b(?:this|the current) {_CURRENT}\b", this_one),
         (
-            needs("unit", BEFORE["edge_of_unit"]),
-            rf"\b{_EDGE} (?:of |in |on in )?(?P<x>the (?P<unit>week|month|year))\b(?! (?:of|before|after)\b)",
-            edge_of_the,
+            needs("unit", ["next", "following", *PREVIOUS_WORDS]),
+            rf"\b(?:the )?(?P<which>next|following|{PREVIOUS}) (?:working day|business day|work ?day)\b",
+            next_workday,
         ),
+        (needs("unit", ["on"]), r"\bon (?P<x>the next (?P<unit>week|month|year))\b", next_one),
         (
-            needs("unit", ["earlier", "later"]),
-            r"\b(?P<part>earlier|later) (?:on )?(?:in )?this (?P<unit>week|month|year)\b",
-            part_of_this,
-        ),
-        (
-            needs("unit", ["weekend"]),
-            r"\b(?P<which>this|for the|over the|at the|on the) weekend\b(?! of\b)",
+            needs("unit"),
+            r"\b(?P<which>this|for the|over the|at the|on the) (?:(?:long|bank holiday) )?(?:weekend|wknd)\b(?! of\b)",
             this_weekend,
         ),
+    ),
+    count_rule(
+        needs("unit", ["within"]), rf"(?P<x>\bwithin (?:the next |the coming )?{APPROXIMATELY})", r"(?! of\b)", within
     ),
     count_rule(needs("ago", ["ago", "back"]), "", r"(?P<x> (?P<back>ago|back))\b", ago),
     count_rule(

@@ -10,8 +10,9 @@ from ..lexicon import UNIT_GROUPS
 from ..rule_types import VAGUE, Meaning, needs, rules
 
 
-def vague(match: re.Match[str], ctx: Context) -> Meaning:
-    return VAGUE
+def vague(match: re.Match[str], ctx: Context) -> Meaning | None:
+    """Return a vague meaning, unless a number stands before the words ("4 days ago" beside what was not read)."""
+    return None if any(count.start < match.start() < count.end for count in ctx.counts) else VAGUE
 
 
 _LONG = (
@@ -21,6 +22,12 @@ _LONG = (
 
 RULES = rules(
     (needs("vague", ["recently", "lately", "late"]), r"\b(?:recently|lately|as of late|of late(?= ?[.,;!?]))", vague),
+    (
+        needs("unit", ["several"]),
+        rf"\b(?:for|over|past|last|these) several {one_of(UNIT_GROUPS['vague_plural'])}\b"
+        rf"|\bseveral {one_of(UNIT_GROUPS['vague_plural'])} (?:ago|back|later|from now|now)\b",
+        vague,
+    ),
     (needs("vague", ["ago", "back"]), rf"\b{_LONG} (?:ago|back)\b", vague),
     (needs("vague", ["other"]), rf"\bthe other {one_of(UNIT_GROUPS['vague'])}\b", vague),
     (

@@ -10,11 +10,12 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
+from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK
-from ..context import Context
-from ..fragments import PREVIOUS, UPCOMING, WEEKDAY, one_of
-from ..lexicon import BEFORE, FULL_WEEKDAYS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
+from ..context import AHEAD, Context
+from ..fragments import PREVIOUS, UPCOMING, WEEKDAY, Pattern, one_of
+from ..lexicon import BEFORE, FULL_WEEKDAYS, POSITIONS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 
 Match = re.Match[str]
@@ -69,11 +70,39 @@ def this_one(match: Match, ctx: Context) -> Meaning:
 
 def bare(match: Match, ctx: Context) -> Meaning | None:
     """Read "Friday": the most recent where the tense looks back, else the next; weak where it may be part of a name."""
-    if match["weekday"] not in FULL_WEEKDAYS and not (match["lead"] and ctx.capital(match.start("x"))):
+    known = None if match["one_of_many"] else _is_named(match, ctx)
+    if known is None:
         return None
+    day = WEEKDAYS[match["weekday"]]
     back = ctx.direction(*match.span("x")) < 0
-    reading = most_recent(match, ctx) if back else upcoming(match, ctx)
-    return replace(reading, weak=match["one_of_many"] is not None or not ctx.complete(match.end()))
+    if day == ctx.today.weekday() and not _is_another(match, ctx):
+        reading = _weekday(ctx.today)
+    else:
+        reading = most_recent(match, ctx) if back else upcoming(match, ctx)
+    return replace(reading, weak=not known or not ctx.complete(match.end()))
+
+
+def _is_named(match: Match, ctx: Context) -> bool | None:
+    """Return whether a word is a weekday: None when it is none, False when only a time next to it would show it."""
+    word, start = match["weekday"], match.start("x")
+    if word in FULL_WEEKDAYS:
+        return True
+    if word not in _WORDS:
+        return True
+    before = _LETTERS.findall(ctx.folded[max(0, start - LONGEST_WORD) : start])
+    if before and (before[-1] in _NO_WEEKDAY_AFTER or (ctx.folded[start - 1] == "-" and before[-1] not in WEEKDAYS)):
+        return None
+    inside = before and ctx.folded[start - 2] not in ".!?:\n"
+    return match["lead"] in _SURE_LEADS or bool(inside and ctx.capital(start))
+
+
+def _is_another(match: Match, ctx: Context) -> bool:
+    """Return whether the name of today's weekday means another one: "on Friday we met", "see you on Friday"."""
+    direction = ctx.direction(*match.span("x"))
+    led = match["lead"] is not None
+    return (direction == AHEAD and led) or (
+        direction < 0 and (led or _TOLD.regex.match(ctx.folded, match.end()) is not None)
+    )
 
 
 def some_ago(counted: Counted, ctx: Context) -> Meaning:
@@ -83,8 +112,14 @@ def some_ago(counted: Counted, ctx: Context) -> Meaning:
 
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
+_LETTERS = re.compile("[a-z]+")
+LONGEST_WORD = 16  # characters before a weekday that hold the word before it
+_WORDS = frozenset(ENGLISH.words("times.ambiguous_weekdays"))
+_NO_WEEKDAY_AFTER = frozenset(ENGLISH.words("times.no_weekday_after"))
+_SURE_LEADS = frozenset(BEFORE["sure_day"])
+_TOLD = Pattern(r" (?:was|were)\b")
 _LEAD = rf"(?:(?P<lead>{one_of(BEFORE['weekday'])}) )?"
-_MANY = rf"(?P<one_of_many>{one_of(BEFORE['one_of_many'])} )?"
+_MANY = rf"(?P<one_of_many>{one_of((*BEFORE['one_of_many'], *(f'the {nth}' for nth in POSITIONS)))} )?"
 
 RULES: tuple[AnyRule, ...] = (
     *rules(

@@ -14,6 +14,7 @@ from ..lexicon import BEFORE, DECADES, NOT_BEFORE
 from ..rule_types import needs, rules
 
 Match = re.Match[str]
+LONGEST = 100  # years of a range
 
 
 def bare(match: Match, ctx: Context) -> TimeInterval | None:
@@ -25,6 +26,8 @@ def bare(match: Match, ctx: Context) -> TimeInterval | None:
 
 def range_of(match: Match, _: Context) -> TimeInterval | None:
     """Read "from 2014 to 2018", both years included."""
+    if int(match["last"]) - int(match["first"]) > LONGEST:
+        return None
     return calendar.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
 
 
@@ -68,6 +71,8 @@ RULES = rules(
         rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b",
         bare,
     ),
+    (needs("number"), rf"\bit (?:was|is|were) (?:back in )?{_X}", bare),
+    (needs("number"), rf"(?<![\w.,:/$#-])(?P<x>(?P<first>{_YEAR}) ?- ?(?P<last>{_YEAR}))(?![\w%/-]|[.,]\d)", range_of),
     (needs("number"), rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
     (needs("number", ["between"]), rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
     (
