@@ -29,9 +29,14 @@ _AHEAD = (
     rf"|{one_of(ENGLISH.words('times.progressive_subjects'))}(?: {_SUBJECT})? (?:not |just |also |all |both )?"
     r"(?!going to (?:the|a|my)\b)[a-z]{2,}ing"
 )
+# "The shop's closed till May" tells of now.
+_STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
 _BACK = rf"{one_of(ENGLISH.words('times.back'))}|(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
 _PRESENT = one_of(ENGLISH.words("times.present"))
-_CUE = Pattern(rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<back>{_BACK})|(?P<present>{_PRESENT}))(?!\w)|(?P<will>'ll\b)")
+_CUE = Pattern(
+    rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<state>{_STATE})|(?P<back>{_BACK})|(?P<present>{_PRESENT}))(?!\w)"
+    r"|(?P<will>'ll\b)"
+)
 _RESCHEDULED = Pattern(
     rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: [\w'-]+){{0,6}}? (?:to|until|till|for) (?:the )?$"
 )
@@ -86,7 +91,7 @@ class Context:
         if (first, last) not in self._found_cues:
             cues: list[Cue] = []
             for match in _CUE.regex.finditer(self.folded, first, last):
-                direction = BACK if match["back"] else PRESENT if match["present"] else AHEAD
+                direction = BACK if match["back"] else PRESENT if match["present"] or match["state"] else AHEAD
                 governed = (
                     direction == BACK and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
                 )

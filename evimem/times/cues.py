@@ -58,9 +58,7 @@ for _group, _names in (("holiday", HOLIDAYS), ("unit", ENDS)):
         _parts = frozenset(_WORD.findall(_name))
         _PHRASES.setdefault(max(sorted(_parts), key=len), []).append((_parts, _group))
 _PHRASE_WORDS = frozenset(_PHRASES)
-_DAY_IN_WORDS = re.compile(
-    rf"\b(?:{'|'.join(BEFORE['sure_day'])}) the (?:{'|'.join((*TENS, *ORDINAL_WORDS))})\b"
-)
+_DAY_IN_WORDS = re.compile(rf"\b(?:{'|'.join(BEFORE['sure_day'])}) the (?:{'|'.join((*TENS, *ORDINAL_WORDS))})\b")
 
 _MARKS = _KNOWN | _PHRASE_WORDS | ORDINAL_WORDS | {"day"}
 _GROUPS_OF_MARKS = {

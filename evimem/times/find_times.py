@@ -84,7 +84,7 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
         for each in rule.candidates(ctx, looked.of(rule.cues.group))
     )
     expressions = joined(_longest(candidates, ctx), ctx)
-    return [_located(each, text, said_at) for each in _resolved(expressions) if not beside_unread(each, ctx)]
+    return [_located(each, text, said_at) for each in _resolved(expressions, ctx) if not beside_unread(each, ctx)]
 
 
 def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
@@ -112,16 +112,24 @@ def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
     return sorted(kept, key=lambda each: each.start)
 
 
-def _resolved(expressions: list[Expression]) -> Iterator[Expression]:
-    """Resolve "three days later" from the expression before it; drop weak and incomplete expressions."""
+def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+    """Resolve what counts from the expression before it; drop weak and incomplete expressions.
+
+    So does "three days later", and a time of day from the day before it ("Party on Friday, doors at 8 pm").
+    """
     base: TimeInterval | None = None
+    day: Expression | None = None
     for each in expressions:
         meaning = each.meaning
         if meaning.later is not None and (base is not None or not meaning.weak):
             meaning = VAGUE if base is None else Meaning(possible(meaning.later, base))
+        if meaning.kind == "clock" and meaning.clock and day and day.end > ctx.sentence(each.start, each.end)[0]:
+            meaning = Meaning(day.interval and meaning.interval and meaning.clock.on(day.interval.start), "clock")
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
             continue
         base = meaning.interval or base
+        if each.is_a("day") or meaning.kind == "part":
+            day = each
         yield Expression(each.start, each.end, meaning)
 
 

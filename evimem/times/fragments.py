@@ -80,10 +80,10 @@ FOLLOWED = Pattern(
 
 
 def year_number(words: str) -> int:
-    """Return the year that a match of YEAR names; two digits are read within 1970 to 2069."""
+    """Return the year that a match of YEAR names; two digits are read within 1950 to 2049."""
     if words.startswith("'"):
         short = int(words[1:])
-        return short + (1900 if short >= 70 else 2000)
+        return short + (1900 if short >= 50 else 2000)
     return int(words)
 
 

@@ -38,7 +38,7 @@ def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
         words = f"{span.text[counts[-1].start : counts[-1].end]} ago"
     else:
         return None
-    for begun in find_times(f"in {words}", span.end, weekday):
+    for begun in find_times(f"it began in {words}", span.end, weekday):
         if begun.start == span.start:
             return replace(begun, text=span.text)
     return None

@@ -15,7 +15,7 @@ LONGEST = 48  # characters before a unit in which its number is looked for
 # "Two Saturdays", "five summers": the name of the unit is that of the day or season.
 _UNITS = UNITS | {f"{name}s": CalendarUnit(name) for name in (*FULL_WEEKDAYS, *SEASONS)}
 SIZES = {name: size for size, name in enumerate(ENGLISH.words("times.sizes_of_units"), start=1)}
-_UNIT = Pattern(rf"(?<![a-z])(?P<unit>{one_of(_UNITS)})\b(?:'s?)?(?P<half> and a half)?")
+_UNIT = Pattern(rf"(?<![a-z])(?P<unit>{one_of(_UNITS)})\b(?:'s?)?(?:(?P<half> and a half)|(?P<or_two> or two)| or so)?")
 _NUMBER = Pattern(rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{ADJECTIVE}\Z")
 
 
@@ -44,4 +44,6 @@ def unit_counts(folded: str) -> Iterator[UnitCount]:
 def _unit_count(number: re.Match[str], unit: re.Match[str]) -> UnitCount:
     meant = _UNITS[" ".join(unit["unit"].split())]
     many = quantity(number["count"], and_a_half=bool(number["half"] or unit["half"]))
+    if unit["or_two"]:  # "a day or two ago"
+        many = Quantity(many.low, 2)
     return UnitCount(number.start(), unit.end(), meant.name, Quantity(many.low * meant.count, many.high * meant.count))

@@ -12,7 +12,10 @@ WINDOW = 32  # characters on each side that are looked at
 _NUMBER = rf"(?:\d{{1,4}}|{one_of(SIMPLE_NUMBERS)})"
 # "31 June" (no such day), "17 of May 2020 items", "hundred and ten days ago", "3 years, 2 months and 4 days ago".
 _BEFORE_MONTH = Pattern(r"(?<![\w:])\d{1,4}(?:st|nd|rd|th)?(?: |-|/|, ?)?(?:of )?\Z")
-_BEFORE_COUNT = Pattern(rf"(?:\b(?:hundred|thousand|million)(?: and)?|\d) \Z|\d {one_of(UNITS)}(?:, | and |, and )\Z")
+_BEFORE_COUNT = Pattern(
+    r"(?:\b(?:hundred|thousand|million)(?: and)?|\d) \Z|\b(?:quarters?|half|halves|thirds?) of \Z"
+    rf"|\d {one_of(UNITS)}(?:, | and |, and )\Z"
+)
 _BEFORE_CLOCK = Pattern(rf"\b(?:{_NUMBER}|quarter|half)(?: minutes?| mins?)? (?:past|to|of|after|before|til) \Z")
 _AFTER = Pattern(
     rf"(?: |-|/)?'?\d{{1,4}}(?!\d|[:h]\d|\.\d\d|\d* ?(?:[ap]\.?m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
@@ -20,7 +23,7 @@ _AFTER = Pattern(
 _OTHER_YEAR = Pattern(r"[ ]?-? ?(?:fy ?\d|bc\b|bce\b)")
 _ENDS_IN_MONTH = Pattern(rf"(?:{MONTH}\.?(?: (?:the )?\d\d?(?:st|nd|rd|th)?)?|[a-z],? (?:\d{{4}}|'\d\d))\Z")
 _STARTS_WITH_MONTH = Pattern(rf"{MONTH}\b")
-_STARTS_WITH_COUNT = Pattern(rf"{_NUMBER}(?: |-)?{one_of(UNITS)}\b")
+_STARTS_WITH_COUNT = Pattern(rf"(?:{_NUMBER}|an?)(?: |-)?{one_of(UNITS)}\b")
 
 
 def beside_unread(expression: Expression, ctx: Context) -> bool:

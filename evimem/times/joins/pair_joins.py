@@ -55,6 +55,15 @@ def weekday_in_week(left: Expression, right: Expression) -> Meaning | None:
     return None
 
 
+def day_in_month(left: Expression, right: Expression) -> Meaning | None:
+    """Join "next month" and "the 5th"."""
+    for month, day in ((left, right), (right, left)):
+        if month.is_a("month") and month.interval and day.meaning.choices and day.meaning.yearly is None:
+            found = [each for each in day.meaning.choices if month.interval.start <= each.start < month.interval.end]
+            return Meaning(found[0]) if found else None
+    return None
+
+
 def in_that_year(left: Expression, right: Expression) -> Meaning | None:
     """Join "August" and "last year"."""
     for dated, year in ((left, right), (right, left)):
@@ -70,7 +79,7 @@ def day_and_clock(left: Expression, right: Expression) -> Meaning | None:
         if clock is None or day.interval is None or not (day.meaning.kind == "part" or day.is_a("day")):
             continue
         if day.meaning.kind == "part":
-            return Meaning(clock.within(day.interval) or day.interval)
+            return Meaning(clock.within(day.interval) or (clock.near(day.interval) if clock.given else day.interval))
         return Meaning(clock.on(day.interval.start)) if clock.sure else replace(day.meaning, weak=False)
     return None
 
@@ -118,12 +127,13 @@ def _before(last: TimeInterval, yearly: Callable[[int], TimeInterval | None]) ->
 
 _NOTHING = Pattern(r"$")
 _AT = rf"(?:{one_of(BETWEEN['same_day'])} ?)?"
-SAME_DAY = Pair(_NOTHING, Pattern(rf"[,:;]? \(?{_AT}"), day_and_clock)
+SAME_DAY = Pair(_NOTHING, Pattern(rf"(?: then)?[,:;]? \(?{_AT}"), day_and_clock)
 SAME_YEAR = Pair(_NOTHING, Pattern(rf",? (?:{one_of(BETWEEN['same_year'])} )?(?:the )?"), in_that_year)
 CLOSE: tuple[Pair, ...] = (
     Pair(_NOTHING, Pattern(r"[.,]? (?:the |on |on the )?\(?"), weekday_and_date),
     Pair(_NOTHING, Pattern(r",? (?:of |in |on |at )?"), weekday_in_week),
     SAME_YEAR,
+    Pair(_NOTHING, Pattern(r",? (?:on )?"), day_in_month),
 )
 RANGES: tuple[Pair, ...] = (
     Pair(

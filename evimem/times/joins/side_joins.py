@@ -11,7 +11,7 @@ from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
 from ..fragments import WEEKDAY, Pattern, one_of
-from ..lexicon import ENDS, POSITIONS, UNIT_GROUPS, WEEKDAYS
+from ..lexicon import DAYS_FROM_TODAY, ENDS, POSITIONS, UNIT_GROUPS, WEEKDAYS
 from ..rule_types import Meaning
 from ..times_of_day import PARTS, part_of_day
 from ..unit_parts import nth_in, third_of
@@ -50,8 +50,9 @@ def part_after(expression: Expression, match: Match, ctx: Context) -> Meaning | 
 
 
 def week_on(expression: Expression, match: Match, ctx: Context) -> Meaning | None:
-    """Read "Tuesday week": a week after the coming Tuesday."""
-    if expression.meaning.kind != "weekday" or expression.interval is None or not ctx.complete(match.end()):
+    """Read "Tuesday week", "tomorrow week": a week after that day."""
+    named = expression.meaning.kind == "weekday" or ctx.folded[expression.start : expression.end] in DAYS_FROM_TODAY
+    if not named or expression.interval is None or not ctx.complete(match.end()):
         return None
     return Meaning(calendar.day(expression.interval.start + WEEK))
 

@@ -56,7 +56,7 @@ def _meaning(clock: Clock, match: Match, ctx: Context) -> Meaning:
 
 def half_day(match: Match, ctx: Context) -> Meaning:
     """Read "4 pm", "4:30 a.m.", "seven in the evening"; without "at" too."""
-    return _meaning(Clock(_minutes(_number(match["hour"]), match["minute"], match["half"])), match, ctx)
+    return _meaning(Clock(_minutes(_number(match["hour"]), match["minute"], match["half"]), given=True), match, ctx)
 
 
 def full_day(match: Match, ctx: Context) -> Meaning:
@@ -126,10 +126,11 @@ def range_of_hours(match: Match, ctx: Context) -> Meaning | None:
         first = _number(match["hour"]) % 24 * 60 + int(match["minute"] or 0)
         if half or last_word in NAMED_HOURS:  # "11-1 pm" begins in the morning, "2-4 pm" in the afternoon
             first = max((at for at in (first % HALF_DAY, first % HALF_DAY + HALF_DAY) if at < last), default=first)
-    if not half and not match["half"] and last <= first < HALF_DAY:
-        last += HALF_DAY
-    if not half and not match["half"] and last_word not in NAMED_HOURS and last < 7 * 60:
-        first, last = first + HALF_DAY, last + HALF_DAY  # "from 2:00 to 4:30"
+    if not half and not match["half"] and last_word not in NAMED_HOURS and "00" not in (match["hour"], last_word):
+        if first < 7 * 60 and not match["hour"].startswith("0"):
+            first += HALF_DAY  # "from 2:00 to 4:30"
+        if last <= first and last < HALF_DAY:
+            last += HALF_DAY
     return Meaning(None, "clock", clock=Clock(first, until=last)) if first < last <= 2 * HALF_DAY else None
 
 
@@ -203,6 +204,12 @@ RULES = rules(
     (needs("any", [DIGIT]), rf"{_NOT_INSIDE}{_HOUR}(?:ish|-ish)\b", bare_hour),
     (_CLOCK, rf"{_FIRST}{_TO}{_LAST}(?!\w)", range_of_hours),
     (_CLOCK, rf"{_FIRST}{_TO}(?P<last>{_NAMED}){_NO_LAST}(?!\w)", range_of_hours),
+    (
+        needs("any", ["between", "from"]),
+        rf"\b(?:from|between) {_HOUR}(?P<minute>)?(?P<half>)? ?(?:-|to|until|till|and) ?"
+        rf"(?P<last>\d\d?|{one_of(_HOURS)}){_NO_LAST}\b{_NO_COUNT}",
+        range_of_hours,
+    ),
     (
         needs("clock", [DIGIT]),
         rf"{_NOT_INSIDE}(?P<hour>\d\d?):{_MINUTE}(?P<half>)?{_TO}(?P<last>\d\d?):(?P<last_minute>[0-5]\d)(?P<last_half>)?"

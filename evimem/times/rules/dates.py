@@ -19,6 +19,7 @@ from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relativ
 from .months import VERBS
 
 Match = re.Match[str]
+MONTHS_OF_YEAR = 12
 
 
 def iso(match: Match, _: Context) -> TimeInterval:
@@ -60,6 +61,19 @@ def numeric_without_year(match: Match, ctx: Context) -> Meaning:
     others = (_day_of_year(day, month),) if max(month, day) <= 12 else ()
     weak = match["lead"] is None or (match["lead"] in ("of", "from") and day <= 12)
     return _yearless(_day_of_year(month, day), match.span("x"), ctx, *others, weak=weak)
+
+
+def numeric_range(match: Match, ctx: Context) -> Meaning | None:
+    """Read "6/16-6/27" where a number above 12 shows that both are dates."""
+    first, last = int(match["first_day"]), int(match["last_day"])
+    if max(first, last) <= MONTHS_OF_YEAR:
+        return None
+
+    def yearly(year: int) -> TimeInterval | None:
+        start, end = datetime(year, int(match["first"]), first), datetime(year, int(match["last"]), last)
+        return calendar.span(start, end + DAY)
+
+    return _yearless(yearly, match.span(), ctx)
 
 
 def _is_month(match: Match, ctx: Context) -> bool:
@@ -153,6 +167,11 @@ RULES = rules(
         rf"(?:\b(?P<lead>{one_of(BEFORE['numeric_date'])}) )?{_NOT_INSIDE}"
         r"(?P<x>(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?))(?![\w/-]|\.\d)",
         numeric_without_year,
+    ),
+    (
+        _NUMBER,
+        rf"{_NOT_INSIDE}(?P<first>\d\d?)/(?P<first_day>\d\d?) ?- ?(?P<last>\d\d?)/(?P<last_day>\d\d?)(?![\w/-]|\.\d)",
+        numeric_range,
     ),
     (
         needs("month", [DIGIT]),

@@ -66,7 +66,7 @@ def relative_month(match: Match, ctx: Context) -> Meaning | None:
 
 def season_and_year(match: Match, _: Context) -> TimeInterval:
     """Read "the spring of 2021"."""
-    return calendar.season(year_number(match["year"]), SEASONS[match["season"]])
+    return calendar.season(year_number(match["year"] or f"'{match['short']}"), SEASONS[match["season"]])
 
 
 def relative_season(match: Match, ctx: Context) -> Meaning:
@@ -140,7 +140,7 @@ RULES: tuple[AnyRule, ...] = (
         (needs("month", _RELATIVE_WORDS), rf"(?<!\bthe )\b{RELATIVE} (?P<month>{MONTH})\b", relative_month),
         (
             needs("season", [DIGIT]),
-            rf"\b{_SEASON}(?: of | in |, ?| )(?P<year>{YEAR})(?!\w)",
+            rf"\b{_SEASON}(?:(?: of | in |, ?| )(?P<year>{YEAR})| of (?P<short>\d\d))(?![\w:%])",
             season_and_year,
         ),
         (

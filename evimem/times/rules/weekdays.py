@@ -17,6 +17,7 @@ from ..context import AHEAD, Context
 from ..fragments import PREVIOUS, UPCOMING, WEEKDAY, Pattern, one_of
 from ..lexicon import BEFORE, FULL_WEEKDAYS, POSITIONS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
+from ..times_of_day import PARTS
 
 Match = re.Match[str]
 
@@ -79,7 +80,8 @@ def bare(match: Match, ctx: Context) -> Meaning | None:
         reading = _weekday(ctx.today)
     else:
         reading = most_recent(match, ctx) if back else upcoming(match, ctx)
-    return replace(reading, weak=not known or not ctx.complete(match.end()))
+    complete = match["lead"] in _SURE_LEADS or ctx.complete(match.end())
+    return replace(reading, weak=not known or not complete)
 
 
 def _is_named(match: Match, ctx: Context) -> bool | None:
@@ -112,6 +114,7 @@ def some_ago(counted: Counted, ctx: Context) -> Meaning:
 
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
+_PARTS = one_of(PARTS)
 _LETTERS = re.compile("[a-z]+")
 LONGEST_WORD = 16  # characters before a weekday that hold the word before it
 _WORDS = frozenset(ENGLISH.words("times.ambiguous_weekdays"))
@@ -134,7 +137,7 @@ RULES: tuple[AnyRule, ...] = (
         (needs("weekday", ["after"]), rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
         (needs("weekday", UPCOMING_WORDS), rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
         (needs("weekday", ["this"]), rf"\bthis {_DAY}", this_one),
-        (needs("weekday"), rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})", bare),
+        (needs("weekday"), rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})(?! {_PARTS}s\b)", bare),
     ),
     count_rule(needs("weekday", ["ago"]), "", r"(?P<x> ago)\b", some_ago, units=FULL_WEEKDAYS),
 )

@@ -24,8 +24,10 @@ def bare(match: Match, ctx: Context) -> TimeInterval | None:
     return calendar.year(int(match["x"]))
 
 
-def range_of(match: Match, _: Context) -> TimeInterval | None:
+def range_of(match: Match, ctx: Context) -> TimeInterval | None:
     """Read "from 2014 to 2018", both years included."""
+    if _COUNTED.regex.match(ctx.folded, match.end("x")):
+        return None
     if int(match["last"]) - int(match["first"]) > LONGEST:
         return None
     return calendar.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
@@ -72,7 +74,12 @@ RULES = rules(
         bare,
     ),
     (needs("number"), rf"\bit (?:was|is|were) (?:back in )?{_X}", bare),
-    (needs("number"), rf"(?<![\w.,:/$#-])(?P<x>(?P<first>{_YEAR}) ?- ?(?P<last>{_YEAR}))(?![\w%/-]|[.,]\d)", range_of),
+    (
+        needs("number"),
+        rf"(?<![\w.,:/$#-])(?P<x>(?P<first>{_YEAR})(?: ?- ?| (?:to|until|through) )(?P<last>{_YEAR}))"
+        r"(?![\w%/-]|[.,]\d)",
+        range_of,
+    ),
     (needs("number"), rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
     (needs("number", ["between"]), rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
     (
