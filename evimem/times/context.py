@@ -31,16 +31,21 @@ _AHEAD = (
 )
 # "The shop's closed till May" tells of now.
 _STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
-_BACK = rf"{one_of(ENGLISH.words('times.back'))}|(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
+_ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
+_BACK = rf"{one_of(ENGLISH.words('times.back'))}|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
+# "-ed" without a subject before it may be a participle, and what was said may lie ahead.
+_PERHAPS_BACK = rf"{_ED}|{one_of(ENGLISH.words('times.perhaps_back'))}"
 _PRESENT = one_of(ENGLISH.words("times.present"))
 _CUE = Pattern(
-    rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<state>{_STATE})|(?P<back>{_BACK})|(?P<present>{_PRESENT}))(?!\w)"
+    rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<state>{_STATE})|(?P<back>{_BACK})|(?P<perhaps>{_PERHAPS_BACK})"
+    rf"|(?P<present>{_PRESENT}))(?!\w)"
     r"|(?P<will>'ll\b)"
 )
+LOOKS = {"ahead": AHEAD, "state": PRESENT, "back": BACK, "perhaps": PERHAPS_BACK, "present": PRESENT, "will": AHEAD}
 _RESCHEDULED = Pattern(
     rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: [\w'-]+){{0,6}}? (?:to|until|till|for) (?:the )?$"
 )
-_SENTENCE_END = re.compile(r"[.!?;\n](?=\s|$)|\|")
+_SENTENCE_END = re.compile(r"[.!?;:\n](?=\s|$)|\|")
 _CLAUSE_END = re.compile(r"[,:;()]")
 _HABITUAL = Pattern(rf"\b{one_of(ENGLISH.words('times.habitual'))}\b")
 
@@ -91,9 +96,9 @@ class Context:
         if (first, last) not in self._found_cues:
             cues: list[Cue] = []
             for match in _CUE.regex.finditer(self.folded, first, last):
-                direction = BACK if match["back"] else PRESENT if match["present"] or match["state"] else AHEAD
+                direction = LOOKS[str(match.lastgroup)]
                 governed = (
-                    direction == BACK and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
+                    direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
                 )
                 if not governed:
                     cues.append(Cue(match.start(), match.end(), direction))

@@ -44,7 +44,7 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
 
 # How many times farther an occurrence on the other side counts. A past tense may govern a day to come ("I got a slot on
 # 14 May"), a "will" hardly one that is over. Chosen on our own tables in tests/times.
-DOUBT = {BACK: 40, PERHAPS_BACK: 2.5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
+DOUBT = {BACK: 40, PERHAPS_BACK: 5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
 DOUBT_OF_DAYS = DOUBT | {BACK: 20}
 
 

@@ -93,6 +93,8 @@ def nth_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
     if not expression.is_a("month", "year", "season"):
         return None
     n, words = POSITIONS[match["nth"]], match["of"]
+    if words == "half" and match["in"]:
+        return None  # "the second half in December"
     return _each_year(expression, lambda whole: nth_in(whole, n, words))
 
 
@@ -202,7 +204,7 @@ PREFIXES = (
     _prefix("of", r"\b(?:the )?(?:rest|remainder) of (?:the )?", rest_of),
     _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
     _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
-    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|in) ", nth_of),
+    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|(?P<in>in)) ", nth_of),
     _prefix(
         "before after of following", rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) (?:the )?", unit_next_to
     ),

@@ -43,9 +43,11 @@ def _minutes(hour: int, minute: str | None, half: str) -> int:
 
 def _meaning(clock: Clock, match: Match, ctx: Context) -> Meaning:
     """Return a time of day that counts as today's, or the coming one, when no day is next to it."""
-    if match["lead"] not in _ALONE or ctx.habitual(*match.span()):
-        return Meaning(None, "clock", clock=clock)
     direction, day = ctx.direction(*match.span()), ctx.today
+    lead = match["lead"]
+    alone = lead in _ALONE or (lead == "since" and direction <= 0) or (lead is None and ctx.complete(match.end()))
+    if not alone or ctx.habitual(*match.span()):
+        return Meaning(None, "clock", clock=clock)
     over = clock.minutes <= ctx.now.hour * 60 + ctx.now.minute
     if direction == BACK and not over:
         day -= DAY
@@ -174,28 +176,29 @@ RULES = rules(
     (_CLOCK, rf"{_LEAD}(?P<x>{_NOT_INSIDE}{_HOUR}(?:[:.h]{_MINUTE})? ?{_HALF})(?!\w)", half_day),
     (
         needs("clock", [DIGIT]),
-        rf"{_LEAD}{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3])[:h]{_MINUTE}(?![\w:%]|\.\d)(?! ?[ap]\.?m)",
+        rf"{_LEAD}(?P<x>{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3])[:h]{_MINUTE})(?![\w:%]|\.\d)(?! ?[ap]\.?m)",
         full_day,
     ),
     (
         needs("number", BEFORE["clock"]),
-        rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<hour>[01]?\d|2[0-3])(?:\.{_MINUTE}|h)"
+        rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<x>(?P<hour>[01]?\d|2[0-3])(?:\.{_MINUTE}|h))"
         r"(?![\w:%/.-]|\.\d)(?! ?[ap]\.?m)",
         full_day,
     ),
     (
         needs("any", ["past", "to", "after", "half"]),
-        rf"{_LEAD}(?:\ba )?\b(?P<offset>{one_of(_MINUTES)})(?: minutes?| mins?)? (?P<way>past|to|after|before) {_HOUR}"
-        rf"(?! ?[:.]\d)(?: ?{_HALF})?(?!\w)",
+        rf"{_LEAD}(?P<x>(?:\ba )?\b(?P<offset>{one_of(_MINUTES)})(?: minutes?| mins?)? (?P<way>past|to|after|before) "
+        rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
         spoken,
     ),
     (
         needs("any", ["half"]),
-        rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<offset>half)(?P<way>)? {_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?(?!\w)",
+        rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<x>(?P<offset>half)(?P<way>)? "
+        rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
         spoken,
     ),
-    (needs("clock", ["clock"]), rf"{_LEAD}\b{_HOUR} ?o'clock\b", o_clock),
-    (needs("clock", NAMED_HOURS), rf"{_LEAD}\b(?P<name>{_NAMED})\b", named),
+    (needs("clock", ["clock"]), rf"{_LEAD}(?P<x>\b{_HOUR} ?o'clock)\b", o_clock),
+    (needs("clock", NAMED_HOURS), rf"{_LEAD}(?P<x>\b(?P<name>{_NAMED}))\b", named),
     (
         needs("any", BEFORE["clock"]),
         rf"(?:\b(?P<lead>{one_of(BEFORE['clock'])}) |(?<!\w)@ ?)(?P<x>{_HOUR}(?:ish|-ish)?)\b{_NO_COUNT}",

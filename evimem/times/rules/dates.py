@@ -196,7 +196,7 @@ RULES = rules(
         rf"{_MONTH}{_YEAR}(?!\w)",
         named,
     ),
-    (_DAY_AND_MONTH, rf"{_RELATIVE}\b{_MONTH}\.? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
+    (_DAY_AND_MONTH, rf"{_RELATIVE}\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
     (
         _DAY_AND_MONTH,
         rf"{_BETWEEN}{_NOT_INSIDE}{_DAY}{_TO}{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
@@ -204,7 +204,7 @@ RULES = rules(
     ),
     (
         _DAY_AND_MONTH,
-        rf"{_BETWEEN}\b{_MONTH}\.? (?P<of>the )?{_DAY}{_TO}{_LAST}{_NO_COUNT}{_YEAR}",
+        rf"{_BETWEEN}\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_TO}{_LAST}{_NO_COUNT}{_YEAR}",
         days_of_month,
     ),
     (

@@ -14,7 +14,7 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK
 from ..context import AHEAD, Context
-from ..fragments import PREVIOUS, UPCOMING, WEEKDAY, Pattern, one_of
+from ..fragments import PREVIOUS, UNIT, UPCOMING, WEEKDAY, Pattern, one_of
 from ..lexicon import BEFORE, FULL_WEEKDAYS, POSITIONS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 from ..times_of_day import PARTS
@@ -132,6 +132,7 @@ RULES: tuple[AnyRule, ...] = (
             rf"\b(?:(?:this|the) (?:past|last)|this previous) {_DAY}",
             most_recent,
         ),
+        (needs("weekday", ["last", "gone"]), rf"\b{_DAY} (?:last|(?:just )?gone)\b(?! {UNIT}\b)", last),
         (needs("weekday", ["before"]), rf"\b(?:the |last )?{_DAY} before last\b", last_but_one),
         (needs("weekday", ["next"]), rf"\bnext {_DAY}", next_one),
         (needs("weekday", ["after"]), rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
