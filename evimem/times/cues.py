@@ -43,6 +43,7 @@ WORDS: dict[str, set[str]] = {
 }
 FIGURES = {
     "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|[qh][1-4]|'\d|\dh"),
+    "figures": re.compile(r"\d[/.-]\d|\dh\b"),
     "decade": re.compile(r"\d0'?s"),
     "day": re.compile(r"\b2(?:mo|mr|ni)"),
     "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d"),

@@ -47,6 +47,7 @@ ORDINALS |= {
     if number < 10 and TENS[ten] + number <= 31  # days of a month
 }
 DIGIT = "0"  # stands for any digit among the words of a text
+NTH = ("st", "nd", "rd", "th")  # the letters of "15th" among the words of a text
 ORDINAL_WORDS = frozenset(ENGLISH.table("times.ordinals"))
 POSITIONS = {word: number for word, number in ORDINALS.items() if number <= 5}
 POSITIONS |= ENGLISH.table("times.positions")

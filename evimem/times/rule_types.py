@@ -60,14 +60,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """What a text must have for a rule to be tried: a group of trigger words (see `cues`), and one of some words."""
+    """What a text must have for a rule to be tried: a group of trigger words (see `cues`), and a word of each list."""
 
     group: str
-    words: frozenset[str]
+    words: tuple[frozenset[str], ...]
 
     def may_match(self, words: frozenset[str]) -> bool:
         """Return whether a text that has the group and these words can match."""
-        return not self.words or not self.words.isdisjoint(words)
+        return not any(some.isdisjoint(words) for some in self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,8 @@ def possible(read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R | Non
 
 
 def needs(group: str, *words: Iterable[str]) -> Cues:
-    """Return the cues of a rule: the name of a group, and lists of words of which it needs one in all."""
-    return Cues(group, frozenset(word for some in words for word in some))
+    """Return the cues of a rule: the name of a group, and lists of words of each of which it needs one."""
+    return Cues(group, tuple(frozenset(some) for some in words))
 
 
 def count_rule(

@@ -20,7 +20,7 @@ def joined(expressions: list[Expression], ctx: Context) -> list[Expression]:
     for pair in CLOSE:
         expressions = _paired(expressions, ctx, pair)
     expressions = [_with_count(_with_prefix(_with_suffix(each, ctx), ctx, *PREFIXES), ctx) for each in expressions]
-    for pair in (SAME_DAY, SAME_YEAR, *RANGES):  # "Friday evening at 7", "early June last year", "from May to July"
+    for pair in (*SAME_DAY, SAME_YEAR, *RANGES):  # "Friday evening at 7", "early June last year", "from May to July"
         expressions = _paired(expressions, ctx, pair)
     return _disjoint([_with_prefix(each, ctx, SINCE) for each in expressions])
 

@@ -12,7 +12,7 @@ from ..lexicon import BETWEEN
 from ..rule_types import Meaning
 from .expression import Expression
 
-MONDAY, FRIDAY = 0, 4
+WHOLE_WEEKS = ((0, 4), (0, 5), (0, 6))  # Monday to Friday, Saturday, Sunday
 Join = Callable[[Expression, Expression], "Meaning | None"]
 
 
@@ -72,16 +72,19 @@ def in_that_year(left: Expression, right: Expression) -> Meaning | None:
     return None
 
 
-def day_and_clock(left: Expression, right: Expression) -> Meaning | None:
+def day_and_clock(day: Expression, time: Expression) -> Meaning | None:
     """Join "yesterday" or "this evening" and "4 pm"; "at 7" is a time only with a part of the day."""
-    for day, time in ((left, right), (right, left)):
-        clock = time.meaning.clock
-        if clock is None or day.interval is None or not (day.meaning.kind == "part" or day.is_a("day")):
-            continue
-        if day.meaning.kind == "part":
-            return Meaning(clock.within(day.interval) or (clock.near(day.interval) if clock.given else day.interval))
-        return Meaning(clock.on(day.interval.start)) if clock.sure else replace(day.meaning, weak=False)
-    return None
+    clock = time.meaning.clock
+    if clock is None or day.interval is None or not (day.meaning.kind == "part" or day.is_a("day")):
+        return None
+    if day.meaning.kind == "part":
+        return Meaning(clock.within(day.interval) or (clock.near(day.interval) if clock.given else day.interval))
+    return Meaning(clock.on(day.interval.start)) if clock.sure else replace(day.meaning, weak=False)
+
+
+def clock_and_day(time: Expression, day: Expression) -> Meaning | None:
+    """Join "4 pm" and "tomorrow"."""
+    return day_and_clock(day, time)
 
 
 def through(left: Expression, right: Expression) -> Meaning | None:
@@ -107,9 +110,15 @@ def _through(first: TimeInterval, last: TimeInterval) -> Meaning | None:
     return Meaning(calendar.span(first.start, last.start if last.granularity == "minute" else last.end))
 
 
+def opening_hours(left: Expression, right: Expression) -> Meaning | None:
+    """Join "Mon" and "Fri" to what is no time: opening hours."""
+    if left.interval is None or right.interval is None or left.meaning.kind != "weekday":
+        return None
+    whole = (left.interval.start.weekday(), right.interval.start.weekday()) in WHOLE_WEEKS
+    return Meaning(None) if whole and right.meaning.kind == "weekday" else None
+
+
 def _weekdays(first: TimeInterval, last: TimeInterval) -> Meaning | None:
-    if (first.start.weekday(), last.start.weekday()) == (MONDAY, FRIDAY):
-        return Meaning(None)  # opening hours
     return _through(first, last if first.start <= last.start else calendar.day(last.start + WEEK))
 
 
@@ -127,11 +136,15 @@ def _before(last: TimeInterval, yearly: Callable[[int], TimeInterval | None]) ->
 
 _NOTHING = Pattern(r"$")
 _AT = rf"(?:{one_of(BETWEEN['same_day'])} ?)?"
-SAME_DAY = Pair(_NOTHING, Pattern(rf"(?: then)?[,:;]? \(?{_AT}"), day_and_clock)
+SAME_DAY = (
+    Pair(_NOTHING, Pattern(rf"(?: then)?[,:;]? \(?{_AT}"), day_and_clock),
+    Pair(_NOTHING, Pattern(rf" {_AT}"), clock_and_day),
+)
 SAME_YEAR = Pair(_NOTHING, Pattern(rf",? (?:{one_of(BETWEEN['same_year'])} )?(?:the )?"), in_that_year)
 CLOSE: tuple[Pair, ...] = (
     Pair(_NOTHING, Pattern(r"[.,]? (?:the |on |on the )?\(?"), weekday_and_date),
     Pair(_NOTHING, Pattern(r",? (?:of |in |on |at )?"), weekday_in_week),
+    Pair(Pattern(r"(?<!from )$"), Pattern(r" (?:to|through|thru|until|till) | ?- ?"), opening_hours),
     SAME_YEAR,
     Pair(_NOTHING, Pattern(r",? (?:on )?"), day_in_month),
 )

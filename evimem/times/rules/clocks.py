@@ -56,8 +56,10 @@ def _meaning(clock: Clock, match: Match, ctx: Context) -> Meaning:
     return Meaning(clock.on(day), "clock", clock=clock)
 
 
-def half_day(match: Match, ctx: Context) -> Meaning:
-    """Read "4 pm", "4:30 a.m.", "seven in the evening"; without "at" too."""
+def half_day(match: Match, ctx: Context) -> Meaning | None:
+    """Read "4 pm", "4:30 a.m.", "at seven in the evening"; without "at" too."""
+    if match["lead"] is None and match["hour"] in _HOURS and " " in match["half"]:
+        return None  # "take one in the morning"
     return _meaning(Clock(_minutes(_number(match["hour"]), match["minute"], match["half"]), given=True), match, ctx)
 
 
@@ -133,7 +135,9 @@ def range_of_hours(match: Match, ctx: Context) -> Meaning | None:
             first += HALF_DAY  # "from 2:00 to 4:30"
         if last <= first and last < HALF_DAY:
             last += HALF_DAY
-    return Meaning(None, "clock", clock=Clock(first, until=last)) if first < last <= 2 * HALF_DAY else None
+    if last <= first:
+        last += 2 * HALF_DAY  # "from 10 pm to 7 am"
+    return Meaning(None, "clock", clock=Clock(first, until=last))
 
 
 def _hour(match: Match, ctx: Context) -> Clock:
@@ -171,6 +175,9 @@ _LAST = rf"(?P<last>\d\d?)(?:[:.](?P<last_minute>[0-5]\d))? ?(?P<last_half>{_HAL
 _NO_LAST = "(?P<last_minute>)?(?P<last_half>)?"
 _FIRST = rf"{_NOT_INSIDE}(?P<hour>\d\d?)(?:[:.]{_MINUTE})? ?(?:{_HALF})?"
 _CLOCK = needs("clock")
+_HOUR_WORDS = [*_HOURS, DIGIT]
+_MINUTE_WORDS = [*(word for words in _MINUTES for word in words.split("-")), DIGIT]
+CLOCK_LEADS = [words.split()[0] for words in BEFORE["clock"]]
 
 RULES = rules(
     (_CLOCK, rf"{_LEAD}(?P<x>{_NOT_INSIDE}{_HOUR}(?:[:.h]{_MINUTE})? ?{_HALF})(?!\w)", half_day),
@@ -180,19 +187,19 @@ RULES = rules(
         full_day,
     ),
     (
-        needs("number", BEFORE["clock"]),
+        needs("figures", CLOCK_LEADS),
         rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<x>(?P<hour>[01]?\d|2[0-3])(?:\.{_MINUTE}|h))"
         r"(?![\w:%/.-]|\.\d)(?! ?[ap]\.?m)",
         full_day,
     ),
     (
-        needs("any", ["past", "to", "after", "half"]),
+        needs("any", ["past", "to", "after", "before"], _MINUTE_WORDS, _HOUR_WORDS),
         rf"{_LEAD}(?P<x>(?:\ba )?\b(?P<offset>{one_of(_MINUTES)})(?: minutes?| mins?)? (?P<way>past|to|after|before) "
         rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
         spoken,
     ),
     (
-        needs("any", ["half"]),
+        needs("any", ["half"], _HOUR_WORDS),
         rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<x>(?P<offset>half)(?P<way>)? "
         rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
         spoken,
@@ -200,15 +207,15 @@ RULES = rules(
     (needs("clock", ["clock"]), rf"{_LEAD}(?P<x>\b{_HOUR} ?o'clock)\b", o_clock),
     (needs("clock", NAMED_HOURS), rf"{_LEAD}(?P<x>\b(?P<name>{_NAMED}))\b", named),
     (
-        needs("any", BEFORE["clock"]),
+        needs("any", CLOCK_LEADS, _HOUR_WORDS),
         rf"(?:\b(?P<lead>{one_of(BEFORE['clock'])}) |(?<!\w)@ ?)(?P<x>{_HOUR}(?:ish|-ish)?)\b{_NO_COUNT}",
         bare_hour,
     ),
-    (needs("any", [DIGIT]), rf"{_NOT_INSIDE}{_HOUR}(?:ish|-ish)\b", bare_hour),
+    (needs("any", ["ish"]), rf"{_NOT_INSIDE}{_HOUR}(?:ish|-ish)\b", bare_hour),
     (_CLOCK, rf"{_FIRST}{_TO}{_LAST}(?!\w)", range_of_hours),
     (_CLOCK, rf"{_FIRST}{_TO}(?P<last>{_NAMED}){_NO_LAST}(?!\w)", range_of_hours),
     (
-        needs("any", ["between", "from"]),
+        needs("any", ["between", "from"], _HOUR_WORDS),
         rf"\b(?:from|between) {_HOUR}(?P<minute>)?(?P<half>)? ?(?:-|to|until|till|and) ?"
         rf"(?P<last>\d\d?|{one_of(_HOURS)}){_NO_LAST}\b{_NO_COUNT}",
         range_of_hours,

@@ -13,7 +13,7 @@ from .. import calendar
 from ..calendar import DAY, TimeInterval
 from ..context import Context
 from ..fragments import DAY_NUMBER, MONTH, YEAR, day_number, one_of, year_number
-from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, ORDINAL_WORDS, ORDINALS
+from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, NTH, ORDINAL_WORDS, ORDINALS
 from ..rule_types import Meaning, needs, rules
 from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relative
 from .months import VERBS
@@ -154,22 +154,22 @@ _TWO = r"(?P<first>\d\d?)(?P<mark>[./-])(?P<second>\d\d?)"
 _NO_COUNT = rf"(?![.,:]?\d|(?: |-)?(?:am|pm|a\.m|p\.m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 
 _NTH = rf"(?:\d\d?(?:st|nd|rd|th)|{one_of(ORDINALS)})"
-_NUMBER = needs("number")
-_DAY_AND_MONTH = needs("month", [DIGIT], ORDINAL_WORDS)
+_FIGURES = needs("figures")
+_DAY_AND_MONTH = needs("month", [DIGIT, *ORDINAL_WORDS])
 
 RULES = rules(
-    (_NUMBER, rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
-    (_NUMBER, rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
-    (_NUMBER, rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
-    (_NUMBER, rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
+    (_FIGURES, rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
+    (_FIGURES, rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
+    (_FIGURES, rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
+    (_FIGURES, rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
     (
-        _NUMBER,
+        _FIGURES,
         rf"(?:\b(?P<lead>{one_of(BEFORE['numeric_date'])}) )?{_NOT_INSIDE}"
         r"(?P<x>(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?))(?![\w/-]|\.\d)",
         numeric_without_year,
     ),
     (
-        _NUMBER,
+        _FIGURES,
         rf"{_NOT_INSIDE}(?P<first>\d\d?)/(?P<first_day>\d\d?) ?- ?(?P<last>\d\d?)/(?P<last_day>\d\d?)(?![\w/-]|\.\d)",
         numeric_range,
     ),
@@ -213,7 +213,7 @@ RULES = rules(
         of_a_month,
     ),
     (
-        needs("any", ["the"]),
+        needs("any", ["the"], [*ORDINAL_WORDS, *NTH]),
         rf"\b(?:(?P<lead>{one_of(BEFORE['day_of_month'])}) )?(?P<x>the (?P<day>{_NTH}))\b(?! of\b)",
         bare_day,
     ),

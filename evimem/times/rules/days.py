@@ -47,15 +47,15 @@ def rest_of_today(match: Match, ctx: Context) -> TimeInterval | None:
 _NO_ERA = rf"(?! never\b|'s {one_of(NOT_BEFORE['today'])}\b)"
 
 RULES = rules(
-    (needs("day", DAYS_FROM_TODAY, [DIGIT]), rf"\b{one_of(DAYS_FROM_TODAY)}\b{_NO_ERA}", named_day),
+    (needs("day", [*DAYS_FROM_TODAY, DIGIT]), rf"\b{one_of(DAYS_FROM_TODAY)}\b{_NO_ERA}", named_day),
     (
         needs("day", DAYS_FROM_TODAY),
         r"\b(?:the )?day (?:(?P<before>before yesterday)|after tomorrow)\b",
         day_but_one,
     ),
     (needs("day", ["this"]), rf"\bthis (?P<part>{one_of(part for part in PARTS if part != 'night')})\b", part_of_today),
-    (needs("day", TONIGHT, [DIGIT]), rf"\b{one_of(TONIGHT)}\b", tonight),
+    (needs("day", [*TONIGHT, DIGIT]), rf"\b{one_of(TONIGHT)}\b", tonight),
     (needs("day", ["today"]), r"\b(?P<part>earlier|later) (?:on )?today\b", rest_of_today),
-    (needs("unit", ["last"]), r"\blast (?:night|evening)\b", last_night),
+    (needs("unit", ["last"], ["night", "evening"]), r"\blast (?:night|evening)\b", last_night),
     (needs("unit", ["last"]), r"\bthe night before last\b", night_before_last),
 )

@@ -47,6 +47,7 @@ def part_of_this(match: Match, ctx: Context) -> TimeInterval | None:
     return calendar.span(ctx.today + DAY, unit.end) or calendar.day(ctx.today)
 
 
+_ENDS = [word for words in ENDS for word in words.split() if len(word) > 2 and word != "the"]
 _EDGE = rf"(?P<edge>{one_of(BEFORE['edge_of_unit'])})"
 _UNIT = rf"(?P<unit>{one_of(BEFORE['unit_with_edges'])})"
 _COUNTED = rf"(?:\d\d?|{one_of(SIMPLE_NUMBERS)})? ?(?:{one_of(UNIT_GROUPS['counted'])})s?"
@@ -68,7 +69,7 @@ RULES = rules(
         r"(?:(?:the|this) (?P<unit>day|afternoon|evening|week|month|quarter|year)|today)\b",
         rest_of_this,
     ),
-    (needs("unit"), rf"\b{one_of(ENDS)}\b", short_end),
+    (needs("unit", _ENDS), rf"\b{one_of(ENDS)}\b", short_end),
     (
         needs("unit", ["earlier", "later"]),
         r"\b(?P<part>earlier|later) (?:on )?(?:in )?this (?P<unit>week|month|year)\b",

@@ -142,7 +142,7 @@ RULES: tuple[AnyRule, ...] = (
         ),
         (needs("unit", ["before"]), rf"\b(?:the )?{_UNIT} before last\b", last_but_one),
         (
-            needs("unit", ["next"], UPCOMING_WORDS),
+            needs("unit", ["next", *UPCOMING_WORDS]),
             rf"(?<!\bthe )\b(?:next|(?:this )?{UPCOMING}) {_UNIT}\b(?! of\b)",
             next_one,
         ),
@@ -156,7 +156,7 @@ RULES: tuple[AnyRule, ...] = (
         ),
         (needs("unit", ["on"]), r"\bon (?P<x>the next (?P<unit>week|month|year))\b", next_one),
         (
-            needs("unit"),
+            needs("unit", ["weekend", "wknd"]),
             r"\b(?P<which>this|for the|over the|at the|on the) (?:(?:long|bank holiday) )?(?:weekend|wknd)\b(?! of\b)",
             this_weekend,
         ),
