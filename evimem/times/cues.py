@@ -6,7 +6,6 @@ Each word names the groups of rules that are worth trying; figures are looked fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ..lang import ENGLISH
 from .folding import LIMIT, fold
@@ -44,6 +43,7 @@ WORDS: dict[str, set[str]] = {
 FIGURES = {
     "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|[qh][1-4]|'\d|\dh"),
     "figures": re.compile(r"\d[/.-]\d|\dh\b"),
+    "year": re.compile(r"(?:1[5-9]|20)\d\d"),
     "decade": re.compile(r"\d0'?s"),
     "day": re.compile(r"\b2(?:mo|mr|ni)"),
     "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d"),
@@ -61,10 +61,16 @@ for _group, _names in (("holiday", HOLIDAYS), ("unit", ENDS)):
 _PHRASE_WORDS = frozenset(_PHRASES)
 _DAY_IN_WORDS = re.compile(rf"\b(?:{'|'.join(BEFORE['sure_day'])}) the (?:{'|'.join((*TENS, *ORDINAL_WORDS))})\b")
 
-_MARKS = _KNOWN | _PHRASE_WORDS | ORDINAL_WORDS | {"day"}
-_GROUPS_OF_MARKS = {
-    word: (*_GROUPS.get(word, ()), "any", *(group for _, group in _PHRASES.get(word, ()))) for word in _MARKS
+# The words that an expression of a group has one of; DIGIT stands for its figures.
+_MARKS = {
+    group: {*WORDS.get(group, ()), *(word for word, names in _PHRASES.items() for _, of in names if of == group)}
+    for group in (*WORDS, "holiday")
 }
+GROUP_WORDS: dict[str, frozenset[str]] = {
+    group: frozenset((*_MARKS.get(group, ()), *((DIGIT,) if group in FIGURES else ()))) for group in (*_MARKS, *FIGURES)
+}
+GROUP_WORDS["number"] |= ORDINAL_WORDS
+GROUP_WORDS["any"] = frozenset().union(*GROUP_WORDS.values(), {"day"})
 
 
 def mentions_time(text: str) -> bool:
@@ -75,26 +81,6 @@ def mentions_time(text: str) -> bool:
     """
     groups, words = cues(fold(text[:LIMIT]))
     return bool(groups) or not misspellings().keys().isdisjoint(words)
-
-
-def places(folded: str) -> dict[str, list[int]]:
-    """Return where a folded text has the cues of each group of rules; now and then inside of longer words."""
-    found: dict[str, list[int]] = {}
-    for word in _MARKS.intersection(_WORD.findall(folded)):
-        starts = list(_starts(word, folded))
-        for group in _GROUPS_OF_MARKS[word]:
-            found.setdefault(group, []).extend(starts)
-    digits = [match.start() for match in _DIGIT.finditer(folded)]
-    for group in ("any", *FIGURES):
-        found.setdefault(group, []).extend(digits)
-    return {group: sorted(starts) for group, starts in found.items()}
-
-
-def _starts(word: str, folded: str) -> Iterator[int]:
-    at = folded.find(word)
-    while at >= 0:
-        yield at
-        at = folded.find(word, at + len(word))
 
 
 def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -76,13 +76,11 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if not groups:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
-    looked = Windows(folded, words)
-    candidates = (
-        each
-        for rule in _rules_of(groups)
-        if rule.cues.may_match(words)
-        for each in rule.candidates(ctx, looked.of(rule.cues))
-    )
+    windows = Windows(folded)
+    candidates: list[Candidate] = []
+    for rule in _rules_of(groups):
+        if rule.cues.may_match(words):
+            candidates += rule.candidates(ctx, windows.of(rule.cues))
     expressions = joined(_longest(candidates, ctx), ctx)
     return [_located(each, text, said_at) for each in _resolved(expressions, ctx) if not beside_unread(each, ctx)]
 

@@ -45,6 +45,11 @@ class Pattern:
         blanks = r"(?:[ \n]{1,3})"
         return re.compile(_SPACE.sub(lambda match: blanks if match.group() == " " else match.group(), self.source))
 
+    @cached_property
+    def expression(self) -> str | int:
+        """The group that marks the expression in a match: `x` where there is one, else the whole."""
+        return "x" if "x" in self.regex.groupindex else 0
+
 
 def one_of(words: Iterable[str]) -> str:
     """Return a group that matches any of the words, the longest first."""

@@ -26,6 +26,13 @@ _EVENING = Pattern(rf"\b{one_of(ENGLISH.words('times.evening_words'))}\b")
 _MORNING = Pattern(rf"\b{one_of(ENGLISH.words('times.morning_words'))}\b")
 
 
+def _lead(match: Match, ctx: Context) -> str | None:
+    """Return the word before a time of day that makes it one: "at", "by"."""
+    start = match.start("x" if "x" in match.groupdict() else 0)
+    found = _LEAD.regex.search(ctx.folded, max(0, start - LONGEST_LEAD), start)
+    return " ".join((found["lead"] or "at").split()) if found else None
+
+
 def _number(word: str) -> int:
     number = _HOURS[word] if word in _HOURS else int(word)
     if number > 24:
@@ -44,7 +51,7 @@ def _minutes(hour: int, minute: str | None, half: str) -> int:
 def _meaning(clock: Clock, match: Match, ctx: Context) -> Meaning:
     """Return a time of day that counts as today's, or the coming one, when no day is next to it."""
     direction, day = ctx.direction(*match.span()), ctx.today
-    lead = match["lead"]
+    lead = _lead(match, ctx)
     alone = lead in _ALONE or (lead == "since" and direction <= 0) or (lead is None and ctx.complete(match.end()))
     if not alone or ctx.habitual(*match.span()):
         return Meaning(None, "clock", clock=clock)
@@ -58,7 +65,7 @@ def _meaning(clock: Clock, match: Match, ctx: Context) -> Meaning:
 
 def half_day(match: Match, ctx: Context) -> Meaning | None:
     """Read "4 pm", "4:30 a.m.", "at seven in the evening"; without "at" too."""
-    if match["lead"] is None and match["hour"] in _HOURS and " " in match["half"]:
+    if match["hour"] in _HOURS and _lead(match, ctx) is None and " " in match["half"]:
         return None  # "take one in the morning"
     return _meaning(Clock(_minutes(_number(match["hour"]), match["minute"], match["half"]), given=True), match, ctx)
 
@@ -70,7 +77,7 @@ def full_day(match: Match, ctx: Context) -> Meaning:
     if not sure:
         hour = _awake(hour, match, ctx) or (hour + 12 if hour < 7 else hour)
     clock = Clock(hour * 60 + minute)
-    if not match["lead"]:
+    if not _lead(match, ctx):
         return Meaning(None, "clock", clock=clock)
     alone = clock if sure or ctx.direction(*match.span()) != BACK else _most_recent(clock, ctx)
     return replace(_meaning(alone, match, ctx), clock=clock)
@@ -95,7 +102,7 @@ def spoken(match: Match, ctx: Context) -> Meaning:
         hour = _number(match["hour"]) % 12
         hour = _awake(hour, match, ctx) or (hour + 12 if hour < 7 else hour)
         clock = Clock((hour * 60 + minutes) % (2 * HALF_DAY))
-    sure = match["lead"] or match["half"] or match["offset"] in ("half", "quarter")
+    sure = _lead(match, ctx) or match["half"] or match["offset"] in ("half", "quarter")
     return _meaning(clock, match, ctx) if sure else Meaning(None, "clock", clock=clock)
 
 
@@ -107,7 +114,7 @@ def o_clock(match: Match, ctx: Context) -> Meaning:
 def named(match: Match, ctx: Context) -> Meaning:
     """Read "at noon"."""
     clock = Clock(NAMED_HOURS[match["name"]] * 60)
-    return _meaning(clock, match, ctx) if match["lead"] else Meaning(None, "clock", clock=clock)
+    return _meaning(clock, match, ctx) if _lead(match, ctx) else Meaning(None, "clock", clock=clock)
 
 
 def bare_hour(match: Match, ctx: Context) -> Meaning:
@@ -165,7 +172,8 @@ def _awake(hour: int, match: Match, ctx: Context) -> int | None:
 _HALF_NAMES = r"[ap]m\b|[ap]\.m\.?|in the morning|in the afternoon|in the evening|at night"
 _HALF = rf"(?P<half>{_HALF_NAMES})"
 _NOT_INSIDE = r"(?<![\w.,:/$-])"
-_LEAD = rf"(?:(?:\b(?P<lead>{one_of(BEFORE['clock'])}) |(?<!\w)@ ?))?"
+_LEAD = Pattern(rf"(?:\b(?P<lead>{one_of(BEFORE['clock'])}) |(?<!\w)@ ?)\Z")
+LONGEST_LEAD = 16  # characters
 _HOUR = rf"(?P<hour>\d\d?|{one_of(_HOURS)})"
 _MINUTE = r"(?P<minute>[0-5]\d)"
 _NO_COUNT = rf"(?![:.,]\d|(?: |-)?(?:%|a\.?m|p\.?m|{one_of(NOT_BEFORE['hour'])})\b)"
@@ -179,41 +187,40 @@ _HOUR_WORDS = [*_HOURS, DIGIT]
 _MINUTE_WORDS = [*(word for words in _MINUTES for word in words.split("-")), DIGIT]
 CLOCK_LEADS = [words.split()[0] for words in BEFORE["clock"]]
 
+_LEADS = one_of(BEFORE["clock"])
 RULES = rules(
-    (_CLOCK, rf"{_LEAD}(?P<x>{_NOT_INSIDE}{_HOUR}(?:[:.h]{_MINUTE})? ?{_HALF})(?!\w)", half_day),
+    (_CLOCK, rf"{_NOT_INSIDE}{_HOUR}(?:[:.h]{_MINUTE})? ?{_HALF}(?!\w)", half_day),
     (
         needs("clock", [DIGIT]),
-        rf"{_LEAD}(?P<x>{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3])[:h]{_MINUTE})(?![\w:%]|\.\d)(?! ?[ap]\.?m)",
+        rf"{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3])[:h]{_MINUTE}(?![\w:%]|\.\d)(?! ?[ap]\.?m)",
         full_day,
     ),
     (
         needs("figures", CLOCK_LEADS),
-        rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<x>(?P<hour>[01]?\d|2[0-3])(?:\.{_MINUTE}|h))"
-        r"(?![\w:%/.-]|\.\d)(?! ?[ap]\.?m)",
+        rf"\b{_LEADS} (?P<x>(?P<hour>[01]?\d|2[0-3])(?:\.{_MINUTE}|h))(?![\w:%/.-]|\.\d)(?! ?[ap]\.?m)",
         full_day,
     ),
     (
         needs("any", ["past", "to", "after", "before"], _MINUTE_WORDS, _HOUR_WORDS),
-        rf"{_LEAD}(?P<x>(?:\ba )?\b(?P<offset>{one_of(_MINUTES)})(?: minutes?| mins?)? (?P<way>past|to|after|before) "
-        rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
+        rf"\b(?:a )?(?P<offset>{one_of(_MINUTES)})(?: minutes?| mins?)? (?P<way>past|to|after|before) "
+        rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?(?!\w)",
         spoken,
     ),
     (
-        needs("any", ["half"], _HOUR_WORDS),
-        rf"\b(?P<lead>{one_of(BEFORE['clock'])}) (?P<x>(?P<offset>half)(?P<way>)? "
-        rf"{_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
+        needs("any", ["half"], CLOCK_LEADS, _HOUR_WORDS),
+        rf"\b{_LEADS} (?P<x>(?P<offset>half)(?P<way>)? {_HOUR}(?! ?[:.]\d)(?: ?{_HALF})?)(?!\w)",
         spoken,
     ),
-    (needs("clock", ["clock"]), rf"{_LEAD}(?P<x>\b{_HOUR} ?o'clock)\b", o_clock),
-    (needs("clock", NAMED_HOURS), rf"{_LEAD}(?P<x>\b(?P<name>{_NAMED}))\b", named),
+    (needs("clock", ["clock"]), rf"\b{_HOUR} ?o'clock\b", o_clock),
+    (needs("clock", NAMED_HOURS), rf"\b(?P<name>{_NAMED})\b", named),
     (
         needs("any", CLOCK_LEADS, _HOUR_WORDS),
-        rf"(?:\b(?P<lead>{one_of(BEFORE['clock'])}) |(?<!\w)@ ?)(?P<x>{_HOUR}(?:ish|-ish)?)\b{_NO_COUNT}",
+        rf"\b{_LEADS} (?P<x>{_HOUR}(?:ish|-ish)?)\b{_NO_COUNT}",
         bare_hour,
     ),
     (needs("any", ["ish"]), rf"{_NOT_INSIDE}{_HOUR}(?:ish|-ish)\b", bare_hour),
     (_CLOCK, rf"{_FIRST}{_TO}{_LAST}(?!\w)", range_of_hours),
-    (_CLOCK, rf"{_FIRST}{_TO}(?P<last>{_NAMED}){_NO_LAST}(?!\w)", range_of_hours),
+    (needs("clock", NAMED_HOURS), rf"{_FIRST}{_TO}(?P<last>{_NAMED}){_NO_LAST}(?!\w)", range_of_hours),
     (
         needs("any", ["between", "from"], _HOUR_WORDS),
         rf"\b(?:from|between) {_HOUR}(?P<minute>)?(?P<half>)? ?(?:-|to|until|till|and) ?"
@@ -222,8 +229,8 @@ RULES = rules(
     ),
     (
         needs("clock", [DIGIT]),
-        rf"{_NOT_INSIDE}(?P<hour>\d\d?):{_MINUTE}(?P<half>)?{_TO}(?P<last>\d\d?):(?P<last_minute>[0-5]\d)(?P<last_half>)?"
-        r"(?![\w:%])",
+        rf"{_NOT_INSIDE}(?P<hour>\d\d?):{_MINUTE}(?P<half>)?{_TO}"
+        r"(?P<last>\d\d?):(?P<last_minute>[0-5]\d)(?P<last_half>)?(?![\w:%])",
         range_of_hours,
     ),
 )

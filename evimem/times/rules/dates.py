@@ -13,7 +13,7 @@ from .. import calendar
 from ..calendar import DAY, TimeInterval
 from ..context import Context
 from ..fragments import DAY_NUMBER, MONTH, YEAR, day_number, one_of, year_number
-from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, NTH, ORDINAL_WORDS, ORDINALS
+from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, NTH, ORDINAL_WORDS, ORDINALS, PREVIOUS_WORDS, UPCOMING_WORDS
 from ..rule_types import Meaning, needs, rules
 from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relative
 from .months import VERBS
@@ -92,7 +92,7 @@ def named(match: Match, ctx: Context) -> Meaning | None:
     yearly = _day_of_year(MONTHS[match["month"]], day_number(match["day"]))
     if match["year"]:
         return Meaning(yearly(year_number(match["year"])))
-    if match["relative"]:
+    if match.groupdict().get("relative"):
         return Meaning(relative(match["relative"], yearly, ctx.today, ctx.direction(*match.span())), yearly=yearly)
     return _yearless(yearly, match.span(), ctx)
 
@@ -144,7 +144,7 @@ _LAST = rf"(?P<last>{DAY_NUMBER})(?!\w)"
 _BETWEEN = r"(?:\b(?:from|(?P<between>between)) (?:the )?)?"
 _TO = r"(?: ?- ?| (?:to|through|until|till|(?P<and>and)) )(?:the )?"
 _MONTH = rf"(?P<month>{MONTH})\b"
-_RELATIVE = rf"(?:{RELATIVE} )?"
+_RELATIVE_WORDS = ("this", "next", *PREVIOUS_WORDS, *UPCOMING_WORDS)
 _SURE = frozenset(BEFORE["sure_day"])
 _SHORT_YEAR = r"(?P<year>[12]\d{3}|'?\d\d)"
 _ISO = r"(?P<year>[12]\d{3})(?P<mark>[-/])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
@@ -192,11 +192,16 @@ RULES = rules(
     ),
     (
         _DAY_AND_MONTH,
-        rf"{_RELATIVE}(?:\bthe )?{_NOT_INSIDE}(?<!\d )(?P<day>{DAY_NUMBER})(?: day)?(?: |-)?(?P<of>of )?"
+        rf"(?:\bthe )?{_NOT_INSIDE}(?<!\d )(?P<day>{DAY_NUMBER})(?: day)?(?: |-)?(?P<of>of )?"
         rf"{_MONTH}{_YEAR}(?!\w)",
         named,
     ),
-    (_DAY_AND_MONTH, rf"{_RELATIVE}\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
+    (_DAY_AND_MONTH, rf"\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
+    (
+        needs("month", _RELATIVE_WORDS, [DIGIT, *ORDINAL_WORDS]),
+        rf"\b{RELATIVE} {_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}",
+        named,
+    ),
     (
         _DAY_AND_MONTH,
         rf"{_BETWEEN}{_NOT_INSIDE}{_DAY}{_TO}{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",

@@ -38,7 +38,7 @@ def foreign_date(match: re.Match[str], ctx: Context) -> TimeInterval | None:
 
 RULES = (
     Rule(
-        needs("number"),
+        needs("year"),
         Pattern(
             r"(?<![\w.,:/$#-])(?:[12]?\d|3[01])(?:\.|º|er)? (?:de |di )?(?P<month>[^\W\d_]{3,14})\.?"
             r" (?:de |del |di )?(?:1[5-9]|20)\d\d(?![\w/-])"

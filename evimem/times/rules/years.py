@@ -65,23 +65,23 @@ _TO = r"(?: ?- ?| (?:to|until|till|through) )"
 _DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{one_of(DECADES)})"
 
 RULES = rules(
-    (needs("number", BEFORE["year"]), rf"\b{_LEAD}{_X}", bare),
-    (needs("number", ["of", "in"]), rf"\b{_PART}{_X}", bare),
-    (needs("number"), rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
+    (needs("year", BEFORE["year"]), rf"\b{_LEAD}{_X}", bare),
+    (needs("year", ["of", "in"]), rf"\b{_PART}{_X}", bare),
+    (needs("year"), rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
     (
-        needs("number", ["was", "been", "going", "will"]),
+        needs("year", ["was", "been", "going", "will"]),
         rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b",
         bare,
     ),
-    (needs("number"), rf"\bit (?:was|is|were) (?:back in )?{_X}", bare),
+    (needs("year"), rf"\bit (?:was|is|were) (?:back in )?{_X}", bare),
     (
-        needs("number"),
+        needs("year"),
         rf"(?<![\w.,:/$#-])(?P<x>(?P<first>{_YEAR})(?: ?- ?| (?:to|until|through) )(?P<last>{_YEAR}))"
         r"(?![\w%/-]|[.,]\d)",
         range_of,
     ),
-    (needs("number"), rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
-    (needs("number", ["between"]), rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
+    (needs("year"), rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
+    (needs("year", ["between"]), rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
     (
         needs("decade", ["the"]),
         rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)",
