@@ -30,7 +30,7 @@ _AHEAD = (
     r"(?!going to (?:the|a|my)\b)[a-z]{2,}ing"
 )
 # "The shop's closed till May" tells of now.
-_STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
+_STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|im|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
 _ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
 _BACK = rf"{one_of(ENGLISH.words('times.back'))}|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
 # "-ed" without a subject before it may be a participle, and what was said may lie ahead.

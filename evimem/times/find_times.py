@@ -18,6 +18,7 @@ from .calendar import TimeInterval
 from .context import Context, Weekday
 from .cues import cues
 from .folding import LIMIT, fold
+from .fragments import MONTH, Pattern
 from .joins import Expression, joined
 from .respelling import Respelled, misspellings, respelled
 from .rule_types import VAGUE, AnyRule, Candidate, Meaning, possible
@@ -25,6 +26,7 @@ from .rules import RULES
 from .unread import beside_unread
 from .windows import Windows
 
+NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
 CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
 
@@ -117,18 +119,30 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
     """
     base: TimeInterval | None = None
     day: Expression | None = None
+    month: Expression | None = None
     for each in expressions:
         meaning = each.meaning
         if meaning.later is not None and (base is not None or not meaning.weak):
             meaning = VAGUE if base is None else Meaning(possible(meaning.later, base))
         if meaning.kind == "clock" and meaning.clock and day and day.end > ctx.sentence(each.start, each.end)[0]:
             meaning = Meaning(day.interval and meaning.interval and meaning.clock.on(day.interval.start), "clock")
+        if meaning.choices and meaning.yearly is None and month and month.end > ctx.sentence(each.start, each.end)[0]:
+            meaning = replace(meaning, interval=_in_month(each, month))
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
             continue
         base = meaning.interval or base
+        if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
+            month = each
         if each.is_a("day") or meaning.kind == "part":
             day = each
         yield Expression(each.start, each.end, meaning)
+
+
+def _in_month(day: Expression, month: Expression) -> TimeInterval | None:
+    """Return the day of "early June, around the 5th" in the month that was named before it in its sentence."""
+    named = month.interval
+    found = [each for each in day.meaning.choices if named and each.start.replace(day=1) == named.start.replace(day=1)]
+    return found[0] if found else day.interval
 
 
 def _located(expression: Expression, text: str, said_at: datetime) -> Located:

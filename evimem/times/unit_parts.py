@@ -10,12 +10,14 @@ from .lexicon import UNITS, WEEKDAYS
 
 
 def third_of(whole: TimeInterval, index: int) -> TimeInterval | None:
-    """Return a third: ten days of a month, four months of a year, a month of a season, 3 or 4 years of a decade.
+    """Return a third: ten days of a month, four months of a year, a month of a season or quarter, 3 years of a decade.
 
     `index` is 0, 1 or 2.
     """
     start = whole.start
-    if whole.granularity == "season":
+    if whole.granularity == "span" and whole.end != calendar.first_of_month(start.year, start.month + 3):
+        return None  # no quarter
+    if whole.granularity in ("season", "span"):
         return calendar.month(start.year, start.month + index)
     edges = {
         "year": [datetime(start.year, month, 1) for month in (1, 5, 9)],

@@ -82,10 +82,17 @@ _THIRDS: dict[str, int] = dict(ENGLISH.table("times.thirds"))
 
 def third(expression: Expression, match: Match, _: Context) -> Meaning | None:
     """Read "early June", "the end of 2022"."""
-    if expression.meaning.kind != "date" or not expression.is_a("month", "year", "season", "decade", "week"):
+    if expression.meaning.kind != "date" or not expression.is_a("month", "year", "season", "decade", "week", "span"):
         return None
     index = _THIRDS[match["third"]]
     return _each_year(expression, lambda whole: third_of(whole, index))
+
+
+def few_days_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
+    """Read "the last few days of May" and "the first days of 2024" as its end or beginning."""
+    if not expression.is_a("month", "year"):
+        return None
+    return _each_year(expression, lambda whole: third_of(whole, 2 if POSITIONS[match["nth"]] < 0 else 0))
 
 
 def nth_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
@@ -204,6 +211,7 @@ PREFIXES = (
     _prefix("of", r"\b(?:the )?(?:rest|remainder) of (?:the )?", rest_of),
     _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
     _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
+    _prefix("of in", r"\b(?:the )?(?P<nth>first|last|final) (?:few )?(?:days|weeks) (?:of|in) ", few_days_of),
     _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|(?P<in>in)) ", nth_of),
     _prefix(
         "before after of following", rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) (?:the )?", unit_next_to

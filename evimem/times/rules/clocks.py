@@ -148,7 +148,7 @@ def range_of_hours(match: Match, ctx: Context) -> Meaning | None:
 
 
 def _hour(match: Match, ctx: Context) -> Clock:
-    """Return the clock of a full hour without am or pm: 1 to 6 are pm, 7 to 11 what the sentence is about."""
+    """Return the clock of a full hour without am or pm: 1 to 6 are pm, 7 to 9 what the sentence is about."""
     hour = _number(match["hour"])
     if hour > 12:
         return Clock(hour % 24 * 60)
@@ -156,7 +156,7 @@ def _hour(match: Match, ctx: Context) -> Clock:
     if awake is not None:
         return Clock(awake * 60)
     hour %= 12
-    return Clock((hour + 12 if hour < 7 else hour) * 60, sure=hour < 7)
+    return Clock((hour + 12 if hour < 7 else hour) * 60, sure=hour < 7 or hour > 9)
 
 
 def _awake(hour: int, match: Match, ctx: Context) -> int | None:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from .. import calendar
 from ..calendar import DAY, TimeInterval
-from ..context import Context
+from ..context import PRESENT, Context
 from ..fragments import DAY_NUMBER, MONTH, YEAR, day_number, one_of, year_number
 from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, NTH, ORDINAL_WORDS, ORDINALS, PREVIOUS_WORDS, UPCOMING_WORDS
 from ..rule_types import Meaning, needs, rules
@@ -133,7 +133,7 @@ def bare_day(match: Match, ctx: Context) -> Meaning:
     choices = [calendar.day(first + days) for first in firsts if (first + days).month == first.month]
     led = match["lead"] is not None and (word[0].isdigit() or match["lead"] in _SURE)
     weak = not led or not ctx.complete(match.end())
-    reading = nearest_of(choices, ctx.today, ctx.direction(*match.span("x")))
+    reading = nearest_of(choices, ctx.today, ctx.direction(*match.span("x")) or PRESENT)
     return Meaning(reading, weak=weak, choices=tuple(choices))
 
 
@@ -172,6 +172,11 @@ RULES = rules(
         _FIGURES,
         rf"{_NOT_INSIDE}(?P<first>\d\d?)/(?P<first_day>\d\d?) ?- ?(?P<last>\d\d?)/(?P<last_day>\d\d?)(?![\w/-]|\.\d)",
         numeric_range,
+    ),
+    (
+        needs("figures", BEFORE["numeric_date"]),
+        rf"\b(?P<lead>{one_of(BEFORE['numeric_date'])}) (?P<x>(?P<first>\d\d?)(?P<mark>\.)(?P<second>\d\d?)\.)(?!\w)",
+        numeric_without_year,
     ),
     (
         needs("month", [DIGIT]),

@@ -158,8 +158,9 @@ RULES: tuple[AnyRule, ...] = (
             bare_season,
         ),
         (
-            needs("season", ["in", "since", "until"]),
-            rf"\b(?:in|since|until) (?P<x>(?P<the>the )?{_SEASON})(?! from\b)",
+            needs("season", ["in", "since", "until", "early", "mid", "late", "of"]),
+            r"\b(?:in|since|until|early|mid|late|(?:start|beginning|middle|end) of)(?: |-)"
+            rf"(?P<x>(?P<the>the )?{_SEASON})(?! from\b)",
             bare_season,
         ),
         (

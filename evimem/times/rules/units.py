@@ -132,18 +132,18 @@ RULES: tuple[AnyRule, ...] = (
     *rules(
         (
             needs("unit", PREVIOUS_WORDS),
-            rf"(?<!\bthe )\b(?:this )?{PREVIOUS} {_UNIT}\b(?! before| and a half| of\b)",
+            rf"(?<!\bthe )\b(?:this )?{PREVIOUS} (?:long )?{_UNIT}\b(?! before| and a half| of\b)",
             last,
         ),
         (
             needs("unit", PREVIOUS_WORDS),
-            r"\bthe (?:past|last) (?P<unit>weekend|wknd)\b(?! (?:before|of|in)\b)",
+            r"\bthe (?:past|last) (?:long )?(?P<unit>weekend|wknd)\b(?! (?:before|of|in)\b)",
             last,
         ),
         (needs("unit", ["before"]), rf"\b(?:the )?{_UNIT} before last\b", last_but_one),
         (
             needs("unit", ["next", *UPCOMING_WORDS]),
-            rf"(?<!\bthe )\b(?:next|(?:this )?{UPCOMING}) {_UNIT}\b(?! of\b)",
+            rf"(?<!\bthe )\b(?:next|(?:this )?{UPCOMING}) (?:long )?{_UNIT}\b(?! of\b)",
             next_one,
         ),
         (needs("unit", UPCOMING_WORDS), rf"\b(?:the |this )?{UPCOMING} weekend\b", upcoming_weekend),

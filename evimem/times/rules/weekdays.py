@@ -94,6 +94,8 @@ def _is_named(match: Match, ctx: Context) -> bool | None:
     before = _LETTERS.findall(ctx.folded[max(0, start - LONGEST_WORD) : start])
     if before and (before[-1] in _NO_WEEKDAY_AFTER or (ctx.folded[start - 1] == "-" and before[-1] not in WEEKDAYS)):
         return None
+    if _LISTED.regex.match(ctx.folded, match.end()):
+        return True
     inside = before and ctx.folded[start - 2] not in ".!?:\n"
     return match["lead"] in _SURE_LEADS or bool(inside and ctx.capital(start))
 
@@ -115,6 +117,7 @@ def some_ago(counted: Counted, ctx: Context) -> Meaning:
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
 _PARTS = one_of(PARTS)
+_LISTED = Pattern(rf" ?(?:or|and|n|&|/|,) ?{WEEKDAY}\b")  # "mon or tues"
 _LETTERS = re.compile("[a-z]+")
 LONGEST_WORD = 16  # characters before a weekday that hold the word before it
 _WORDS = frozenset(ENGLISH.words("times.ambiguous_weekdays"))

@@ -9,7 +9,7 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import TimeInterval
 from ..context import Context
-from ..fragments import Pattern, one_of
+from ..fragments import Pattern, one_of, year_number
 from ..lexicon import BEFORE, DECADES, NOT_BEFORE
 from ..rule_types import needs, rules
 
@@ -22,6 +22,11 @@ def bare(match: Match, ctx: Context) -> TimeInterval | None:
     if _COUNTED.regex.match(ctx.folded, match.end("x")):
         return None
     return calendar.year(int(match["x"]))
+
+
+def short(match: Match, _: Context) -> TimeInterval:
+    """Read "in '16"."""
+    return calendar.year(year_number(match["x"]))
 
 
 def range_of(match: Match, ctx: Context) -> TimeInterval | None:
@@ -73,6 +78,7 @@ RULES = rules(
         rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b",
         bare,
     ),
+    (needs("number", BEFORE["year"]), rf"\b{_LEAD}(?P<x>'\d\d)(?![\w%'])", short),
     (needs("year"), rf"\bit (?:was|is|were) (?:back in )?{_X}", bare),
     (
         needs("year"),
