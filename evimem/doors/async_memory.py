@@ -154,6 +154,7 @@ class AsyncMemory:
         *,
         session: str | None = None,
         before: TimeInput | None = None,
+        speaker: str | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
@@ -163,7 +164,8 @@ class AsyncMemory:
             InvalidQuery: None or several of the arguments were given, or one is not as described there.
             UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
-        return await self._in_worker(partial(self._core.forget, turns, session, before, as_in, everything=everything))
+        forget = partial(self._core.forget, turns, session, before, speaker, as_in, everything=everything)
+        return await self._in_worker(forget)
 
     async def enrich(self, *, progress: Progress | None = None) -> int:
         """Process queued jobs: embeddings, edges, facts extracted by a model; see `Memory.enrich`.
@@ -281,7 +283,11 @@ class AsyncMemory:
         return await self._in_worker(lambda: list(self._sync.turns()))
 
     async def keep_trace(self, trace: Trace) -> int:
-        """Store a trace in the memory and return its number; see `Memory.keep_trace`."""
+        """Store a trace in the memory and return its number; see `Memory.keep_trace`.
+
+        Raises:
+            UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since.
+        """
         return await self._in_worker(partial(self._sync.keep_trace, trace))
 
     async def trace(self, number: int | None = None) -> Trace:

@@ -41,8 +41,9 @@ class Memory:
     thread, and several processes may hold the same file open: each search sees every turn that was committed before
     it began.
 
-    Times are datetimes or ISO 8601 strings. Naive times are local times and stay naive; a memory holds either naive
-    or aware times, never both. Intervals are half-open: `after <= time < before`.
+    Times are datetimes or ISO 8601 strings. A memory holds either naive or aware times; which, the first turn decides.
+    With a timezone (see `evimem.open`) both are taken everywhere and brought to one kind. Intervals are half-open:
+    `after <= time < before`.
 
     Besides the exceptions that a method names, each can raise a `StoreError`: StoreClosed after `close`, StoreBusy
     when another process holds the write lock for over 5 seconds, StoreCorrupt for a damaged file, StoreRolledBack when
@@ -84,7 +85,8 @@ class Memory:
             metadata: JSON values by name, kept and returned, not searched.
 
         Raises:
-            InvalidTurn: A field is not as described, or `time` is naive in a memory of aware times or vice versa.
+            InvalidTurn: A field is not as described, or the memory has no timezone and `time` is naive where its times
+                are aware, or aware where they are naive.
             TurnConflict: `id` is stored already with other content.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
@@ -206,19 +208,22 @@ class Memory:
         *,
         session: str | None = None,
         before: TimeInput | None = None,
+        speaker: str | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
         """Erase turns with everything derived from them: facts, edges, vectors, traces that cite them, queued jobs.
 
         Give exactly one argument. Afterwards every derived row equals that of a memory that never held the turns; in a
-        large memory, `similar` edges of neighbouring facts are queued for `enrich`. Erased bytes are overwritten. An
-        erased id may be added again.
+        large memory, `similar` edges of neighbouring facts are queued for `enrich`. Erased bytes are overwritten. Words
+        that this process had cached are dropped, but its freed memory is not overwritten. An erased id may be added
+        again.
 
         Args:
             turns: Ids of turns; all or none are erased.
             session: Every turn of this session.
             before: Every turn said earlier than this time (when it was said, not when its events happened).
+            speaker: Every turn of this speaker, spelled as stored; what others said about them stays.
             as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup.
             everything: Every turn.
 
@@ -227,7 +232,7 @@ class Memory:
                 differs in awareness from the memory's, or `as_in` is no copy of this memory.
             UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
-        return self._core.forget(turns, session, before, as_in, everything=everything)
+        return self._core.forget(turns, session, before, speaker, as_in, everything=everything)
 
     def enrich(self, *, progress: Progress | None = None) -> int:
         """Process queued jobs: embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
@@ -397,7 +402,12 @@ class Memory:
         return self._core.store.turns()
 
     def keep_trace(self, trace: Trace) -> int:
-        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it."""
+        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.
+
+        Raises:
+            UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since the question:
+                its text would come back with the trace.
+        """
         return self._core.store.keep_trace(trace)
 
     def trace(self, number: int | None = None) -> Trace:

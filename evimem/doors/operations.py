@@ -7,6 +7,7 @@ needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -46,6 +47,7 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job, JobKind
 from ..types.trace import Event
 from ..types.values import Hit, Turn
+from .word_caches import clear_word_caches
 
 T = TypeVar("T")
 TimeInput = datetime | str
@@ -84,21 +86,25 @@ class Core:
 
     def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
-        return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs())
+        times = self.store.times
+        return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs(), times=times)
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
-        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs())
+        times = self.store.times
+        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs(), times=times)
 
     def search(self, query: str, k: int, filters: Filters, asked_at: TimeInput | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
-        return search(query, k, filters, parse_time("asked_at", asked_at))
+        before, after = self._time("before", filters.before), self._time("after", filters.after)
+        wanted = replace(filters, before=before, after=after)
+        return search(query, k, wanted, self._time("asked_at", asked_at))
 
     def ask(
         self, question: str, loop: str, asked_at: TimeInput | None, budget: Budget, on_event: OnEvent | None = None
     ) -> Flow[Answer]:
         """Return the flow of a question; `on_event` is called with each trace event as it is recorded."""
-        return self._ask(question, loop, parse_time("asked_at", asked_at), budget, on_event)
+        return self._ask(question, loop, self._time("asked_at", asked_at), budget, on_event)
 
     def _ask(
         self, question: str, loop: str, asked_at: datetime | None, budget: Budget, on_event: OnEvent | None
@@ -120,7 +126,7 @@ class Core:
     ) -> Flow[Calibration]:
         """Return the flow of a calibration."""
         labelled = [
-            LabelledQuestion(one.question, one.answerable, parse_time("asked_at", one.asked_at)) for one in questions
+            LabelledQuestion(one.question, one.answerable, self._time("asked_at", one.asked_at)) for one in questions
         ]
         return calibrate(labelled, self.calibration_target(), wanted, keep=keep, progress=progress)
 
@@ -158,23 +164,43 @@ class Core:
         turns: Sequence[str] | None,
         session: str | None,
         before: TimeInput | None,
+        speaker: str | None,
         as_in: AnyPath | None,
         *,
         everything: bool,
     ) -> EraseReport:
-        """Erase a selection of turns. Raise InvalidQuery unless exactly one kind of selection is given."""
-        kinds = (("turns", turns), ("session", session), ("before", before), ("as_in", as_in))
+        """Erase a selection of turns, and words of them that this process has cached.
+
+        Raise InvalidQuery unless exactly one kind of selection is given.
+        """
+        try:
+            return self._forget(turns, session, before, speaker, as_in, everything=everything)
+        finally:
+            clear_word_caches()
+
+    def _forget(
+        self,
+        turns: Sequence[str] | None,
+        session: str | None,
+        before: TimeInput | None,
+        speaker: str | None,
+        as_in: AnyPath | None,
+        *,
+        everything: bool,
+    ) -> EraseReport:
+        kinds = (("turns", turns), ("session", session), ("before", before), ("speaker", speaker), ("as_in", as_in))
         given = [name for name, value in kinds if value is not None]
         if len(given) + everything != 1 or isinstance(turns, str):
             raise InvalidQuery(
                 f"forget was given {', '.join(given) or 'nothing'}{' and everything' if everything else ''}; "
-                "expected one of turns=[ids], session=, before=, as_in= or everything=True"
+                "expected one of turns=[ids], session=, before=, speaker=, as_in= or everything=True"
             )
         if turns is not None:
             return self.store.forget(turns)
-        bound = parse_time("before", before)
+        bound = self._time("before", before)
         check_clock("before", bound, self.store.roster().last)
-        return self.store.forget_where(session=session, before=bound, as_in=None if as_in is None else Path(as_in))
+        copy = None if as_in is None else Path(as_in)
+        return self.store.forget_where(session=session, before=bound, speaker=speaker, as_in=copy)
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
         """Switch the memory to another embedder: drop every vector and queue its computation."""
@@ -205,6 +231,16 @@ class Core:
     def export(self, path: Path, progress: Callable[[int], None] = lambda turns: None) -> None:
         """Write every turn with its facts as lines of JSON."""
         write_export(path, self.store.pairs(), progress)
+
+    def _time(self, name: str, value: TimeInput | None) -> datetime | None:
+        """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""
+        given = parse_time(name, value)
+        try:
+            return None if given is None else self.store.times.read(given)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InvalidQuery(
+                f"{name} is {value!r}, which cannot be read in the memory's timezone: {error}"
+            ) from error
 
     def _remote(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))

@@ -53,7 +53,7 @@ class MemoryPool:
             search needs in memory.
         wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
         llm: the model of every memory, see `evimem.open`.
-        options: `embedder`, `extractor` and `clock` of every memory, see `evimem.open`.
+        options: `embedder`, `extractor`, `clock` and `timezone` of every memory, see `evimem.open`.
 
     Raises:
         InvalidQuery: `capacity` is below 1, or `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`.

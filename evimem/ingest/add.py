@@ -12,7 +12,7 @@ from ..errors import EmbedderError, InvalidTurn
 from ..flow import Flow, embed, known, write
 from ..index.document import embedding_text
 from ..protocols import Extractor
-from ..raw import TurnValidator
+from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
@@ -25,13 +25,15 @@ BATCH = 256  # turns per transaction: near the best rate, and little to repeat a
 class Ingestion:
     """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
-    `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn.
+    `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn; `times` brings
+    each time to the kind that the memory holds.
     """
 
     extractor: Extractor
     strict: bool = False
     deferred: bool = False
     jobs: tuple[JobKind, ...] = ()
+    times: LocalTimes = AS_GIVEN
     admit: TurnValidator = field(default_factory=TurnValidator)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
@@ -55,7 +57,7 @@ class Ingestion:
 
     def _admitted(self, turn: Turn) -> Turn | TurnStatus:
         try:
-            return self.admit(turn)
+            return self.admit(turn, self.times)
         except InvalidTurn as error:
             if self.strict:
                 raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from ..edges import ranked
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
@@ -153,6 +154,20 @@ class MemoryStore:
         if not self._kept:
             self._settings.clear()
         return EraseReport("erased", len(gone), sum(len(one.facts) for one in gone))
+
+    def forget_where(
+        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+    ) -> EraseReport:
+        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
+        turns = [one.turn for one in self._all()]
+        chosen = [
+            turn.id
+            for turn in turns
+            if session in (None, turn.session)
+            and speaker in (None, turn.speaker)
+            and (before is None or instant(turn.time) < instant(before))
+        ]
+        return self.forget(chosen)
 
     def _all(self) -> list[StoredTurn]:
         return list(self._kept.values())
