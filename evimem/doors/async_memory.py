@@ -11,7 +11,6 @@ from contextlib import aclosing
 from datetime import datetime
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
@@ -29,6 +28,7 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
+from .checked_arguments import checked_progress
 from .memory import Memory, Progress, perform_batch, price_of, turn_count
 from .operations import Core, TimeInput, filters
 from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
@@ -198,7 +198,7 @@ class AsyncMemory:
     async def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
         """Estimate what `enrich` with a model would request and cost; see `Memory.estimate`."""
         return await self._in_worker(
-            partial(self._core.estimate, price or price_of(getattr(self._model, "model", None)))
+            partial(self._core.estimate, price_of(getattr(self._model, "model", None)) if price is None else price)
         )
 
     async def calibrate(
@@ -334,7 +334,7 @@ class AsyncMemory:
             ImportFailed: The file is no export, or a line of it is damaged; batches before that line are stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(await self._run_each(self._core.import_(Path(path)), progress, turn_count))
+        return AddReport.of_all(await self._run_each(self._core.import_(path), progress, turn_count))
 
     async def close(self) -> None:
         """Close the file and end the worker thread. Other methods must not be called afterwards."""
@@ -358,6 +358,7 @@ class AsyncMemory:
 
     async def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
         results = []
+        checked_progress(progress)
         pending = iter(flows)
         while (flow := await self._in_worker(partial(next, pending, None))) is not None:
             results.append(await self._run(flow))

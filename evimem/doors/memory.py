@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
 from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
@@ -26,6 +25,7 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
+from .checked_arguments import checked_count, checked_items, checked_path, checked_progress, checked_trace
 from .operations import WORKERS, Core, TimeInput, filters
 from .streaming import EffectResult, Streamed, is_streamed, stream_answer
 from .streaming import stream as streamed
@@ -281,7 +281,7 @@ class Memory:
         Args:
             price: Dollars per million input and output tokens; by default the price that the model's settings hold.
         """
-        return self._core.estimate(price or price_of(self._model))
+        return self._core.estimate(price_of(self._model) if price is None else price)
 
     def calibrate(
         self,
@@ -372,7 +372,8 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return self._core.store.contexts([id], before, after)[0]
+        around = checked_count("before", before), checked_count("after", after)
+        return self._core.store.contexts([id], *around)[0]
 
     def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
         """Return the turns one edge away from a turn, best first (E4).
@@ -387,7 +388,7 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return list(self._core.store.expand([id], limit))
+        return list(self._core.store.expand([id], checked_count("limit", limit)))
 
     def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these `turns` (ids), grouped by turn in the order given.
@@ -395,7 +396,7 @@ class Memory:
         Raises:
             UnknownTurn: One of the ids is not stored.
         """
-        return self._core.store.facts(turns)
+        return self._core.store.facts(checked_items("turns", turns))
 
     def turns(self) -> Iterator[Turn]:
         """Yield every turn, in order of arrival. Turns added meanwhile are included."""
@@ -408,15 +409,15 @@ class Memory:
             UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since the question:
                 its text would come back with the trace.
         """
-        return self._core.store.keep_trace(trace)
+        return self._core.store.keep_trace(checked_trace(trace))
 
     def trace(self, number: int | None = None) -> Trace:
         """Return the stored trace of this `number`; by default the newest.
 
         Raises:
-            InvalidQuery: There is no such trace, or none at all.
+            InvalidQuery: There is no such trace, or none at all, or `number` is no whole number.
         """
-        return self._core.store.trace(number)
+        return self._core.store.trace(None if number is None else checked_count("number", number))
 
     def health(self) -> Health:
         """Return queued and failed jobs and known problems; "ok" if all stored turns are fully derived. Fast."""
@@ -433,7 +434,7 @@ class Memory:
         Raises:
             StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
-        return self._core.check(repair=repair, progress=progress or _no_progress)
+        return self._core.check(repair=repair, progress=progress)
 
     def stats(self) -> Stats:
         """Return counts, dates and the identity of the embedder."""
@@ -446,7 +447,7 @@ class Memory:
             StoreError: `path` exists already; a backup never overwrites a file.
             DiskFull: There is no room; no partial file is left.
         """
-        self._core.store.backup(Path(path))
+        self._core.store.backup(checked_path("path", path))
 
     def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
         """Write every turn with its facts as lines of JSON, which `import_` reads; only the file's owner can read it.
@@ -459,7 +460,7 @@ class Memory:
             StoreError: The path is that of a database, a folder or a pipe.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
-        self._core.export(Path(path), progress or _no_progress)
+        self._core.export(path, progress)
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export, once every line of it was validated.
@@ -475,7 +476,7 @@ class Memory:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._run_each(self._core.import_(Path(path)), progress, turn_count))
+        return AddReport.of_all(self._run_each(self._core.import_(path), progress, turn_count))
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -494,6 +495,7 @@ class Memory:
 
     def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
         results = []
+        checked_progress(progress)
         for flow in flows:
             results.append(self._run(flow))
             if progress:
@@ -567,7 +569,3 @@ def perform_batch(model: Any, effect: StartBatch | CollectBatch) -> Any:
 def turn_count(report: AddReport) -> int:
     """Return how many turns a report is about."""
     return len(report.statuses)
-
-
-def _no_progress(turns: int) -> None:
-    """Ignore progress."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from time import time
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..llm.llm_judge import LLMJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
 from .async_memory import AsyncMemory
+from .checked_arguments import checked_clock, checked_part, checked_path
 from .memory import Memory
 from .operations import Core
 
@@ -85,6 +85,8 @@ def open_async(
         StoreReadOnly: The folder does not exist, or the file cannot be written.
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
+    if llm is not None:
+        checked_part("llm", llm, ("as_async",))
     core = make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
     return AsyncMemory(core, None if llm is None else llm.as_async())
 
@@ -100,8 +102,16 @@ def make_core(
     owner: str | None = None,
 ) -> Core:
     """Open the store and combine it with its parts. `owner` (a pool's key of a user) is stored and checked."""
-    chosen = embedder or StaticEmbedder()
-    store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone)
+    chosen = StaticEmbedder() if embedder is None else embedder
+    checked_part("embedder", chosen, ("embed",), {"name": str, "dimension": int})
+    if llm is not None:
+        checked_part("llm", llm, ("complete",))
+    if extractor is not None:
+        checked_part("extractor", extractor, ("extract",), {"name": str})
+    clock = checked_clock(clock)
+    store = SqliteStore(
+        checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
+    )
     return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm))
 
 

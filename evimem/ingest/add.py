@@ -38,7 +38,10 @@ class Ingestion:
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""
-        turns = iter(turns)
+        try:
+            turns = iter(turns)
+        except TypeError as error:
+            raise InvalidTurn(f"turns is a {type(turns).__name__}; expected an iterable of evimem.Turn") from error
         while batch := list(islice(turns, BATCH)):
             yield self.store(batch)
 
@@ -61,7 +64,7 @@ class Ingestion:
         except InvalidTurn as error:
             if self.strict:
                 raise
-            return TurnStatus(str(turn.id), "refused", str(error))
+            return TurnStatus(str(getattr(turn, "id", "")), "refused", str(error))
 
     def _entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
         facts = [self.extractor.extract(turn) for turn in turns]

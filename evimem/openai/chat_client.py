@@ -6,7 +6,7 @@ import asyncio
 import queue
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from . import wire_format
 from .batch_client import BatchOutcomes, download_batch, read_batch, submit_batch
 from .endpoint import HEADERS, Server, body_of, lines_of
 from .http_errors import rejected_option
+from .model_settings import check_settings
 
 T = TypeVar("T")
 OnPiece = Callable[[str], None]
@@ -49,6 +50,7 @@ class OpenAI:
         extra: Further fields for the body of each request, such as `{"seed": 7}`.
 
     Raises:
+        InvalidQuery: When an argument is of another type or out of range.
         MissingExtra: When the `openai` package is not installed (`pip install 'evimem[openai]'`).
         ModelUnavailable: When there is no API key.
     """
@@ -72,6 +74,7 @@ class OpenAI:
     _rejected_options: set[tuple[str, str]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
+        check_settings(self, tuple(one.name for one in fields(self) if one.init))
         server = Server(
             "evimem.OpenAI",
             self.base_url,

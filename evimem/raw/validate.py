@@ -33,6 +33,8 @@ class TurnValidator:
 
         Raise InvalidTurn with the invalid field and its limit.
         """
+        if not isinstance(turn, Turn):
+            raise InvalidTurn(f"a turn is of type {type(turn).__name__}; expected an evimem.Turn")
         time = _time(turn, times)
         speaker = _name("speaker", turn.speaker)
         session = _name("session", turn.session or time.date().isoformat())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..errors import UNREADABLE, InvalidQuery, StoreCorrupt
+from ..errors import UNREADABLE, ImportFailed, InvalidQuery, StoreCorrupt
 from ..types.trace import Found, Trace
 from .layers import Layers
 
@@ -32,7 +32,10 @@ def read_trace(layers: Layers, number: int | None) -> Trace:
     body = layers.db.value("SELECT body FROM trace WHERE number = ?", (wanted,))
     if body is None:
         raise InvalidQuery(f"no trace {number if number is not None else ''} in this memory; keep_trace() stores one")
-    return Trace.from_json(body)
+    try:
+        return Trace.from_json(body)
+    except ImportFailed as error:
+        raise StoreCorrupt(f"a kept trace cannot be read ({error}); `evimem doctor --repair` drops it") from error
 
 
 def drop_traces_of(layers: Layers, seqs: Sequence[int]) -> None:
