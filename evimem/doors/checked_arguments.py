@@ -32,7 +32,7 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
     """Return the items of a collection. Raise InvalidQuery for a string or what has no items."""
     items = None if isinstance(values, (str, bytes)) else _items(values)
     if items is None:
-        raise InvalidQuery(f"{name} is {_shown(values)}; expected a list of {what}")
+        raise InvalidQuery(f"{name} is {_shown(values)}; expected a collection of {what}")
     return items
 
 

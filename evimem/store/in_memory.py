@@ -159,15 +159,7 @@ class MemoryStore:
         self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
     ) -> EraseReport:
         """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
-        turns = [one.turn for one in self._all()]
-        chosen = [
-            turn.id
-            for turn in turns
-            if session in (None, turn.session)
-            and speaker in (None, turn.speaker)
-            and (before is None or instant(turn.time) < instant(before))
-        ]
-        return self.forget(chosen)
+        return self.forget([one.turn.id for one in self._all() if _meets(one.turn, session, before, speaker)])
 
     def _all(self) -> list[StoredTurn]:
         return list(self._kept.values())
@@ -188,6 +180,11 @@ class MemoryStore:
         new = self._kept[turn.id] = stored_turn(entry)
         again = turn.id in self._forgotten
         return TurnStatus(turn.id, "readded" if again else "added", None, tuple(sorted(new.jobs)))
+
+
+def _meets(turn: Turn, session: str | None, before: datetime | None, speaker: str | None) -> bool:
+    earlier = before is None or instant(turn.time) < instant(before)
+    return earlier and session in (None, turn.session) and speaker in (None, turn.speaker)
 
 
 def _clock_error(turn: Turn, other: StoredTurn | None) -> InvalidTurn | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..errors import UNREADABLE, ImportFailed, InvalidQuery, StoreCorrupt
+from ..errors import UNREADABLE, InvalidQuery, StoreCorrupt
 from ..types.trace import Found, Trace
 from .layers import Layers
 
@@ -34,7 +34,7 @@ def read_trace(layers: Layers, number: int | None) -> Trace:
         raise InvalidQuery(f"no trace {number if number is not None else ''} in this memory; keep_trace() stores one")
     try:
         return Trace.from_json(body)
-    except ImportFailed as error:
+    except ValueError as error:
         raise StoreCorrupt(f"a kept trace cannot be read ({error}); `evimem doctor --repair` drops it") from error
 
 

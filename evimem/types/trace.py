@@ -9,7 +9,6 @@ from typing import Any, ClassVar, TypeAlias
 
 import orjson
 
-from ..errors import ImportFailed
 from .values import Gap, Tier
 
 
@@ -142,12 +141,12 @@ class Trace:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:
-        """Return the trace of a `text` that `to_json` wrote. Raise ImportFailed for anything else."""
+        """Return the trace of a `text` that `to_json` wrote. Raise ValueError for anything else."""
         try:
             raw = _parsed(text)
             return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise ImportFailed(
+            raise ValueError(
                 f"not a trace ({error!r}); expected question, loop and events as Trace.to_json writes them"
             ) from error
 

@@ -340,7 +340,6 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: P
         (evimem.OpenAIEmbedder, OPENAI | {"dimension": 3, "batch": 2, "max_characters": 100}),
         (CallableEmbedder, {"function": raises, "name": "e", "dimension": 3}),
         (StaticEmbedder, {}),
-        (Trace.from_json, {"text": "{}"}),
         (evimem.Calibration.from_json, {"text": "{}"}),
     ],
     ids=lambda value: getattr(value, "__qualname__", ""),
@@ -355,6 +354,12 @@ def test_a_constructor_raises_nothing_but_typed_errors(
             if make is MemoryPool:
                 with made, made.open("mira") as memory:
                     memory.stats()
+
+
+def test_a_text_that_is_no_trace_is_a_value_error() -> None:
+    for value in VALUES:
+        with pytest.raises((ValueError, OwnError)):
+            Trace.from_json(value())
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

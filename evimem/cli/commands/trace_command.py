@@ -59,7 +59,7 @@ def _is_saved(path: Path) -> bool:
 def _read(path: Path) -> Trace:
     try:
         return Trace.from_json(path.read_bytes())
-    except ImportFailed as error:
+    except ValueError as error:
         raise ImportFailed(f"{str(path)!r} is {error}; expected a file that `evimem ask --save-trace` wrote") from error
 
 
