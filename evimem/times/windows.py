@@ -49,11 +49,9 @@ class Windows:
         """Where the text has each word that some rule needs."""
         found: dict[str, list[int]] = {}
         for match in _WORD_OR_DIGITS.finditer(self.folded):
-            word = match.group()
+            word = DIGIT if match.group().isdigit() else match.group()
             if word in _NEEDED:
                 found.setdefault(word, []).append(match.start())
-            elif word[0].isdigit():
-                found.setdefault(DIGIT, []).append(match.start())
         return found
 
     def _starts(self, words: frozenset[str]) -> list[int]:
