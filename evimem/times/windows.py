@@ -25,11 +25,11 @@ class Windows:
     folded: str
 
     def of(self, cues: Cues) -> list[tuple[int, int]]:
-        """Return the ranges for a rule, in order and disjoint, around the rarest of what it needs."""
+        """Return the ranges for a rule, in order and disjoint, around the rarest of the words it needs."""
         if len(self.folded) <= SHORT:
             return [(0, len(self.folded))]
-        words = GROUP_WORDS[cues.group]
-        for some in cues.words:
+        words = cues.words[0] if cues.words else GROUP_WORDS[cues.group]
+        for some in cues.words[1:]:
             if len(self._starts(some)) < len(self._starts(words)):
                 words = some
         if words not in self._ranges:
