@@ -83,6 +83,10 @@ class Context:
         """The numbers of units in the text, in order."""
         return tuple(unit_counts(self.folded))
 
+    def counts_between(self, start: int, end: int) -> tuple[UnitCount, ...]:
+        """Return the numbers of units that begin in a range, in order."""
+        return self.counts[bisect_left(self.counts, start, key=_start) : bisect_left(self.counts, end, key=_start)]
+
     @cached_property
     def _sentence_ends(self) -> list[int]:
         return [match.end() for match in _SENTENCE_END.finditer(self.folded)]

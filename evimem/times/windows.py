@@ -25,11 +25,11 @@ class Windows:
     folded: str
 
     def of(self, cues: Cues) -> list[tuple[int, int]]:
-        """Return the ranges for a rule, in order and disjoint, around the rarest of what it needs."""
+        """Return the ranges for a rule, in order and disjoint, around the rarest of the words it needs."""
         if len(self.folded) <= SHORT:
             return [(0, len(self.folded))]
-        words = GROUP_WORDS[cues.group]
-        for some in cues.words:
+        words = cues.words[0] if cues.words else GROUP_WORDS[cues.group]
+        for some in cues.words[1:]:
             if len(self._starts(some)) < len(self._starts(words)):
                 words = some
         if words not in self._ranges:
@@ -49,11 +49,9 @@ class Windows:
         """Where the text has each word that some rule needs."""
         found: dict[str, list[int]] = {}
         for match in _WORD_OR_DIGITS.finditer(self.folded):
-            word = match.group()
+            word = DIGIT if match.group().isdigit() else match.group()
             if word in _NEEDED:
                 found.setdefault(word, []).append(match.start())
-            elif word[0].isdigit():
-                found.setdefault(DIGIT, []).append(match.start())
         return found
 
     def _starts(self, words: frozenset[str]) -> list[int]:

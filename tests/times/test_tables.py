@@ -65,6 +65,14 @@ def test_words_of_time_without_a_time_are_not_resolved(table: Callable):
     assert resolved == []
 
 
+@pytest.mark.parametrize("name", TABLES)
+def test_a_sentence_in_a_long_text_is_read_as_alone(table: Callable, name: str):
+    around = "She sang and he hummed along.\n" * 20
+    for row in table(name):
+        alone = find_times(row.text, row.said_at)
+        assert find_times(f"{around}\n{row.text}\n\n{around}", row.said_at) == alone
+
+
 def test_few_sentences_without_a_time_are_resolved(table: Callable):
     rows = table("more_not_times.txt")
     resolved = [row.text for row in rows if any(time.start for time in find_times(row.text, SAID[0]))]

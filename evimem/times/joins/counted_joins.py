@@ -15,6 +15,7 @@ from .expression import Expression
 from .side_joins import adjacent
 
 LONGEST = 40  # characters between a number of units and what it is counted from
+REACH = 96  # characters before an expression in which a number of units begins that ends LONGEST before it
 BEFORE = 16  # characters before a number of units in which "for" or "the first" stands
 _SIDE = Pattern(rf" (?P<side>{one_of(BETWEEN['counted_from'])}) ")
 _STARTING = Pattern(rf"(?: \w{{1,12}}){{0,3}}? (?:{one_of(BETWEEN['starting'])}) (?:on )?(?:the )?")
@@ -26,7 +27,7 @@ _LASTING = Pattern(r" for (?:about |around )?")
 
 def counted_from(expression: Expression, ctx: Context) -> Expression | None:
     """Join "two weekends before" + "17 July", "a week from" + "Friday", "the first three days of" + "November"."""
-    for count in ctx.counts:
+    for count in ctx.counts_between(expression.start - REACH, expression.end + LONGEST + 1):
         if 0 < expression.start - count.end <= LONGEST:
             for join in (_from_side, _run_from, _part_of, _from_today):
                 joined = join(expression, count, ctx)

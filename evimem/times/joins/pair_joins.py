@@ -134,7 +134,7 @@ def _before(last: TimeInterval, yearly: Callable[[int], TimeInterval | None]) ->
     return next((each for each in found if each is not None and each.start < last.start), None)
 
 
-_NOTHING = Pattern(r"$")
+_NOTHING = Pattern(r"\Z")
 _AT = rf"(?:{one_of(BETWEEN['same_day'])} ?)?"
 SAME_DAY = (
     Pair(_NOTHING, Pattern(rf"(?: then)?[,:;]? \(?{_AT}"), day_and_clock),
@@ -144,13 +144,13 @@ SAME_YEAR = Pair(_NOTHING, Pattern(rf",? (?:{one_of(BETWEEN['same_year'])} )?(?:
 CLOSE: tuple[Pair, ...] = (
     Pair(_NOTHING, Pattern(r"[.,]? (?:the |on |on the )?\(?"), weekday_and_date),
     Pair(_NOTHING, Pattern(r",? (?:of |in |on |at )?"), weekday_in_week),
-    Pair(Pattern(r"(?<!from )$"), Pattern(r" (?:to|through|thru|until|till) | ?- ?"), opening_hours),
+    Pair(Pattern(r"(?<!from )\Z"), Pattern(r" (?:to|through|thru|until|till) | ?- ?"), opening_hours),
     SAME_YEAR,
     Pair(_NOTHING, Pattern(r",? (?:on )?"), day_in_month),
 )
 RANGES: tuple[Pair, ...] = (
     Pair(
-        Pattern(r"\b(?:from|between) (?:the )?$"), Pattern(r" (?:to|until|till|through|and) (?:the )?| ?- ?"), through
+        Pattern(r"\b(?:from|between) (?:the )?\Z"), Pattern(r" (?:to|until|till|through|and) (?:the )?| ?- ?"), through
     ),
     Pair(_NOTHING, Pattern(r" (?:to|through|thru|until|till) (?:the )?| ?- ?"), through),
 )

@@ -194,7 +194,7 @@ SUFFIXES = (
 
 
 def _prefix(last: str, pattern: str, extend: Extend) -> Prefix:
-    return Prefix(frozenset(last.split()), Pattern(rf"{pattern}$"), extend)
+    return Prefix(frozenset(last.split()), Pattern(rf"{pattern}\Z"), extend)
 
 
 PREFIXES = (

@@ -184,7 +184,7 @@ _NO_LAST = "(?P<last_minute>)?(?P<last_half>)?"
 _FIRST = rf"{_NOT_INSIDE}(?P<hour>\d\d?)(?:[:.]{_MINUTE})? ?(?:{_HALF})?"
 _CLOCK = needs("clock")
 _HOUR_WORDS = [*_HOURS, DIGIT]
-_MINUTE_WORDS = [*(word for words in _MINUTES for word in words.split("-")), DIGIT]
+_MINUTE_WORDS = [*(word for words in _MINUTES for word in words.split("-") if word.isalpha()), DIGIT]
 CLOCK_LEADS = [words.split()[0] for words in BEFORE["clock"]]
 
 _LEADS = one_of(BEFORE["clock"])

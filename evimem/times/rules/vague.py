@@ -12,9 +12,14 @@ from ..rule_types import VAGUE, Meaning, needs, rules
 
 def vague(match: re.Match[str], ctx: Context) -> Meaning | None:
     """Return a vague meaning, unless a number stands before the words ("4 days ago" beside what was not read)."""
-    return None if any(count.start < match.start() < count.end for count in ctx.counts) else VAGUE
+    return (
+        None
+        if any(match.start() < count.end for count in ctx.counts_between(match.start() - REACH, match.start()))
+        else VAGUE
+    )
 
 
+REACH = 64  # characters before a phrase in which a number of its unit begins
 _LONG = (
     r"(?:(?:quite )?a (?:little |long |short |good )?while|some ?time|(?:a )?(?:long|short) time"
     rf"|(?:not )?(?:(?:so|too|that|very) )?long|a moment|{one_of(UNIT_GROUPS['vague_plural'])})"
