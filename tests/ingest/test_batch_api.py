@@ -133,7 +133,8 @@ def test_a_model_without_a_batch_service_is_refused(opened: Any) -> None:
         opened(None).enrich_batch()
 
     class Plain:
-        complete = None
+        def complete(self, request: Any) -> Any:
+            raise AssertionError("a batch asks nothing at once")
 
     memory = opened(Plain())
     memory.extend(TURNS)
