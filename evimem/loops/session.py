@@ -69,7 +69,6 @@ class Session:
         self.events: list[Event] = Record(task.on_event)
         self.events.append(_analysed(self))
         self.shown: dict[str, Turn] = {}
-        self.citable: dict[str, Turn] = {}
         self.shown_facts: set[str] = set()
         self._memo: dict[Any, Any] = {}
         self._started = task.clock()
@@ -174,9 +173,6 @@ class Session:
     def _show(self, view: View) -> None:
         turns = [item.turn.id for item in view.shown]
         self.shown.update((item.turn.id, item.turn) for item in view.shown)
-        # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-        self.citable.update((turn.id, turn) for around in view.context.values() for turn in around)
-        self.citable.update(self.shown)
         self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
         self.tracker = apply(self.tracker, Show(tuple(turns)))
         left_out = len(view.evidence) - len(view.shown)
