@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 
 import evimem
 from evimem.embedding import count_tokens
-from evimem.llm.evidence_prompt import escape
+from evimem.llm.quoting import escape
 from evimem.loaders.locomo_format import read_locomo
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply

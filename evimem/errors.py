@@ -12,6 +12,7 @@
     x ReplyError         its reply does not have the requested form
     x ModelTimeout       it did not answer before the deadline
     x ModelUnavailable   it refused, or could not be reached
+      x PromptTooLong      the request has more tokens than the model reads
   x EmbedderError        the embedder failed (has .retryable)
   x StoreError           the file cannot be used
     x NotAMemory         it is not a memory
@@ -130,14 +131,18 @@ class ReplyError(ModelError):
         why: What is wrong with the reply.
         reply: Its text.
         received: The whole reply with its cost (`evimem.types.model.Reply`); None if unknown.
+        cut: Whether the reply ended at the limit of its length.
     """
 
-    def __init__(self, role: str, why: str, reply: str, received: Any = None) -> None:
+    cut = False
+
+    def __init__(self, role: str, why: str, reply: str, received: Any = None, *, cut: bool = False) -> None:
         super().__init__(f"the {role} model's reply of {len(reply)} characters could not be read: {why}")
         self.role = role
         self.why = why
         self.reply = reply
         self.received = received
+        self.cut = cut
 
 
 class ModelTimeout(ModelError):
@@ -170,6 +175,13 @@ class ModelUnavailable(ModelError):
         self.retry_after = retry_after
         self.detail = detail
         self.status = status
+
+
+class PromptTooLong(ModelUnavailable):
+    """The request has more tokens than the model reads: it refused it, or read only a part of it.
+
+    A judge or an answer is asked for again with less evidence; this is raised where even little is too much.
+    """
 
 
 class EmbedderError(EvimemError):

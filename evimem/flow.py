@@ -8,7 +8,7 @@ wrapper for each verb that a flow may use.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from .protocols import Store
@@ -195,6 +195,25 @@ async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
         while True:
             try:
                 result = await perform(effect)
+            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(result)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    finally:
+        flow.close()
+
+
+def within(flow: Flow[T], seconds: Callable[[Complete], float]) -> Flow[T]:
+    """Run a flow with a limit on each of its model requests: `seconds(request)`, asked when the request is made."""
+    try:
+        effect = next(flow)
+        while True:
+            bounded = replace(effect, seconds=seconds(effect)) if isinstance(effect, Complete) else effect
+            try:
+                result = yield bounded
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:

@@ -1,7 +1,8 @@
 """The Edges layer: typed, weighted links between facts, and one scored hop over them.
 
-Only `similar` edges are stored, because they cost a comparison with all facts. `same_turn` follows from a fact's turn,
-`next` from the order of the dialogue and `updates` from `fact.replaced_by`: stored twice, they could only disagree.
+Only `similar` edges are stored, because they cost a comparison with all facts. `same_turn` joins each fact to the next
+of its turn, `next` each turn to the next of its session, and `updates` follows from `fact.replaced_by`: stored twice,
+they could only disagree.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class EdgeGraph:
         """Return how many edges there are of each kind."""
         similar = self._db.value("SELECT count(*) FROM edge WHERE kind = 'similar'")
         updates = self._db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL")
-        same = self._db.value("SELECT total(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM fact GROUP BY seq)")
+        same = self._db.value("SELECT count(*) - count(DISTINCT seq) FROM fact")  # each fact to the next of its turn
         following = self._db.value("SELECT count(*) - count(DISTINCT session) FROM turn")  # all but each first one
         return {"same_turn": int(same), "similar": similar, "next": following, "updates": updates}
 

@@ -11,6 +11,7 @@ from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import GERUND
 
+_FILLERS = frozenset(ENGLISH.words("grammar.filler_adverbs"))
 _PUNCTUATION = frozenset(letters("COMMA BREAK END SYMBOL AND"))
 _BEFORE_OBJECT = frozenset(letters("ADVERB INTERJECTION COMMA BREAK END SYMBOL AND SO"))
 _AFTER_OBJECT = frozenset(letters("COMMA BREAK END SYMBOL AND INTERJECTION QUESTION_WORD SUBORDINATOR SO"))
@@ -27,6 +28,7 @@ _TIME_AFTER = re.compile(
 _PREPOSITIONS = letters("PREPOSITION TO")
 _NOT_AN_OBJECT = letters("END COMMA BREAK AND SUBORDINATOR QUESTION_WORD GERUND THAT")
 _MAX_PREPOSITIONS = 2
+_NEGATED_BEFORE = 3  # tokens before an adverb in which a "not" denies it: "is not really happy"
 
 
 class Range(NamedTuple):
@@ -39,7 +41,7 @@ class Range(NamedTuple):
 def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
     """Return tokens [start, end) without the fillers, punctuation and time expressions around them."""
     words = sentence.words
-    while start < end and tags[start] in _BEFORE_OBJECT:
+    while start < end and _is_before_object(sentence, tags, start, end):
         start += 1
     addressed = _ADDRESSED.search(tags, start, end)
     end = end if addressed is None or Tag.COMMA in tags[start : addressed.start()] else addressed.start()
@@ -53,6 +55,18 @@ def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
     while start < end and tags[start] == Tag.TIME:
         start += 1
     return Range(start, end)
+
+
+def _is_before_object(sentence: Tagged, tags: str, at: int, end: int) -> bool:
+    """Return whether a token stands before the object and is no part of it: "really" in "I am really tired".
+
+    Adverbs of manner and degree are part of it: "well at the launch", "nearly 400 euros", "not very happy".
+    """
+    if tags[at] != Tag.ADVERB:
+        return tags[at] in _BEFORE_OBJECT
+    if sentence.words[at] not in _FILLERS or Tag.NOT in tags[max(0, at - _NEGATED_BEFORE) : at]:
+        return at + 1 < end and tags[at + 1] == Tag.TIME
+    return True
 
 
 def whole_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..lang import ENGLISH
-from .clause_facts import Statement
+from .fact_draft import Statement
 from .fact_text import Voice, clean
 
 MAX_CAPTION = 400  # characters

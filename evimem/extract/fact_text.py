@@ -11,6 +11,8 @@ from .tagging import Tagged
 from .verbs import lemma, third_person
 
 _KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
+_PLURAL = ("we", "us")
+_AFTER_NOT_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
 _SPELLED_OUT = ENGLISH.table("grammar.spelled_out")
 _THIRD_PERSON = ENGLISH.table("grammar.third_person")
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
@@ -48,15 +50,19 @@ def voice_of(speaker: str) -> Voice:
 class Voice:
     """A speaker: writes ranges of their tokens in the third person."""
 
-    __slots__ = ("_replaced", "name")
+    __slots__ = ("_owner", "_replaced", "name")
 
     def __init__(self, name: str) -> None:
         self.name = clean(name) or "speaker"
-        owner = self.name + ("'" if self.name.endswith("s") else "'s")
+        owner = self._owner = self.name + ("'" if self.name.endswith("s") else "'s")
         self._replaced = {
             **dict.fromkeys(_FIRST_PERSON, self.name),
             **dict.fromkeys(_FIRST_PERSON_POSSESSIVE, owner),
         }
+
+    def owned(self, thing: str) -> str:
+        """Return what is the speaker's: "Mira's sister"."""
+        return f"{self._owner} {thing}"
 
     def phrase(self, sentence: Tagged, start: int, end: int) -> str:
         """Return tokens [start, end) with the first person replaced, except in quotations."""
@@ -72,6 +78,8 @@ class Voice:
         for index in range(start, end):
             word = words[index]
             new = replaced.get(word) if tags[index] not in _UNREPLACED else None
+            if (word == "us" and index and words[index - 1] == "of") or (word in _PLURAL and _is_all(words, index)):
+                new = None  # "some of us" and "we all" are more than the speaker
             if new is None and first and tags[index] in TagSet.AUXILIARIES:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
             elif new is None and first and tags[index] in TagSet.BASES:
@@ -99,17 +107,23 @@ class Voice:
         """Return the verb group in tokens [start, end); `first` when its subject is the speaker."""
         words, tags = sentence.words, sentence.tags
         kept: list[str] = []
-        finite = True
+        finite, denied = True, False
         for index in range(start, end):
             word, tag = words[index], tags[index]
             if tag in _DROPPED_ADVERBS:
-                if word in _KEPT_ADVERBS:
+                after_not = index > start and words[index - 1] in ("not", "n't")
+                if after_not and word in _AFTER_NOT_ONLY:
+                    continue
+                if word in _KEPT_ADVERBS or (tag == Tag.ADVERB and denied):
                     kept.append(word)
                 continue
             if tag == Tag.NOT:
+                denied = True
                 kept.append("not" if word == "n't" else word)
                 continue
-            if finite and word in ("'s", "'d"):
+            if finite and word in ("'s", "'d") and tag == Tag.HAVE:
+                word = "has" if word == "'s" else "had"
+            elif finite and word in ("'s", "'d"):
                 word = _ambiguous(word, words[index + 1 : end], tags[index + 1 : end])
             elif finite and first and tag in _BASES_OR_NOUN:
                 word = third_person(lemma(word))
@@ -120,6 +134,10 @@ class Voice:
             kept.append(word)
             finite = False
         return clean(" ".join(kept))
+
+
+def _is_all(words: Sequence[str], index: int) -> bool:
+    return words[index + 1 : index + 2] in (["all"], ["both"])
 
 
 def _spelled(word: str, *, first: bool) -> str:
@@ -135,5 +153,6 @@ def _ambiguous(word: str, words: Sequence[str], tags: str) -> str:
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
     perfect = verb != "" and verb in _AFTER_HAVE
     if word == "'d":
-        return "had" if perfect else "would"
+        is_base = lemma(next(iter(words), "")) in words[:1] and "been" not in words  # "I'd quit"
+        return "had" if perfect and not is_base else "would"
     return "has" if perfect and _STATIVE.isdisjoint(words) else "is"

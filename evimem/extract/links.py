@@ -13,8 +13,9 @@ from .tagging import Tagged
 from .verb_senses import COMPLEMENT, SAY, head
 
 # main states something itself; content is the object of the clause before it ("I think she moved"); part belongs to a
-# noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("you know")
-Link = Literal["main", "content", "part", "condition", "aside"]
+# noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("you know");
+# unsure ends the clause before it and states nothing
+Link = Literal["main", "content", "part", "condition", "aside", "unsure"]
 EMBEDDED = frozenset(("content", "part"))
 
 _CONDITIONS = frozenset(ENGLISH.words("grammar.conditions"))
@@ -27,9 +28,10 @@ _PRESENT_AUXILIARIES = frozenset(
 _CONNECTOR = re.compile(
     tag_pattern(
         """
-        [COMMA BREAK AND SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUESTION_WORD THAT SO QUOTE SYMBOL]
-        [ADVERB TIME COMMA BREAK AND SUBORDINATOR PREPOSITION_OR_CONJUNCTION QUESTION_WORD THAT SO INTERJECTION QUOTE
-         SYMBOL]* $
+        (?: [COMMA BREAK AND SUBORDINATOR QUESTION_WORD THAT SO QUOTE SYMBOL] | PREPOSITION_OR_CONJUNCTION (?!TIME) )
+        (?: [ADVERB COMMA BREAK AND SUBORDINATOR QUESTION_WORD THAT SO INTERJECTION QUOTE SYMBOL]
+            | PREPOSITION_OR_CONJUNCTION | [PREPOSITION DETERMINER]{0,2} TIME )*
+        (?: (?<=[AND COMMA BREAK]) PREPOSITION DETERMINERS{0,2} [NOUNS ADJECTIVE BASE_OR_NOUN]{1,4} COMMA? )? $
         """
     )
 )
@@ -53,6 +55,10 @@ _S_FORMS = frozenset(letters("S_FORM S_FORM_OR_PLURAL"))
 _FINITE = letters("AUXILIARIES PAST")
 _NOT_AFTER_VERB = frozenset(("", *letters("NOUN ADJECTIVE PLURAL END COMMA")))
 _BEFORE_VERB = letters("QUALIFIERS")
+_BEFORE_CONDITION = letters("ADVERB TIME INTERJECTION SYMBOL SO COMMA AND QUOTE")
+_PARTICIPLES = frozenset(TagSet.PARTICIPLES)
+_CHAINED = frozenset(letters("BASE OBJECT TO"))
+_UNMISTAKABLE = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
 
 
 def links(sentence: Tagged, tags: str, clauses: Sequence[ClauseSpan]) -> list[Link]:
@@ -96,21 +102,39 @@ def _gap(sentence: Tagged, tags: str, start: int, end: int) -> _Gap:
 def _link(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | None, last: Link | None) -> Link:
     gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
     if clause.role != "main":
-        shares = before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags))
-        return "main" if shares else "part"
+        return _without_subject(sentence, tags, clause, before, last)
+    start = before.end if before is not None else 0
     if gap.connector == Tag.SUBORDINATOR:
         return _subordinate(sentence, tags, clause, gap, leads=before is None)
-    if _is_aside(sentence, tags, clause):
-        return "aside"
+    has_condition = not _CONDITIONS.isdisjoint(sentence.words[start : clause.subject])  # "If not, I accept it"
+    if has_condition or _is_aside(sentence, tags, clause):
+        return "unsure" if has_condition else "aside"
     if gap.connector == Tag.QUESTION_WORD or (last == "part" and not gap.connector):
         return "part"
     if before is None or last == "aside":
-        return "main"
+        opens_condition = gap.word in _OPEN_ENDED and _is_present(sentence, tags, clause)  # "Once I'm a doctor"
+        return "condition" if opens_condition else "main"
     reduced = tags[clause.verb] == Tag.PAST_OR_PARTICIPLE and clause.verb - clause.subject > 1
-    return _after(head(sentence, before), gap, reduced=reduced)
+    return _after(head(sentence, before), gap, reduced=reduced, present=_is_present(sentence, tags, clause))
 
 
-def _after(verb: str, gap: _Gap, *, reduced: bool) -> Link:
+def _without_subject(
+    sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | None, last: Link | None
+) -> Link:
+    gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
+    if before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags)):
+        is_base = before is not None and tags[clause.end - 1] in _BASES
+        return "unsure" if is_base and _is_apart(gap) else "main"
+    is_verb = tags[clause.end - 1] in _UNMISTAKABLE and last in ("main", "content", "unsure")
+    return "unsure" if is_verb and gap.continues else "part"
+
+
+def _is_apart(gap: _Gap) -> bool:
+    """Return whether a bare verb may be a request ("We'll see - hang in there") or another's ("helps me sit, read")."""
+    return Tag.AND not in gap.tags or not _CHAINED.isdisjoint(gap.tags)
+
+
+def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     """Return how a clause is connected to the one before it, which has this verb.
 
     It may be `reduced` to a participle: "I read a novel called Dune", not "I know a girl called me".
@@ -118,11 +142,12 @@ def _after(verb: str, gap: _Gap, *, reduced: bool) -> Link:
     if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
         return "part"
     if Tag.COMMA not in gap.tags or verb in SAY:
-        is_object = verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
+        is_direct = Tag.COMMA not in gap.tags or gap.tags.strip(_FILLERS) == Tag.COMMA
+        is_object = is_direct and verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
         if is_object or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
             return "content"
     if gap.connector == Tag.PREPOSITION_OR_CONJUNCTION:
-        return "part" if gap.word in _OPEN_ENDED else "main"
+        return "part" if gap.word in _OPEN_ENDED or present else "main"  # "before you hear it": not yet
     return "main" if gap.continues else "part"
 
 
@@ -136,10 +161,16 @@ def _is_aside(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
 
 
 def _subordinate(sentence: Tagged, tags: str, clause: ClauseSpan, gap: _Gap, *, leads: bool) -> Link:
-    present = tags[clause.end - 1] in _PRESENT_FORMS or sentence.words[clause.verb] in _PRESENT_AUXILIARIES
+    present = _is_present(sentence, tags, clause)
+    if leads and gap.tags.strip(_BEFORE_CONDITION)[1:]:
+        return "aside"  # "Not sure if I mentioned it, but"
     if gap.word in _CONDITIONS or (gap.word in _CONDITIONS_IN_PRESENT and present):
         return "condition" if leads or Tag.COMMA in gap.tags or Tag.AND in gap.tags else "part"
     return "part" if gap.word == "whether" else "main"
+
+
+def _is_present(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    return tags[clause.end - 1] in _PRESENT_FORMS or sentence.words[clause.verb] in _PRESENT_AUXILIARIES
 
 
 def _shares(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan, gap: str) -> bool:
@@ -152,7 +183,7 @@ def _shares(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan,
         return tags[clause.verb] in _FINITE
     first, form = group[:1], tags[clause.verb : clause.end].lstrip(_BEFORE_VERB)[:1]
     if form in _PASTS:
-        participles = first in (Tag.HAVE, Tag.BE) and Tag.PAST_OR_PARTICIPLE in group
+        participles = first in (Tag.HAVE, Tag.BE) and not _PARTICIPLES.isdisjoint(group)
         return first in _PASTS or word in ("was", "were", "had", "did") or participles
     if form in _BASES or sentence.words[clause.verb] == "be":
         shared = Tag.TO in group or first in (Tag.MODAL, Tag.DO)

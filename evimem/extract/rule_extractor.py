@@ -11,20 +11,23 @@ from ..types.values import Fact, Turn
 from .captions import read_caption
 from .clause_facts import read
 from .fact_text import voice_of
-from .small_talk import is_question
+from .own_words import MAX_SENTENCES
+from .quotation import content, is_request
+from .small_talk import is_empty, is_question, statement_end
 from .tagging import lowered, tagged
-from .turn_facts import MAX_SENTENCES, bounded, facts_of, statements_of, times_of
+from .turn_facts import facts_of
 from .turn_facts import is_foreign as is_foreign
 
 Stance = Literal["asserts", "asks", "neither"]
 
 
 class RuleExtractor:
-    """Extracts the facts of a turn by rule, from English text only; needs no model and no network.
+    """Extracts the facts of a turn by rule, from English text; needs no model and no network.
 
     Kinds of facts: event (something happened), state (something holds), opinion, plan (wanted, intended or possible),
     report (what a person said), image (what a shared picture shows), statement (a sentence without a finite verb,
-    whole). At most 16 facts come from a turn, and only its first 2,000 characters are read.
+    whole). What was not understood for sure is left out. At most 16 facts come from a turn, and one more for every
+    2,000 characters of a long one; code, quotations, tables and letters that are passed on are not read.
 
     `weekday` decides what "last Friday" means, as in `evimem.find_times`: "recent" is the last one before the turn,
     "previous_week" that of the ISO week before. With another value `extract` raises InvalidQuery where a turn names a
@@ -41,24 +44,35 @@ class RuleExtractor:
 
         A span is a half-open range of characters of the turn's text, or of its caption for a fact of kind image.
         """
-        return facts_of(turn, times_of(turn, self.weekday), read, self.name)
+        return facts_of(turn, self.weekday, read, self.name)
 
 
 def stance(turn: Turn) -> Stance:
-    """Return whether a turn asserts something (then it has facts), only asks, or does neither (greets, reacts).
+    """Return whether a turn asserts something, only asks, or does neither (greets, reacts).
 
-    In other languages than English, where the rules find no facts, every sentence that is not marked as a question
-    counts as asserting.
+    A turn may assert what the rules are not sure enough of to make it a fact. In other languages than English, where
+    they find no facts, every sentence that is not marked as a question counts as asserting.
     """
     if not is_english(turn.text):
         return _stance_by_marks(turn.text)
-    if statements_of(turn, times_of(turn, "recent"), read):
-        return "asserts"
-    text = bounded(turn.text)
-    low = lowered(text)
-    if any(is_question(tagged(text, low, start, end), start, end) for start, end in sentences(text)[:MAX_SENTENCES]):
+    voice, low = voice_of(turn.speaker), lowered(turn.text)
+    asks = False
+    for start, end in sentences(turn.text)[:MAX_SENTENCES]:
+        sentence = tagged(turn.text, low, start, end)
+        if is_question(sentence, start, end):
+            question = statement_end(sentence)
+            if question and read(sentence, voice, question):
+                return "asserts"
+            asks = True
+        elif (
+            not is_empty(sentence)
+            and content(sentence.tags)
+            and (read(sentence, voice, None) or not is_request(sentence.tags))
+        ):
+            return "asserts"
+    if asks:
         return "asks"
-    return "asserts" if turn.caption and read_caption(turn.caption, voice_of(turn.speaker)) is not None else "neither"
+    return "asserts" if turn.caption and read_caption(turn.caption, voice) is not None else "neither"
 
 
 def _stance_by_marks(text: str) -> Stance:

@@ -10,13 +10,14 @@ from ..errors import MissingExtra
 from ..lang import ENGLISH
 from ..times.context import Weekday
 from ..types.values import Fact, Turn
-from .clause_facts import Statement, read, statements_from
+from .clause_facts import read, statements_from
+from .fact_draft import Statement
 from .fact_text import Voice
 from .grammar import ClauseSpan
 from .links import Link
 from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
-from .turn_facts import facts_of, times_of
+from .turn_facts import facts_of
 
 try:
     from spacy.language import Language
@@ -55,7 +56,7 @@ class SpacyExtractor:
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-        return facts_of(turn, times_of(turn, self.weekday), self._read, self.name)
+        return facts_of(turn, self.weekday, self._read, self.name)
 
     def _read(self, sentence: Tagged, voice: Voice, limit: int | None) -> list[Statement]:
         if not sentence.words:

@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from ..lang import ENGLISH
-from .tag_letters import Tag, letters, tag_pattern
+from .tag_context import in_context
+from .tag_letters import Tag, letters
 from .word_tags import SPLITS, TAGS, guess
 
 MAX_TOKENS = 80  # of a sentence; what follows stays searchable as raw text
 
-_ABBREVIATIONS = frozenset(ENGLISH.words("terms.abbreviations"))
-_TITLES = "|".join(title for title in ENGLISH.words("people.honorifics") if title in _ABBREVIATIONS)
+_ABBREVIATIONS = sorted(
+    (*ENGLISH.words("terms.abbreviations"), *ENGLISH.words("terms.abbreviations_that_may_end")), key=len, reverse=True
+)
+# a number with its sign, currency and unit: -120, $48,500, 3.5, 640€, 15%, 2nd, 3-year-old
+_NUMBER = (
+    r"(?<![\w.])[-+\u2212]?[$\u20ac\u00a3\u00a5\u20b9]?\d+(?:[.,:]\d+)*(?:[^\W\d_][^\W_]*)?(?:[.&/-][^\W_]+)*"
+    r"(?:[%\u20ac\u00a3]|\u00b0[cfk]?)?"
+)
 _WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
-_TITLE = rf"\b(?:{_TITLES})\.(?=\s)"
-_OTHER = r"--+|\.\.+|[^\s\w]|_"
-_PLAIN = re.compile(rf"{_TITLE}|{_WORD}|{_OTHER}")
-# for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
+_SHORT = rf"\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})\.(?=\s+\S)"  # "Dr." before a word
+_UNPRINTABLE = r"\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff"  # no tokens: "I\u200b left"
+_OTHER = rf"--+|\.\.+|[^\s\w{_UNPRINTABLE}]|_"
 _CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
-_WITH_CLITICS = re.compile(rf"{_TITLE}|[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?|{_OTHER}")
+# for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
+_DIVIDED_WORD = rf"[^\W_]+?(?=n't\b)|n't\b|{_CLITIC}|{_WORD}(?:(?!{_CLITIC})'[^\W_]+)?"
+_DIGIT = re.compile("[0-9]")
 
-_APOSTROPHE = re.compile(Tag.APOSTROPHE)
-_QUOTED = re.compile(tag_pattern("QUOTE [^QUOTE]* QUOTE"))
-_OWNED = re.compile(tag_pattern("(?<=[DETERMINERS APOSTROPHE]) S_FORM"))  # "their lives": a plural noun
-_NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
-_NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
+
+@cache
+def _tokens(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[str]:
+    """Return the pattern of tokens for a sentence with or without digits, full stops inside and apostrophes."""
+    parts = [_NUMBER] * numbers + [_SHORT] * abbreviations + [_DIVIDED_WORD if clitics else _WORD, _OTHER]
+    return re.compile("|".join(parts))
+
 
 # tags that a capital does not change to a name
 _NEVER_NAMES = frozenset(
@@ -40,13 +50,8 @@ _NEVER_NAMES = frozenset(
     )
 )
 _NEVER_TIMES = letters("APOSTROPHE END COMMA BREAK")
-# "'s" is a verb after these, and before these
-_BEFORE_IS = letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
-_PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
-_AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
-_ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
-_AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
-_AFTER_SUBJECT_GERUND = frozenset(letters("S_FORM BE PASTS"))
+# after these, or at the start, a capital may only open a clause
+_BEFORE_OPENING = frozenset(letters("END COMMA BREAK QUOTE"))
 
 
 class Tagged(NamedTuple):
@@ -73,7 +78,11 @@ def _tag(word: str) -> str:
 
 def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
     """Tag the sentence text[start:end]; `low` is `lowered(text)`, `times` are the ranges of its time expressions."""
-    pattern = _WITH_CLITICS if low.find("'", start, end) >= 0 else _PLAIN
+    pattern = _tokens(
+        numbers=_DIGIT.search(low, start, end) is not None,
+        abbreviations=low.find(". ", start, end) >= 0,
+        clitics=low.find("'", start, end) >= 0,
+    )
     found = islice(pattern.finditer(low, start, end), MAX_TOKENS)
     ranges = [token.span() for token in found]
     words = [low[first:last] for first, last in ranges]
@@ -86,7 +95,7 @@ def tagged(text: str, low: str, start: int, end: int, times: Sequence[tuple[int,
         for index, (first, _) in enumerate(ranges):
             if since <= first < until and tags[index] not in _NEVER_TIMES:
                 tags[index] = Tag.TIME
-    return Tagged(text, words, ranges, _resolved("".join(tags), words))
+    return Tagged(text, words, ranges, in_context("".join(tags), words))
 
 
 def _tag_names(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) -> None:
@@ -95,7 +104,8 @@ def _tag_names(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) ->
     if len(capitals) > 3 and text[ranges[0][0] : ranges[-1][1]].isupper():
         return
     for index in capitals:
-        if index and tags[index] not in _NEVER_NAMES:
+        is_modal_name = tags[index] == Tag.MODAL and tags[index - 1] not in _BEFORE_OPENING  # "our son Will"
+        if index and (tags[index] not in _NEVER_NAMES or is_modal_name):
             tags[index] = Tag.NAME
 
 
@@ -112,32 +122,3 @@ def _divided(words: list[str], ranges: list[tuple[int, int]]) -> tuple[list[str]
             new_words += split.words
             new_ranges += ((start, start + split.at), (start + split.at, end))
     return new_words, new_ranges
-
-
-def _resolved(tags: str, words: Sequence[str]) -> str:
-    """Resolve tags that depend on other words: 's, quotations, "no longer"."""
-    if Tag.APOSTROPHE in tags:
-        tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
-    if Tag.NOUN + Tag.NOT in tags and "ai" in words:
-        tags = _NOUN_NOT.sub(lambda found: Tag.BE + Tag.NOT if words[found.start()] == "ai" else found.group(), tags)
-    if Tag.S_FORM in tags:
-        tags = _OWNED.sub(Tag.PLURAL, tags)
-    if Tag.QUOTE in tags:
-        tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
-    if Tag.DETERMINER + Tag.ADVERB in tags and "longer" in words:
-        tags = _NO_LONGER.sub(
-            lambda found: Tag.NOT + Tag.ADVERB if words[found.start() + 1] == "longer" else found.group(), tags
-        )
-    return tags
-
-
-def _clitic(tags: str, words: Sequence[str], index: int) -> str:
-    """Return the tag of "'s": `BE` where it is short for "is" or "has", else `APOSTROPHE`."""
-    before, after, second = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
-    if before and (before in _BEFORE_IS or words[index - 1] in _PRONOUNS_BEFORE_IS):
-        return Tag.BE
-    if after and after in _AFTER_IS:
-        return Tag.BE
-    if after in _ADJECTIVAL and second in _AFTER_ADJECTIVE:
-        return Tag.BE
-    return Tag.BE if after == Tag.GERUND and second not in _AFTER_SUBJECT_GERUND else Tag.APOSTROPHE

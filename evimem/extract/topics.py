@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from ..lang import ENGLISH
 from ..types.values import Fact
 from .predicates import Sense, predicate_class, sense
+from .tag_letters import letters
+from .word_tags import TAGS
 
 THINGS = frozenset(ENGLISH.words("predicates.topics.things"))
 ENDING_VERBS = frozenset(ENGLISH.words("predicates.topics.ending_verbs"))
@@ -34,7 +37,10 @@ _HOME_PREPOSITIONS = frozenset(ENGLISH.words("predicates.topics.home_preposition
 _INDISTINCT = frozenset(ENGLISH.words("predicates.topics.indistinct"))
 _UNNAMED = frozenset(ENGLISH.words("predicates.topics.unnamed_subjects"))
 _WORD = re.compile("[^\\W_]+(?:['\u2019][^\\W_]+)?")
-_ANOTHER = re.compile(r"\b(?:new|another)\b")
+_NEW = re.compile(r"\bnew\b")
+_ENDS_PHRASE = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO THAT QUESTION_WORD AND"))
+_ONE_MORE = frozenset(ENGLISH.words("predicates.topics.one_more"))
+_NUMEROUS = frozenset(ENGLISH.words("predicates.topics.numerous"))
 _WORKPLACE = re.compile(r"\b(at|with|for|as)\s+(.+)")
 _HABITS = frozenset(("state", "opinion", "event"))
 _MAX_HABIT = 3  # words of an object; a longer one describes one occasion, not a habit
@@ -145,12 +151,13 @@ def _partner(fact: Fact, parsed: Sense) -> _NameAndValue:
 
 def _thing(fact: Fact, _parsed: Sense) -> _NameAndValue:
     """Return a thing that people own one of; its value is what distinguishes it, or at least that it is new."""
-    words = words_of(fact.object)
-    things = sorted(words & THINGS)
-    if not things:
-        return None
-    value = " ".join(sorted(words - {things[0]}))
-    return things[0], value or ("another" if _ANOTHER.search(fact.object) else "")
+    words = [word.casefold() for word in _WORD.findall(fact.object)]
+    phrase = list(takewhile(lambda word: TAGS.get(word) not in _ENDS_PHRASE, words))
+    name = phrase[-1] if phrase else ""
+    if name not in THINGS or name in _NUMEROUS or not _ONE_MORE.isdisjoint(phrase):
+        return None  # "a car seat", "a second car", "an email from Ana"
+    value = " ".join(sorted(words_of(fact.object) - {name}))
+    return name, value or ("new" if _NEW.search(fact.object) else "")
 
 
 def _attribute(fact: Fact, _parsed: Sense) -> _NameAndValue:

@@ -4,46 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
-from ..text.sentences import sentences
 from ..times import Located, locate_times, mentions_time
 from ..times.context import Weekday
 from ..types.values import Fact, TimeSpan, Turn
+from .aliases import aliases
 from .captions import read_caption
-from .clause_facts import Statement
-from .fact_text import Voice, clean, voice_of
+from .fact_draft import Statement
+from .fact_text import Voice, voice_of
 from .identity import fact_id
+from .own_words import own_acts, own_sentences
+from .quotation import content, is_own_act, is_request, quotation
 from .small_talk import is_empty, is_question, statement_end
-from .tag_letters import Tag, letters, tag_pattern
+from .tag_letters import Tag
 from .tagging import Tagged, lowered, tagged
 
 Reader: TypeAlias = Callable[[Tagged, Voice, "int | None"], "list[Statement]"]
 """Reads a sentence, or only its first tokens (the number is the third argument), as statements."""
 
 # What lies beyond these bounds stays searchable as raw text.
-MAX_CHARACTERS = 2000  # of a turn
-MAX_SENTENCES = 24
-MAX_FACTS = 16
+MAX_FACTS = 16  # of a short turn
+PER_FACT = 2000  # characters of a long turn for each fact more
+MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
 MIN_CONTENT = 3  # content words of a sentence without a verb, for it to count where others state something
-MAX_STATEMENT = 240  # characters of a sentence that is kept whole
 
-# verbs of unclear form that open a request: "walk the dog"
-_REQUEST = re.compile(
-    tag_pattern(
-        """
-        [BASE_OR_NOUN PAST_OR_PARTICIPLE HAVE]
-        [PARTICLE DETERMINERS OBJECT PREPOSITION IT THAT TO PERSONS GERUND APOSTROPHE]
-        """
-    )
-)
-_OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR)
-_BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE")
-_CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
 _ROLES = frozenset(("assistant", "system", "tool"))
-_PREFERENCES = frozenset(("opinion", "plan"))
+_LISTENER = "you"
+_SILENT = frozenset(("system", "tool"))
 
 
 def _alternatives(phrases: Iterable[str]) -> str:
@@ -58,28 +49,31 @@ _TO_REMEMBER = re.compile(
 )
 
 
-def facts_of(turn: Turn, times: Sequence[Located], read: Reader, extractor: str) -> tuple[Fact, ...]:
+class DatedStatement(NamedTuple):
+    """A statement with the time of its clause."""
+
+    statement: Statement
+    event: TimeSpan | None
+
+
+def facts_of(turn: Turn, weekday: Weekday, read: Reader, extractor: str) -> tuple[Fact, ...]:
     """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-    voice = voice_of(turn.speaker)
-    found = statements_of(turn, times, read)
-    role = role_of(turn)
-    if role != "user":
-        found = [_attributed(statement, voice, assistant=role == "assistant") for statement in found]
-    if turn.caption and is_english(turn.caption):
-        image = read_caption(turn.caption, voice)
-        found = found[: MAX_FACTS - 1] + ([image] if image is not None else [])
-    facts = {}
-    for statement in found[:MAX_FACTS]:
-        event = None if statement.kind == "image" else _event(times, statement.scope)
-        fact = _fact(turn, statement, event, extractor)
-        facts[fact.id] = fact
-    return tuple(facts.values())
+    found = dated_statements(turn, weekday, read)
+    reads_caption = turn.caption is not None and is_english(turn.caption)
+    image = read_caption(turn.caption or "", voice_of(turn.speaker)) if reads_caption else None
+    most = MAX_FACTS + len(turn.text) // PER_FACT - (image is not None)
+    found = found if len(found) <= most else _own_first(found, most, voice_of(turn.speaker))
+    if image is not None:
+        found.append(DatedStatement(image, None))
+    facts = (_fact(turn, each.statement, each.event, extractor) for each in found)
+    return tuple({fact.id: fact for fact in facts}.values())
 
 
-def times_of(turn: Turn, weekday: Weekday) -> Sequence[Located]:
-    """Return the time expressions in the part of a turn that is read."""
-    text = bounded(turn.text)
-    return locate_times(text, turn.time, weekday) if mentions_time(text) and is_english(text) else ()
+def _own_first(found: Sequence[DatedStatement], most: int, voice: Voice) -> list[DatedStatement]:
+    """Return as many statements as may be kept, in order, those about the speaker before others."""
+    own = [index for index, each in enumerate(found) if each.statement.subject == voice.name][:most]
+    others = [index for index, each in enumerate(found) if each.statement.subject != voice.name]
+    return [found[index] for index in sorted(own + others[: most - len(own)])]
 
 
 def role_of(turn: Turn) -> str:
@@ -93,75 +87,93 @@ def is_foreign(turn: Turn) -> bool:
     return role_of(turn) != "user"
 
 
-def bounded(text: str) -> str:
-    """Return the part of a text that is read."""
-    if len(text) <= MAX_CHARACTERS:
-        return text
-    cut = text.rfind(" ", MAX_CHARACTERS - 80, MAX_CHARACTERS)
-    return text[: cut if cut > 0 else MAX_CHARACTERS]
-
-
-def statements_of(turn: Turn, times: Sequence[Located], read: Reader) -> list[Statement]:
-    """Return what the sentences of a turn state, in order; very short ones only where no other states anything.
-
-    Of a turn in another language than English only the sentences that are surely English are read.
-    """
-    voice, text = voice_of(turn.speaker), bounded(turn.text)
-    foreign = not is_english(text)
-    low = lowered(text)
-    found: list[Statement] = []
-    short: list[Statement] = []
-    for first, end in sentences(text)[:MAX_SENTENCES]:
-        if foreign and language_of(text[first:end]) != "en":
+def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedStatement]:
+    """Return what the sentences of a turn state, in order; very short ones only where no other states anything."""
+    role = role_of(turn)
+    if role in _SILENT:
+        return []
+    own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text)
+    if not own:
+        return []
+    source = Source(turn, weekday)
+    foreign = not is_english(turn.text)
+    found: list[DatedStatement] = []
+    short: list[DatedStatement] = []
+    asked = False
+    for start, end in own:
+        sentence = source.tagged(start, end)
+        if not sentence.words or is_empty(sentence) or not is_read(turn.text[start:end], foreign=foreign):
             continue
-        request = _TO_REMEMBER.match(low, first, end)
-        start = request.end() if request else first
-        ranges = [(time.start, time.end) for time in times if start <= time.start < end] if times else ()
-        sentence = tagged(text, low, start, end, ranges)
-        if is_empty(sentence):
-            continue
-        if is_question(sentence, start, end):
-            question = statement_end(sentence)
-            found += read(sentence, voice, question) if question else ()
-            continue
-        stated = read(sentence, voice, None)
-        if stated:
-            found += stated
-        elif not _is_request(sentence.tags):
-            (found if _content(sentence.tags) >= MIN_CONTENT else short).extend(_whole(sentence, start, end, voice))
+        times = source.times_in(sentence)
+        stated = _stated(sentence, start, end, source.voice, read)
+        if role == "assistant":
+            stated = [each for each in stated if is_own_act(each, source.voice)]
+        elif found and found[-1].statement.subject != source.voice.name:
+            stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
+        if asked:  # "Imagine you are a guide. You live in Rome."
+            stated = [each for each in stated if each.subject != _LISTENER]
+        asked = asked or (not stated and is_request(sentence.tags))
+        found += [DatedStatement(each, _event(times, each.scope)) for each in stated]
+        if not stated and role == "user" and not is_question(sentence, start, end):
+            quoted = quotation(sentence, start, end, source.voice, dated=bool(times))
+            size = content(sentence.tags)
+            kept = found if size >= MIN_CONTENT else short
+            kept.extend(DatedStatement(each, _event(times, each.scope)) for each in quoted)
     return found or short
 
 
-def _content(tags: str) -> int:
-    """Return how many content words a sentence has, 1 for a heading."""
-    return sum(tag in _CONTENT for tag in tags) if tags[-1] != Tag.BREAK else 1
+def is_read(sentence: str, *, foreign: bool) -> bool:
+    """Return whether the rules read a sentence: in a turn of another language it must be English beyond doubt."""
+    return language_of(sentence) == "en" if foreign else is_english(sentence)
 
 
-def _is_request(tags: str) -> bool:
-    """Return whether a sentence without a subject is a request: "Check it out", "If you like, call me"."""
-    opening = tags.lstrip(_BEFORE_VERB)
-    return opening.startswith(_OPENS_REQUEST) or _REQUEST.match(opening) is not None
+def _stated(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader) -> list[Statement]:
+    if is_question(sentence, start, end):
+        question = statement_end(sentence)
+        return read(sentence, voice, question) if question else []
+    stated = read(sentence, voice, None)
+    return stated + aliases(sentence, start, end, voice)
 
 
-def _whole(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
-    """Return a sentence without a finite verb as a saying of the speaker."""
-    if not _content(sentence.tags):
-        return []
-    end = min(end, start + MAX_STATEMENT)
-    said = clean(sentence.text[start:end].replace("**", "")).strip(".!,;*_# ")
-    return [Statement(voice.name, "said", said, (start, end), (start, end), "statement")] if said else []
+class Source:
+    """The text of a turn with its times, sentence by sentence."""
 
+    def __init__(self, turn: Turn, weekday: Weekday) -> None:
+        self.voice = voice_of(turn.speaker)
+        self._turn = turn
+        self._weekday: Weekday = weekday
+        self._low = lowered(turn.text)
+        self._is_short = len(turn.text) <= MAX_AT_ONCE
+        self._times: Sequence[Located] = self._located(0, len(turn.text)) if self._is_short else ()
 
-def _attributed(statement: Statement, voice: Voice, *, assistant: bool) -> Statement:
-    """Return a statement of an assistant, a tool or the system as its saying, so that it never speaks for a user.
+    def tagged(self, start: int, end: int) -> Tagged:
+        """Return the sentence at [start, end) with its tags, without a request to remember it."""
+        request = _TO_REMEMBER.match(self._low, start, end)
+        start = request.end() if request else start
+        if not self._is_short:
+            self._times = self._located(start, min(end, start + MAX_AT_ONCE))
+        ranges = [(time.start, time.end) for time in self._times if start <= time.start < end] if self._times else ()
+        return tagged(self._turn.text, self._low, start, end, ranges)
 
-    What an assistant did stays a fact about it; its opinions and plans do not, and a tool does nothing.
-    """
-    own_act = assistant and statement.subject == voice.name and statement.kind not in _PREFERENCES
-    if statement.kind == "statement" or own_act:
-        return statement
-    said = f"{statement.subject} {statement.predicate} {statement.object}".strip()
-    return statement._replace(subject=voice.name, predicate="said", object=said, kind="report")
+    def times_in(self, sentence: Tagged) -> Sequence[Located]:
+        """Return the times within a sentence, without those that are names there: "May got the job"."""
+        if not self._times or not sentence.ranges:
+            return ()
+        start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
+        inside = [time for time in self._times if start <= time.start < end]
+        if not inside or Tag.NAME not in sentence.tags:
+            return inside
+        starts = {first for (first, _), tag in zip(sentence.ranges, sentence.tags, strict=True) if tag == Tag.NAME}
+        return [time for time in inside if time.start not in starts]
+
+    def _located(self, start: int, end: int) -> Sequence[Located]:
+        text = self._turn.text[start:end]
+        if not mentions_time(text):
+            return ()
+        found = locate_times(text, self._turn.time, self._weekday)
+        if not start:
+            return found
+        return [replace(time, start=time.start + start, end=time.end + start) for time in found]
 
 
 def _event(times: Sequence[Located], scope: tuple[int, int]) -> TimeSpan | None:

@@ -8,6 +8,9 @@ from .predicates import Sense, predicate_class, sense
 from .topics import ENDING_VERBS, THINGS, UNSETTLED, AttributeSlot, is_ending, is_named, slot_of, words_of
 
 _CHANGES = frozenset(ENGLISH.words("predicates.topics.changes"))
+_DISPOSALS = frozenset(ENGLISH.words("predicates.topics.disposals"))
+_JOB_WORDS = frozenset(ENGLISH.words("predicates.topics.jobs"))
+_RECURRING = frozenset(ENGLISH.words("predicates.topics.recurring"))
 _PARTINGS = frozenset(ENGLISH.words("predicates.topics.partings"))
 
 
@@ -32,8 +35,15 @@ def replaces(newer: Fact, older: Fact) -> bool:
     if slot is None or slot.name != old_slot.name or not _same_owner(slot, old_slot):
         return False
     if _polarity(newer, new) != _polarity(older, old):
-        return not newer.object or not older.object or _overlap(newer.object, older.object)
+        return _denies(newer, new, older)
     return not new.negative and old.verb not in ENDING_VERBS and _differs(newer, new, slot, older, old_slot)
+
+
+def _denies(newer: Fact, new: Sense, older: Fact) -> bool:
+    """Return whether the newer fact denies the older one for good: not "I am not drinking coffee today"."""
+    if newer.event is not None and newer.event.start is not None and not new.begun:
+        return False
+    return not newer.object or not older.object or _overlap(newer.object, older.object)
 
 
 def _read_twice(one: Fact, other: Fact) -> bool:
@@ -44,6 +54,8 @@ def _read_twice(one: Fact, other: Fact) -> bool:
 def _differs(newer: Fact, new: Sense, slot: AttributeSlot, older: Fact, old_slot: AttributeSlot) -> bool:
     """Return whether two values of one attribute exclude each other."""
     if slot.name == "when":
+        if new.verb == "be" and not slot.owner.isdisjoint(_RECURRING):
+            return False  # another dinner, not the same one moved
         return newer.event is not None and older.event is not None and newer.event.start != older.event.start
     if slot.name == "relationship":
         return not _overlap(slot.value, old_slot.value)
@@ -61,15 +73,18 @@ def _ends(newer: Fact, new: Sense, older: Fact, old: Sense, old_slot: AttributeS
         return new.verb in _PARTINGS and (
             not newer.object or not older.object or _overlap(newer.object, old_slot.value)
         )
-    if old_slot.name in THINGS:
-        return old_slot.name in words_of(newer.object)
-    if (
-        old_slot.name == "work"
-        and predicate_class(newer.predicate, newer.object) == "work"
-        and not is_named(newer.object)
-    ):
+    if old_slot.name in THINGS:  # "left my car at home" gives nothing away
+        return new.verb in _DISPOSALS and old_slot.name in words_of(newer.object)
+    if old_slot.name == "work" and _ends_any_job(newer, new):
         return True
-    return old_slot.name in ("work", "live") and _overlap(newer.object, old_slot.value)
+    is_left = new.verb != "leave" or old_slot.name == "work"  # who leaves Porto in the morning may live there
+    return old_slot.name in ("work", "live") and is_left and _overlap(newer.object, old_slot.value)
+
+
+def _ends_any_job(newer: Fact, new: Sense) -> bool:
+    """Return whether a fact ends a job, whichever it was: "quit my job", but not "left work early"."""
+    is_job = predicate_class(newer.predicate, newer.object) == "work" and not is_named(newer.object)
+    return is_job and (new.verb != "leave" or not _JOB_WORDS.isdisjoint(words_of(newer.object)))
 
 
 def _is_over(parsed: Sense) -> bool:

@@ -18,6 +18,8 @@ LIKE = frozenset(ENGLISH.words("predicates.senses.like"))
 HOPE = frozenset(ENGLISH.words("predicates.senses.hope"))
 SAY = frozenset(ENGLISH.words("predicates.senses.say"))
 KNOW = frozenset(ENGLISH.words("predicates.senses.know"))
+FACTIVE = frozenset(ENGLISH.words("predicates.senses.factive"))
+"""Verbs of knowing whose object is a fact: "realized that Ana moved", but not "heard that she did"."""
 GERUND = frozenset(ENGLISH.words("predicates.senses.gerund"))
 """Verbs that the gerund after them completes: "started learning Greek"."""
 COMPLEMENT = THINK | HOPE | SAY | KNOW | frozenset(ENGLISH.words("predicates.senses.other_complement"))
@@ -52,7 +54,8 @@ def kind_of(sentence: Tagged, clause: ClauseSpan, verb: str) -> Kind:
     lemmas = _lemmas(words, group) if chained else {verb}
     if chained and "used" in words:
         return "state"
-    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(words):
+    modals = [word for word, tag in zip(words, group, strict=True) if tag == Tag.MODAL]
+    if verb in HOPE or (chained and not lemmas.isdisjoint(HOPE | {"go"})) or not _MODALS_OF_PLANS.isdisjoint(modals):
         return "plan"
     if verb in _OPINION or not lemmas.isdisjoint(LIKE):
         return "opinion"

@@ -43,7 +43,7 @@ _NOUNS_TOO = letters("S_FORM_OR_PLURAL BASE_OR_NOUN")
 def guess(word: str) -> str:
     """Return the tag of a lower-case word that no list has, from its shape."""
     if not word[0].isalpha():
-        return Tag.DETERMINER if word[0].isdigit() else Tag.SYMBOL
+        return Tag.DETERMINER if word[0].isdigit() or word[-1].isdigit() or word[1:2].isdigit() else Tag.SYMBOL
     if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in _NOUNS_TOO:
         return VERB_TAGS[word[2:]]  # recreate, unpacked
     if word in _NOT_ADVERBS or word.endswith(_SINGULAR_ENDINGS):

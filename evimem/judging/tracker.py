@@ -139,7 +139,7 @@ def replay_trace(trace: Trace) -> Tracker:
         if isinstance(event, Acted) and event.action == "analyse":
             requirements = tuple(Requirement(**item) for item in event.detail["requirements"])
         elif isinstance(event, Acted) and event.action == "show":
-            events.append(Show(tuple(event.detail["turns"])))
+            events.append(Show((*event.detail["turns"], *event.detail.get("around", ()))))
         elif isinstance(event, Acted) and event.action == "extend":
             events.append(Extend(Requirement(**event.detail)))
         elif isinstance(event, GapsChanged):

@@ -55,7 +55,7 @@ def is_english(text: str) -> bool:
     return language_of(text) in ENGLISH_OR_UNKNOWN
 
 
-@lru_cache(256)  # a turn is asked about several times while it is added
+@lru_cache(8)  # a turn is asked about several times while it is added; few, because texts are forgotten
 def _guess(text: str) -> str:
     words = [word for word in _WORD.findall(text) if _LATIN_LETTERS.match(word)]
     balance = sum(map(_balance().get, words, repeat(0)))

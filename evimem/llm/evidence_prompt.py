@@ -1,34 +1,41 @@
-"""Evidence in a prompt: numbered items between tags that no text inside them can close or open."""
+"""The evidence in a prompt: items with labels that stay the same through all checks of a question.
+
+Each turn is one item, found or around a found one. Its head and what was worked out from it are lines of ours; what
+people wrote stands on marked lines (see `quoting`). What was shown keeps its label and its words, and what is new
+comes after it, so that a server can reuse what it has read.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..judging.evidence import Evidence, View
+from ..judging.passages import excerpt, most_shown, passages
+from ..text.terms import terms
 from ..times import render
 from ..types.values import Fact, Turn
-from .prompt_fields import visible
+from .quoting import caption_line, escape_attribute, format_time, marked, named
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
-CONTEXT_CHARACTERS = 2_800  # for turns around the shown ones
-CONTEXT_LINE = 200  # characters of one such turn
-FRAME = 12  # characters of markup per item or line
-_TAGS = "question|requirements|evidence|item|earlier|turn|missing|facts|system|assistant|user"
-# An opening angle bracket, or a character that looks like one, before the name of a tag or a chat role.
-_LOOKALIKE = re.compile(rf"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[/\\]?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
+AROUND = 200  # of one such turn
+HEAD = 40  # of the line above a turn, about
 _LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvidence:
-    """The text of the evidence in a prompt, and the turns of its labels e1, e2, ... in order."""
+    """The text of the evidence in a prompt, and its turns by their labels e1, e2, ..."""
 
     text: str
-    turns: tuple[Turn, ...]
+    items: Mapping[str, Turn] = field(hash=False)
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns, in the order of the text."""
+        return tuple(self.items.values())
 
     def turn(self, label: str) -> Turn | None:
         """Return the turn of a label ("e3", "[E3]", or the turn's own id); None where it is not shown."""
@@ -36,104 +43,159 @@ class ShownEvidence:
             if turn.id == label:
                 return turn
         match = _LABEL.fullmatch(label)
-        number = int(match[1]) if match else 0
-        return self.turns[number - 1] if 0 < number <= len(self.turns) else None
+        return self.items.get(f"e{match[1]}") if match else None
 
 
-def show_evidence(view: View, *, by_time: bool = False) -> ShownEvidence:
-    """Return the shown evidence as items: in the order of the view, or by time."""
-    shown: Sequence[Evidence] = view.shown
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """One turn as it is shown: its label, its text with head and facts, and the check that showed it first."""
+
+    label: str
+    turn: Turn
+    text: str
+    check: int
+    whole: bool
+
+
+class ItemLog:
+    """The items of one question in the order in which they were first shown."""
+
+    def __init__(self) -> None:
+        self.items: list[ShownItem] = []
+        self._labels: dict[str, str] = {}
+
+    def label(self, turn: Turn) -> str:
+        """Return a turn's label, the next free one where it has none yet."""
+        return self._labels.setdefault(turn.id, f"e{len(self._labels) + 1}")
+
+    def has(self, turn: Turn, *, whole: bool = False) -> bool:
+        """Whether a turn was shown or, with `whole`, as much of it as of a found one."""
+        return any(item.turn.id == turn.id and (item.whole or not whole) for item in self.items)
+
+
+def show_evidence(
+    view: View, *, by_time: bool = False, only: Collection[str] = (), room: int = EVIDENCE_CHARACTERS
+) -> ShownEvidence:
+    """Return the evidence of a view with the dialogue around it, within about `room` characters.
+
+    In the order in which it was first shown, or `by_time`. With `only`, the turns of these ids and those around them.
+    """
+    page = _Page(view, view.memo.setdefault("items shown", ItemLog()))
+    taken = page.fill(frozenset(only), room)
+    kept = [item for item in page.log.items if item.turn.id in taken]
     if by_time:
-        shown = sorted(shown, key=lambda item: item.turn.time)
-    bodies = [_memoized(view, "body", item.turn, partial(_body, item)) for item in shown]
-    heads = [
-        _head(number, _memoized(view, "source", item.turn, partial(_source, item.turn)), item, view.iteration)
-        for number, item in enumerate(shown, 1)
-    ]
-    left = EVIDENCE_CHARACTERS - sum(len(head) + len(body) + FRAME for head, body in zip(heads, bodies, strict=True))
-    context = _Context(view, {item.turn.id for item in shown}, min(CONTEXT_CHARACTERS, left))
-    items = [
-        f"{head}\n{context.line(item.turn, -1)}{body}\n{context.line(item.turn, 1)}</item>"
-        for head, body, item in zip(heads, bodies, shown, strict=True)
-    ]
-    return ShownEvidence("\n".join(items) or "(nothing was found)", tuple(item.turn for item in shown))
+        kept.sort(key=lambda item: item.turn.time)
+    text = "\n".join(_texts(kept, by_check=not by_time))
+    return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
 
 
-def escape(text: str) -> str:
-    """Return untrusted text as it may stand between tags: no invisible characters, no tag or role marker."""
-    return _LOOKALIKE.sub("(", visible(text))
+def fact_lines(facts: Iterable[Fact], turn: Turn, shown: str) -> Iterator[str]:
+    """Yield what facts add to the words of a turn: the time that a phrase of it means, and what no longer holds."""
+    for fact in facts:
+        phrase = fact.event.text if fact.event else ""
+        if fact.event and fact.event.start and phrase and phrase in shown:
+            time = render(fact.event, turn.time)
+            if not set(time.lower().split()) <= set(phrase.lower().replace(",", " ").split()):
+                yield f'= "{escape_attribute(phrase)}" is {time}'
+        if fact.replaced_by:
+            yield f'= no longer so: "{escape_attribute(fact.text, 200)}"'
 
 
-def escape_attribute(text: str, limit: int = 80) -> str:
-    """Return untrusted text for use inside a tag: one line, no quotes or brackets, at most `limit` characters."""
-    return re.sub(r"[\s\"<>]+", " ", escape(text)).strip()[:limit]
+def turn_text(turn: Turn, wanted: Collection[str], most: int) -> str:
+    """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
+    return excerpt(turn.text, passages(turn.text, wanted, most)) + caption_line(turn)[:most]
 
 
-def bullets(texts: Iterable[str]) -> str:
-    """Return untrusted texts as a bulleted list."""
-    return "\n".join(f"- {escape_attribute(text, 300)}" for text in texts) or "- none"
+class _Page:
+    """Adds what fits of a view to the log of its question."""
 
-
-def format_time(time: datetime | None) -> str:
-    """Return a time with its weekday, which the model needs to resolve relative dates."""
-    return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
-
-
-def turn_text(turn: Turn) -> str:
-    """Return a turn's text with its caption."""
-    caption = f"\n[picture: {escape(turn.caption)}]" if turn.caption else ""
-    return escape(turn.text) + caption
-
-
-def fact_line(fact: Fact, turn: Turn) -> str:
-    """Return a fact on one line, with the resolved time of its event."""
-    when = f" [{render(fact.event, turn.time)}]" if fact.event else ""
-    replaced = " (no longer so)" if fact.replaced_by else ""
-    return escape(f"{fact.text}{when}{replaced}").replace("\n", " ")
-
-
-class _Context:
-    """The turns before and after shown ones, each at most once, within a number of characters."""
-
-    def __init__(self, view: View, shown: set[str], left: int) -> None:
+    def __init__(self, view: View, log: ItemLog) -> None:
         self._view = view
-        self._used = shown
-        self._left = left
+        self.log = log
+        self._wanted = frozenset(terms(" ".join((view.analysis.question, *view.queries))))
 
-    def line(self, turn: Turn, step: int) -> str:
-        """Return the turn before (-1) or after (+1) another as a line; empty where it is shown, missing or too long."""
-        around = self._view.context.get(turn.id, ())
-        at = next((i for i, other in enumerate(around) if other.id == turn.id), len(around)) + step
-        if not (0 <= at < len(around)) or around[at].id in self._used:
-            return ""
-        line = _memoized(self._view, "line", around[at], partial(_line, around[at]))
-        if len(line) + FRAME > self._left:
-            return ""
-        self._left -= len(line) + FRAME
-        self._used = self._used | {around[at].id}
-        return f"({'before' if step < 0 else 'after'}: {line})\n"
+    def fill(self, only: Collection[str], room: int) -> frozenset[str]:
+        """Log what fits; return the ids of the turns that are shown."""
+        view = self._view
+        found = [item for item in view.shown if not only or any(turn.id in only for turn in self._with_around(item))]
+        taken = self._taken(found, room)
+        by_id = {item.turn.id: item for item in found if item.turn.id in taken}
+        for item in by_id.values():
+            self._add(item, [turn for turn in self._with_around(item) if turn.id in taken], by_id)
+        return taken
+
+    def _taken(self, found: Sequence[Evidence], room: int) -> frozenset[str]:
+        """Return what fits: witnesses first, then the others, then what stands around them."""
+        witnesses = {turn_id for ids in self._view.tracker.supported.values() for turn_id in ids}
+        taken: set[str] = set()
+        for item in sorted(found, key=lambda item: item.turn.id not in witnesses):
+            size = len(self._text(item))
+            if size <= room or not taken:
+                taken.add(item.turn.id)
+                room -= size
+        new = AROUND_CHARACTERS
+        near = [pair for item in found if item.turn.id in taken for pair in self._around(item)]
+        # What was shown before stays; then questions with their replies.
+        for turn, _ in sorted(near, key=lambda pair: (not self.log.has(pair[0]), not pair[1])):
+            size = min(len(turn.text), AROUND) + HEAD
+            known = self.log.has(turn)
+            if turn.id not in taken and size <= (room if known else min(room, new)):
+                taken.add(turn.id)
+                room -= size
+                new -= 0 if known else size
+        return frozenset(taken)
+
+    def _add(self, item: Evidence, around: Sequence[Turn], found: Mapping[str, Evidence]) -> None:
+        """Log a turn and those around it, in the order of the dialogue."""
+        labels = {turn.id: self.log.label(turn) for turn in around}
+        place = "before"
+        for turn in around:
+            known = self.log.has(turn)
+            if turn.id in found:
+                if not self.log.has(turn, whole=True):
+                    again = ", in full" if known else ""
+                    text = f"<item {labels[turn.id]}, {_source(turn)}{again}>\n{self._text(found[turn.id])}"
+                    self._log(turn, text, whole=True)
+            elif not known:
+                said = marked(turn_text(turn, self._wanted, AROUND))
+                text = f"<item {labels[turn.id]}, {named(turn.speaker)}, {place} {labels[item.turn.id]}>\n{said}"
+                self._log(turn, text, whole=len(turn.text) <= AROUND)
+            place = "after" if turn.id == item.turn.id else place
+
+    def _log(self, turn: Turn, text: str, *, whole: bool) -> None:
+        self.log.items.append(ShownItem(self.log.label(turn), turn, text, self._view.iteration, whole))
+
+    def _text(self, item: Evidence) -> str:
+        """Return an item below its head, made once per question: later checks show most items again."""
+        key = ("item", item.turn.id)
+        if key not in self._view.memo:
+            shown = turn_text(item.turn, self._wanted, most_shown(item.turn))
+            self._view.memo[key] = "\n".join((marked(shown), *fact_lines(item.facts, item.turn, shown)))
+        return str(self._view.memo[key])
+
+    def _around(self, item: Evidence) -> list[tuple[Turn, bool]]:
+        """Return the turns around one, and whether each asks what the next one may answer or may be that answer."""
+        turns = self._with_around(item)
+        at = next(place for place, turn in enumerate(turns) if turn.id == item.turn.id)
+        before = [(turn, "?" in turn.text) for turn in turns[:at]]
+        return before + [(turn, "?" in item.turn.text) for turn in turns[at + 1 :]]
+
+    def _with_around(self, item: Evidence) -> tuple[Turn, ...]:
+        """Return a turn between the one before and the one after it."""
+        around = self._view.context.get(item.turn.id, ())
+        at = next((place for place, turn in enumerate(around) if turn.id == item.turn.id), None)
+        return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
 
 
-def _memoized(view: View, part: str, turn: Turn, make: Callable[[], str]) -> str:
-    """Return a part of a turn's item, made once per question: later checks show most items again."""
-    key = (part, turn.id)
-    if key not in view.memo:
-        view.memo[key] = make()
-    return str(view.memo[key])
-
-
-def _line(turn: Turn) -> str:
-    return f"{escape_attribute(turn.speaker)}: {escape(turn.text)[:CONTEXT_LINE]}".replace("\n", " ")
-
-
-def _head(number: int, source: str, item: Evidence, iteration: int) -> str:
-    new = ", new" if item.iteration == iteration and iteration > 1 else ""
-    return f"<item e{number}, {source}{new}>"
+def _texts(items: Iterable[ShownItem], *, by_check: bool) -> Iterator[str]:
+    """Yield the texts of items, those of each later check under a line that says so."""
+    check = 1
+    for item in items:
+        if by_check and item.check != check:
+            check = item.check
+            yield f"New in check {check}:"
+        yield item.text
 
 
 def _source(turn: Turn) -> str:
-    return f"{escape_attribute(turn.speaker)}, {format_time(turn.time)}"
-
-
-def _body(item: Evidence) -> str:
-    return turn_text(item.turn) + "".join(f"\n* {fact_line(fact, item.turn)}" for fact in item.facts)
+    return f"{named(turn.speaker)}, {format_time(turn.time)}"

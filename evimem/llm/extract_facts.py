@@ -18,10 +18,10 @@ from ..types.reports import Estimate
 from ..types.trace import Called
 from ..types.values import Fact, TimeSpan, Turn
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import escape, escape_attribute, format_time
 from .grounding import MAX_QUOTE, find_quote, is_anchored
 from .json_reply import read
-from .prompts import prompt_request
+from .prompts import prompt_request, reply_form
+from .quoting import caption_line, format_time, marked, named
 from .request import Ledger, ask_model
 
 EXTRACTOR = "llm"
@@ -83,25 +83,22 @@ def may_state_facts(turn: Turn) -> bool:
 
 def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1) -> Complete:
     """Return the request for a turn. The attempt is part of it, so that no cache returns the reply that failed."""
-    earlier = [
-        f"{escape_attribute(t.speaker)}: {escape(t.text)[:MAX_EARLIER_CHARACTERS]}" for t in previous[-MAX_EARLIER:]
-    ]
-    caption = f"\n[picture: {escape(turn.caption)}]" if turn.caption else ""
+    earlier = [f"{named(t.speaker)}:\n{marked(t.text[:MAX_EARLIER_CHARACTERS])}" for t in previous[-MAX_EARLIER:]]
     return prompt_request(
         "extract",
         "extract",
         reply_schemas.EXTRACT,
         earlier="\n".join(earlier) or "(nothing)",
-        speaker=escape_attribute(turn.speaker),
+        speaker=named(turn.speaker),
         said=format_time(turn.time),
-        text=escape(turn.text[:MAX_CHARACTERS]) + caption,
+        text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn)),
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
 
 
 def read_extraction(text: str, turn: Turn, previous: Sequence[Turn] = ()) -> Extraction:
     """Return the grounded facts of a reply. Raise ReplyError when the reply has no list of facts."""
-    entries = read(text, "extract", ("facts",), bare="facts")["facts"]
+    entries = read(text, "extract", ("facts",), bare="facts", form=reply_form("extract"))["facts"]
     if not isinstance(entries, list):
         raise ReplyError("extract", f"its facts are a {type(entries).__name__}, not a list", text)
     reader = _FactReader(turn, previous)

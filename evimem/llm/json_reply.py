@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..errors import ReplyError
@@ -36,18 +36,20 @@ _NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
 _DECODER = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
 
 
-def read(text: str, role: str, wanted: Collection[str], *, bare: str | None = None) -> dict[str, Any]:
+def read(
+    text: str, role: str, wanted: Collection[str], *, bare: str | None = None, form: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the reply's first object that has one of the wanted fields, or its labelled lines.
 
-    With `bare`, a reply that is only a list of objects is taken as the value of that field. Raise ReplyError when
-    there is nothing of this.
+    With `bare`, a reply that is only a list of objects is taken as the value of that field. An object equal to `form`,
+    the prompt's example, is passed over. Raise ReplyError when there is nothing of this.
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
     visible = text.rpartition("</think>")[2].strip("\ufeff \t\r\n")
     if not visible:
         raise ReplyError(role, "it is empty", text)
-    found = _object(visible, wanted, bare)
+    found = _object(visible, wanted, bare, form)
     if found is None:
         lines = _lines(visible)
         found = lines if any(name in lines for name in wanted) else None
@@ -65,7 +67,9 @@ def partial_field(text: str, name: str) -> str:
     return _unescaped(_HALF.sub("", body.group())) if body else ""
 
 
-def _object(text: str, wanted: Collection[str], bare: str | None) -> dict[str, Any] | None:
+def _object(
+    text: str, wanted: Collection[str], bare: str | None, form: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
     left = [MAX_TOKENS]
     opening = re.compile(r"[{\[]" if bare else r"\{")
     at = 0
@@ -74,7 +78,7 @@ def _object(text: str, wanted: Collection[str], bare: str | None) -> dict[str, A
         if match is None:
             break
         value, end = _value_at(text, match.start(), left)
-        if isinstance(value, dict) and any(name in value for name in wanted):
+        if isinstance(value, dict) and value != form and any(name in value for name in wanted):
             return value
         if bare and isinstance(value, list) and all(isinstance(item, dict) for item in value):
             return {bare: value}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeVar
 
+from ..errors import PromptTooLong
 from ..flow import Flow
 from ..judging.apply_verdict import clamp, single_level, sufficient
 from ..judging.evidence import Draft, Manner, Verdict, View
@@ -14,14 +15,17 @@ from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import ShownEvidence, bullets, escape, escape_attribute, format_time, show_evidence
+from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, show_evidence
 from .json_reply import read
 from .prompts import prompt_request
+from .quoting import bullets, escape_attribute, format_time, marked, named
 from .read_draft import MAX_STEPS, read_draft
 from .read_verdict import labels, read_verdict
 from .request import Ledger, ask_model
 
+T = TypeVar("T")
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
+LEAST_ROOM = 1_000  # characters of evidence, with which a model is asked at least
 CHAIN_FROM = 2  # shown turns, below which there is nothing to chain
 
 MANNERS: dict[Manner, str] = {
@@ -59,11 +63,12 @@ class LLMJudge:
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
         ledger = Ledger(view.iteration)
-        shown = show_evidence(view)
         names = (yield from _ask_names(view, ledger)) if self.calls == "separate" else ()
-        verdict = yield from ask_model(
-            judge_request(view, shown, names), partial(_verdict, view=view, shown=shown), ledger
-        )
+
+        def check(shown: ShownEvidence) -> Flow[Verdict]:
+            return ask_model(judge_request(view, shown, names), partial(read_verdict, view=view, shown=shown), ledger)
+
+        verdict = yield from within_room(view, show_evidence, check)
         if self.calls == "separate":
             query = "" if self._ends(view, verdict) else (yield from _ask_query(view, verdict, ledger))
             verdict = replace(verdict, query=query)
@@ -72,14 +77,17 @@ class LLMJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
         ledger = Ledger(view.iteration)
-        shown = show_evidence(view, by_time=True)
-        chain: tuple[str, ...] = ()
-        if self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}:
-            chain = yield from _ask_chain(view, shown, ledger)
-        draft = yield from ask_model(
-            answer_request(view, verdict, manner, shown, chain), partial(_draft, shown=shown), ledger
-        )
-        return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
+        laid_out = self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
+
+        def word(shown: ShownEvidence) -> Flow[Draft]:
+            chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
+            first = partial(read_draft, shown=shown)
+            request = answer_request(view, verdict, manner, shown, chain)
+            draft = yield from ask_model(request, first, ledger, at_last=partial(first, repaired=True))
+            return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
+
+        page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
+        return (yield from within_room(view, page, word))
 
     def _ends(self, view: View, verdict: Verdict) -> bool:
         """Return whether the loop will stop after this check: then it needs no next query."""
@@ -92,15 +100,15 @@ class LLMJudge:
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
     """Return the request for a sufficiency check."""
     analysis = view.analysis
-    counts = [f"{escape_attribute(name)} {count.found} of {count.needed}" for name, count in view.entities.items()]
-    counts += [f"{escape_attribute(name)} (named in the question)" for name in names if name not in view.entities]
+    counts = [f"{named(name)} {count.found} of {count.needed}" for name, count in view.entities.items()]
+    counts += [f"{named(name)} (named in the question)" for name in names if name not in view.entities]
     return prompt_request(
         "judge",
         "judge",
         reply_schemas.JUDGE,
-        question=escape(analysis.question),
+        question=marked(analysis.question),
         asked_at=format_time(view.asked_at),
-        speakers=", ".join(escape_attribute(speaker) for speaker in view.speakers[:20]) or "none",
+        speakers=", ".join(named(speaker) for speaker in view.speakers[:20]) or "none",
         iteration=view.iteration,
         iterations=view.iterations,
         strategy=view.strategy,
@@ -120,7 +128,7 @@ def answer_request(
         "answer",
         "answer",
         reply_schemas.ANSWER,
-        question=escape(view.analysis.question),
+        question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
         manner=MANNERS[manner] + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
@@ -128,12 +136,29 @@ def answer_request(
     )
 
 
-def _verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
-    return read_verdict(text, view, shown)
+def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]]) -> Flow[T]:
+    """Ask about a page of evidence; with half of it, again and again, where the model cannot read so much.
+
+    What was too much once is not tried again for the same question. Raise PromptTooLong below `LEAST_ROOM`.
+    """
+    while True:
+        shown = page(view, room=view.memo.get("room", EVIDENCE_CHARACTERS))
+        try:
+            return (yield from ask(shown))
+        except PromptTooLong:
+            view.memo["room"] = len(shown.text) // 2
+            if view.memo["room"] < LEAST_ROOM:
+                raise
 
 
-def _draft(text: str, shown: ShownEvidence) -> Draft:
-    return read_draft(text, shown)
+def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
+    """Return the turns that an answer needs to see: the witnesses of exact evidence, as the model itself named them.
+
+    Empty where every turn is needed: the evidence is not exact, or another judge let it pass.
+    """
+    if verdict.tier is not Tier.EXACT or verdict.judge or view.tracker.open:
+        return frozenset()
+    return frozenset(turn_id for ids in view.tracker.supported.values() for turn_id in ids)
 
 
 def _requirements(view: View) -> str:
@@ -146,7 +171,7 @@ def _requirements(view: View) -> str:
             state = "supported before"
         elif requirement.id in tracker.waived:
             state = "waived before"
-        rows.append(f"{label} ({requirement.kind}, {state}): {escape_attribute(requirement.text, 300)}")
+        rows.append(f'{label} ({requirement.kind}, {state}): "{escape_attribute(requirement.text, 300)}"')
     return "\n".join(rows) or "none: judge the question as a whole"
 
 
@@ -154,7 +179,7 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for the names in the question, at the first check, where the analysis found none."""
     if view.iteration > 1 or view.analysis.entities:
         return ()
-    request = prompt_request("judge", "entities", reply_schemas.ENTITIES, question=escape(view.analysis.question))
+    request = prompt_request("judge", "entities", reply_schemas.ENTITIES, question=marked(view.analysis.question))
 
     def parse(text: str) -> tuple[str, ...]:
         found = prompt_fields.items(read(text, "judge", ("names",))["names"])
@@ -172,7 +197,7 @@ def _ask_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         "judge",
         "refine",
         reply_schemas.REFINE,
-        question=escape(view.analysis.question),
+        question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
         iteration=view.iteration + 1,
         iterations=view.iterations,
@@ -191,7 +216,7 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
     """Ask for a chain of reasoning (E12)."""
     if len(shown.turns) < CHAIN_FROM:
         return ()
-    question, asked_at = escape(view.analysis.question), format_time(view.asked_at)
+    question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
     request = prompt_request(
         "answer", "chain", reply_schemas.CHAIN, question=question, asked_at=asked_at, evidence=shown.text
     )

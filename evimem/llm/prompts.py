@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Any
 
 from ..types.model import Complete, ModelRole
 
 SEPARATOR = "\n---\n"
+# Of a reply with a model's thoughts. Replies have about 150 tokens; what is cut is asked for once more with more room.
+MOST_TOKENS = {"judge": 2_000, "answer": 2_000, "extract": 4_000, "entities": 500, "refine": 500, "chain": 1_500}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,14 @@ def prompt_request(role: ModelRole, prompt: str, schema: Mapping[str, Any], **va
     Values are filled into the user part only: retrieved text must never reach the instructions.
     """
     parts = _parts(prompt)
-    return Complete(role, parts.system, parts.user.substitute(values), schema)
+    return Complete(role, parts.system, parts.user.substitute(values), schema, MOST_TOKENS[prompt])
+
+
+@cache
+def reply_form(prompt: str) -> Mapping[str, Any]:
+    """Return the example of a reply that a prompt ends with; a model that repeats it has not replied."""
+    form: dict[str, Any] = json.loads(load(prompt).template.strip().rpartition("\n")[2])
+    return MappingProxyType(form)
 
 
 @cache

@@ -7,28 +7,52 @@ from typing import Any
 
 from ..errors import ReplyError
 from ..judging.evidence import Draft
+from ..lang import ENGLISH
 from ..types.answer import Citation
 from ..types.values import Turn
 from . import prompt_fields
 from .evidence_prompt import ShownEvidence
 from .grounding import MAX_QUOTE, find_quote
 from .json_reply import read
+from .prompts import reply_form
 
 MAX_STEPS = 12
 MAX_CITATIONS = 20
 MAX_LABEL = 120
 
 
-def read_draft(text: str, shown: ShownEvidence) -> Draft:
-    """Return the draft in a reply; an empty answer means no draft text. Raise ReplyError without an answer field."""
-    reply = read(text, "answer", ("answer",))
-    if not isinstance(reply["answer"], (str, int, float)) or isinstance(reply["answer"], bool):
-        raise ReplyError("answer", f"its answer is a {type(reply['answer']).__name__}, not a text", text)
-    answer = prompt_fields.text(reply["answer"])
-    steps = prompt_fields.sentences(reply.get("steps"), MAX_STEPS)
-    if not answer:
-        return Draft(None, (), steps, reason="the evidence does not hold the answer")
-    return Draft(answer, citations(reply, shown), steps)
+NO_ANSWER = "the evidence does not hold the answer"
+UNSUPPORTED = "the answer cites nothing that was shown"
+_REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
+
+
+def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Draft:
+    """Return the draft in a reply; without a text where the model finds no answer, whatever way it says so.
+
+    Raise ReplyError without an answer field, and where every citation names what was not shown: unless the reply is
+    `repaired`, which is then marked as unsupported.
+    """
+    reply = read(text, "answer", ("answer",), form=reply_form("answer"))
+    answer, steps = reply["answer"], prompt_fields.sentences(reply.get("steps"), MAX_STEPS)
+    if prompt_fields.flag(reply.get("answerable")) is False:
+        said = prompt_fields.text(answer)
+        return Draft(None, (), steps, reason=NO_ANSWER if not said or _refuses(said) else said)
+    if not isinstance(answer, (str, int, float)) or isinstance(answer, bool):
+        raise ReplyError("answer", f"its answer is a {type(answer).__name__}, not a text", text)
+    answer = prompt_fields.text(answer)
+    if not answer or _refuses(answer):
+        return Draft(None, (), steps, reason=NO_ANSWER)
+    cited = citations(reply, shown)
+    ids = {turn.id for turn in shown.turns}
+    invented = bool(cited) and all(citation.turn_id not in ids for citation in cited)
+    if invented and not repaired:
+        raise ReplyError("answer", "its citations name none of the items shown", text)
+    return Draft(answer, cited, steps, reason=UNSUPPORTED if invented else None)
+
+
+def _refuses(answer: str) -> bool:
+    """Return whether the whole of an answer only says that there is none."""
+    return answer.strip(" .!\"'").lower().replace("\u2019", "'") in _REFUSALS
 
 
 def citations(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[Citation, ...]:

@@ -13,6 +13,7 @@ from ..types.values import Gap, GapKind, Tier
 from . import prompt_fields
 from .evidence_prompt import ShownEvidence
 from .json_reply import read
+from .prompts import reply_form
 from .reply_schemas import GAPS, STATUSES, TIERS
 
 MAX_GAPS = 8
@@ -33,7 +34,7 @@ class _Support:
 
 def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
     """Return the verdict in a judge's reply. Raise ReplyError when it has no tier or no confidence."""
-    reply = read(text, "judge", _WANTED)
+    reply = read(text, "judge", _WANTED, form=reply_form("judge"))
     tier, confidence = _tier(reply), prompt_fields.confidence(reply.get("confidence"))
     if tier is None:
         raise ReplyError("judge", f"its tier is none of {TIERS!r}", text)

@@ -1,4 +1,8 @@
-"""JSON schemas of the replies, in the strict form of structured outputs: every field required, no other allowed."""
+"""JSON schemas of the replies, in the strict form of structured outputs: every field required, no other allowed.
+
+Lists and texts are bounded, so that a model that does not end by itself is ended by the schema. A server that knows no
+`maxItems` or `maxLength` is asked again without them (see `evimem.openai`).
+"""
 
 from __future__ import annotations
 
@@ -9,36 +13,54 @@ TIERS = ("exact", "inferrable", "partial", "none")
 STATUSES = ("supported", "open", "waived")
 GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
 KINDS = ("event", "state", "opinion", "plan", "image")
+LABEL = 40  # characters
+SENTENCE = 400  # characters
+LONG = 4_000  # characters of an answer, which may be a list or a summary
 
 
 def _object(**fields: Schema) -> Schema:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def _list(of: Schema) -> Schema:
-    return {"type": "array", "items": of}
+def _list(of: Schema, most: int) -> Schema:
+    return {"type": "array", "items": of, "maxItems": most}
 
 
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "number"}
+def _text(most: int) -> Schema:
+    return {"type": "string", "maxLength": most}
 
 
 def _one_of(names: tuple[str, ...]) -> Schema:
     return {"type": "string", "enum": list(names)}
 
 
+NUMBER: Schema = {"type": "number"}
+YES_NO: Schema = {"type": "boolean"}
+NAME, LINE = _text(LABEL), _text(SENTENCE)
+
 JUDGE = _object(
+    requirements=_list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12),
+    gaps=_list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE), 8),
+    reason=LINE,
     tier=_one_of(TIERS),
     confidence=NUMBER,
-    requirements=_list(_object(id=TEXT, status=_one_of(STATUSES), evidence=_list(TEXT), why=TEXT)),
-    gaps=_list(_object(kind=_one_of(GAPS), about=TEXT, text=TEXT)),
-    next_query=TEXT,
-    reason=TEXT,
+    next_query=LINE,
 )
-ANSWER = _object(steps=_list(TEXT), answer=TEXT, citations=_list(_object(id=TEXT, quote=TEXT)))
+ANSWER = _object(
+    steps=_list(LINE, 5),
+    answerable=YES_NO,
+    answer=_text(LONG),
+    citations=_list(_object(id=NAME, quote=_text(1_000)), 20),
+)
 EXTRACT = _object(
-    facts=_list(_object(subject=TEXT, predicate=TEXT, object=TEXT, when=TEXT, quote=TEXT, kind=_one_of(KINDS)))
-)
-ENTITIES = _object(names=_list(TEXT))
-REFINE = _object(query=TEXT)
-CHAIN = _object(type=_one_of(("multi_hop", "direct")), steps=_list(TEXT), used=_list(TEXT))
+    facts=_list(
+        _object(
+            subject=_text(300), predicate=_text(300), object=_text(300), when=_text(120), quote=_text(1_000),
+            kind=_one_of(KINDS),
+        ),
+        32,
+    )
+)  # fmt: skip
+ENTITIES = _object(names=_list(_text(80), 10))
+REFINE = _object(query=LINE)
+CHAIN = _object(type=_one_of(("multi_hop", "direct")), steps=_list(LINE, 12), used=_list(NAME, 20))

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from ..errors import ModelError, ReplyError
+from ..errors import ModelError, PromptTooLong, ReplyError
 from ..flow import Flow, complete
 from ..types.model import Complete, Reply
 from ..types.trace import Called
 
 T = TypeVar("T")
+MORE = 4  # times as many tokens for the reply that follows a cut one
+SHORT = 4_000  # characters of a request, below which no server cuts it
+MOST_PER_TOKEN = 7.5  # characters: text has 3 to 5 in a token, and 6 in a word
 
 
 class Ledger:
@@ -45,22 +48,29 @@ class Ledger:
         )
 
 
-def ask_model(request: Complete, parse: Callable[[str], T], ledger: Ledger) -> Flow[T]:
+def ask_model(
+    request: Complete, parse: Callable[[str], T], ledger: Ledger, at_last: Callable[[str], T] | None = None
+) -> Flow[T]:
     """Return the model's reply as `parse` reads it. Where it raises ReplyError, ask once more, naming the reason.
 
-    Raise ModelError, with the requests so far in `calls`, when the second reply cannot be parsed either.
+    The second reply is read by `at_last`, if given. It may be longer, where the first was cut: models think at length.
+    Raise ModelError, with the requests so far in `calls`, when the second reply cannot be parsed either, and
+    PromptTooLong when the model did not read all of the request.
     """
     try:
         return (yield from _attempt(request, parse, ledger, repairs=0))
     except ReplyError as error:
         again = replace(request, prompt=f"{request.prompt}\n\n{_complaint(error)}")
-    return (yield from _attempt(again, parse, ledger, repairs=1))
+        if error.cut and request.most_tokens is not None:
+            again = replace(again, most_tokens=MORE * request.most_tokens)
+    return (yield from _attempt(again, at_last or parse, ledger, repairs=1))
 
 
 def _attempt(request: Complete, parse: Callable[[str], T], ledger: Ledger, *, repairs: int) -> Flow[T]:
     reply: Reply | None = None
     try:
         reply = yield from complete(request)
+        _check_read(request, reply)
         value = parse(reply.text)
     except ModelError as error:
         received = reply or getattr(error, "received", None)
@@ -69,6 +79,19 @@ def _attempt(request: Complete, parse: Callable[[str], T], ledger: Ledger, *, re
         raise
     ledger.record(request.role, "ok", reply, repairs=repairs)
     return value
+
+
+def _check_read(request: Complete, reply: Reply) -> None:
+    """Raise PromptTooLong where the usage says that the server read only a part of the request.
+
+    Some servers drop what exceeds their context without a word, instructions first; such a reply means nothing.
+    """
+    length = len(" ".join(f"{request.system} {request.prompt}".split()))
+    if length > SHORT and 0 < reply.input_tokens < length / MOST_PER_TOKEN:
+        raise PromptTooLong(
+            f"the server read {reply.input_tokens} tokens of a request of {length} characters; raise its context size",
+            retryable=False,
+        )
 
 
 def _complaint(error: ReplyError) -> str:

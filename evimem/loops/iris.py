@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import ModelError
+from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, roster
 from ..judging.apply_verdict import sufficient
 from ..judging.evidence import Verdict
@@ -45,7 +45,13 @@ def _look(session: Session, check: Check | None = None, first: int = 1) -> Flow[
         if not new:
             session.stop(iteration, "no new evidence")
             return check
-        check = yield from session.check(iteration)
+        try:
+            check = yield from session.check(iteration)
+        except ModelTimeout:
+            if check is None or session.budget.seconds is None:
+                raise
+            session.stop(iteration, "time used up")
+            return check
         if reason := _stop(session, check, iteration):
             session.stop(iteration, reason)
             return check

@@ -98,6 +98,14 @@ class Retrieval:
             [Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns], "about", iteration
         )
 
+    def has(self, turn_id: str) -> bool:
+        """Whether a turn is evidence."""
+        return turn_id in self._evidence
+
+    def adopt(self, turns: Sequence[Turn], iteration: int) -> Arrived:
+        """Add turns that were seen around the evidence."""
+        return self._keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
+
     def counts(self, entities: Iterable[str], delta: int | str) -> Flow[dict[str, EntityCount]]:
         """Return how many facts about each entity were found, how many are needed and how many there are.
 

@@ -6,20 +6,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..embedding import count_tokens
 from ..judging.evidence import Evidence
+from ..judging.passages import most_shown
 
 EDGE_SHARE = 0.15  # of the token budget, reserved for turns that edges brought
 RAW_SHARE = 0.15  # for turns without facts
 EARLIER_SHARE = 0.35  # for the best turns of earlier iterations
 FRAME_TOKENS = 16  # of the label, date and speaker around a turn
-MOST_COUNTED = 8_000  # characters that are tokenized; the cost of a longer turn is extrapolated from them
 
 
 def tokens(evidence: Evidence) -> int:
-    """Return how many tokens a turn takes in a view: its words, its caption, its facts, and the frame around them."""
-    turn = evidence.turn
-    text = " ".join([turn.speaker, turn.text, turn.caption or "", *(fact.text for fact in evidence.facts)])
-    counted = count_tokens(text[:MOST_COUNTED])
-    return FRAME_TOKENS + (counted if len(text) <= MOST_COUNTED else counted * len(text) // MOST_COUNTED)
+    """Return how many tokens a turn takes in a view: its words, or the passages of a long one, and the frame."""
+    turn, most = evidence.turn, most_shown(evidence.turn)
+    return FRAME_TOKENS + count_tokens(" ".join((turn.speaker, turn.text[:most], (turn.caption or "")[:most])))
 
 
 def select(

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from ..errors import ModelError
-from ..flow import Flow
+from ..flow import Flow, within
 from ..judging.apply_verdict import clamp, follow, single_level
 from ..judging.evidence import Analysis, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, start
 from ..query.analysis import analyse
 from ..types.budget import Ablation, Budget
+from ..types.model import Complete
 from ..types.stored import Roster
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Gap, Tier, Turn
@@ -21,6 +22,7 @@ from .select_evidence import select
 from .task import Task
 
 T = TypeVar("T")
+ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judge="nobody")
 
 
@@ -128,16 +130,23 @@ class Session:
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
-        return Check(replace(view, tracker=self.tracker), self._calibrated(view, verdict))
+        _keep_witnesses(self, view)
+        return Check(replace(view, tracker=self.tracker), _calibrated(self, view, verdict))
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
         try:
-            return (yield from flow)
+            return (yield from flow if self.budget.seconds is None else within(flow, self._seconds_for))
         except ModelError as error:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
             raise
+
+    def _seconds_for(self, request: Complete) -> float:
+        """Return how long a request may take: what is left, and for the answer at least a share of the time."""
+        allowed = self.budget.seconds or 0.0
+        least = ANSWER_SHARE * allowed if request.role == "answer" else 0.0
+        return max(least, allowed - (self.task.clock() - self._started))
 
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
@@ -174,31 +183,43 @@ class Session:
         turns = [item.turn.id for item in view.shown]
         self.shown.update((item.turn.id, item.turn) for item in view.shown)
         self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
-        self.tracker = apply(self.tracker, Show(tuple(turns)))
+        around = sorted({turn.id for near in view.context.values() for turn in near}.difference(turns))
+        self.tracker = apply(self.tracker, Show((*turns, *around)))
         left_out = len(view.evidence) - len(view.shown)
-        self.events.append(Acted(view.iteration, "show", detail={"turns": turns, "left_out": left_out}))
+        detail = {"turns": turns, "around": around, "left_out": left_out}
+        self.events.append(Acted(view.iteration, "show", detail=detail))
 
-    def _calibrated(self, view: View, verdict: Verdict) -> Verdict:
-        leveled = verdict if self.has("tiers") else single_level(verdict)
-        clamped = clamp(leveled, temporal=self.analysis.temporal, entities=view.entities)
-        gaps = _distinct((*verdict.gaps, *clamped.gaps))
-        found = {name: count.found for name, count in view.entities.items()}
-        probability = clamped.confidence if verdict.probability is None else verdict.probability
-        self.events.append(
-            Judged(
-                view.iteration,
-                verdict.judge or self.task.judge.name,
-                verdict.tier,
-                verdict.confidence,
-                clamped.tier,
-                clamped.confidence,
-                probability,
-                found,
-                gaps,
-                verdict.reason,
-            )
+
+def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
+    leveled = verdict if session.has("tiers") else single_level(verdict)
+    clamped = clamp(leveled, temporal=session.analysis.temporal, entities=view.entities)
+    gaps = _distinct((*verdict.gaps, *clamped.gaps))
+    found = {name: count.found for name, count in view.entities.items()}
+    probability = clamped.confidence if verdict.probability is None else verdict.probability
+    session.events.append(
+        Judged(
+            view.iteration,
+            verdict.judge or session.task.judge.name,
+            verdict.tier,
+            verdict.confidence,
+            clamped.tier,
+            clamped.confidence,
+            probability,
+            found,
+            gaps,
+            verdict.reason,
         )
-        return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
+    )
+    return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
+
+
+def _keep_witnesses(session: Session, view: View) -> None:
+    """Take witnesses that stood around the evidence as evidence: what a verdict rests on stays in view."""
+    near = {turn.id: turn for around in view.context.values() for turn in around}
+    named = {witness for found in session.tracker.supported.values() for witness in found}
+    turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
+    if turns:
+        session.arrive(session.retrieval.adopt(turns, view.iteration), view.iteration)
 
 
 def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:

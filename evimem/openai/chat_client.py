@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -15,7 +15,7 @@ from ..types.model import Complete, ModelRole, Reply
 from . import wire_format
 from .batch_client import BatchOutcomes, download_batch, read_batch, submit_batch
 from .endpoint import HEADERS, Server, body_of, lines_of
-from .http_errors import rejected_option
+from .http_errors import LENGTHS, rejected_option
 
 T = TypeVar("T")
 OnPiece = Callable[[str], None]
@@ -46,7 +46,8 @@ class OpenAI:
             connection). A Retry-After header is honoured within the deadline.
         concurrency: Requests in flight at one time, at least 1.
         prices: Dollars per million input tokens and per million output tokens, by model name, for `Reply.cost`.
-        extra: Further fields for the body of each request, such as `{"seed": 7}`.
+        extra: Further fields for the body of each request, such as `{"seed": 7}`; a `max_tokens` in it takes the
+            place of evimem's own bound on a reply (2,000 tokens of a judgement or answer, thoughts included).
 
     Raises:
         MissingExtra: When the `openai` package is not installed (`pip install 'evimem[openai]'`).
@@ -69,7 +70,7 @@ class OpenAI:
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     _server: Server = field(init=False)
-    _rejected_options: set[tuple[str, str]] = field(init=False, default_factory=set)
+    _rejected_options: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         server = Server(
@@ -172,25 +173,28 @@ class OpenAI:
         def finish(reply: Reply, retries: int) -> Reply:
             return replace(reply, retries=reply.retries + retries, seconds=monotonic() - started)
 
-        return self._server.submit(lambda client: self._attempt(client, request, pieces), finish)
+        return self._server.submit(
+            lambda client: self._attempt(client, request, pieces), finish, seconds=request.seconds
+        )
 
     async def _attempt(self, client: Any, request: Complete, pieces: _Pieces | None) -> Reply:
         """Send a request, again without each option that the server rejects; remember which ones it rejects."""
         model = self.model_for(request.role)
-        options = self._options(request, stream=pieces is not None)
-        dropped: set[tuple[str, str]] = set()
+        rejected: list[str] = []
         while True:
+            options = self._options(request, stream=pieces is not None, rejected=rejected)
             try:
                 reply = await self._server.typed(self._chat(client, request, options, pieces))
             except ModelError as error:
                 name = rejected_option(error, options)
                 if name is None:
                     raise
-                del options[name]
-                dropped.add((model, name))
+                rejected.append(name)
             else:
-                self._rejected_options.update(dropped)  # only after a success: else the option was not the fault
-                return replace(reply, retries=len(dropped), cost=wire_format.cost(reply, self.prices, model))
+                # Only after a success: else the option was not the fault.
+                for name in rejected:
+                    self._rejected_options[model, name] = self._rejected_options.get((model, name), 0) + 1
+                return replace(reply, retries=len(rejected), cost=wire_format.cost(reply, self.prices, model))
 
     async def _chat(self, client: Any, request: Complete, options: Mapping[str, Any], pieces: _Pieces | None) -> Reply:
         call = client.chat.completions.with_streaming_response.create(
@@ -199,7 +203,7 @@ class OpenAI:
             stream=pieces is not None,
             extra_headers=HEADERS,
             extra_body=dict(self.extra) or None,
-            **options,
+            **{name: value for name, value in options.items() if name not in self.extra},
         )
         async with call as response:
             if pieces is None:
@@ -210,15 +214,25 @@ class OpenAI:
                 return reply
             return await _streamed(response, request, pieces)
 
-    def _options(self, request: Complete, *, stream: bool) -> dict[str, Any]:
+    def _options(self, request: Complete, *, stream: bool, rejected: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the options of a request, each in the first form that was not `rejected`, now or before."""
+        model = self.model_for(request.role)
+        known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
         own = getattr(self, f"{request.role}_temperature")
-        options = {
-            "temperature": self.temperature if own is None else own,
-            "response_format": wire_format.response_format(request) if request.schema else None,
-            "stream_options": {"include_usage": True} if stream else None,
+        forms: dict[str, Sequence[Any]] = {
+            "temperature": [self.temperature if own is None else own],
+            "response_format": wire_format.response_formats(request) if request.schema else [],
+            "stream_options": [{"include_usage": True}] if stream else [],
         }
-        rejected = {name for model, name in self._rejected_options if model == self.model_for(request.role)}
-        return {name: value for name, value in options.items() if value is not None and name not in rejected}
+        options = {}
+        for name, values in forms.items():
+            left = values[known.get(name, 0) + rejected.count(name) :]
+            if left and left[0] is not None:
+                options[name] = left[0]
+        names = [name for name in (LENGTHS if self.base_url else LENGTHS[::-1]) if name not in {*known, *rejected}]
+        if names and request.most_tokens and not set(LENGTHS) & set(self.extra):
+            options[names[0]] = request.most_tokens
+        return options
 
 
 class AsyncOpenAI:

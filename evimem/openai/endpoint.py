@@ -66,12 +66,18 @@ class Server:
         finish: Callable[[T, int], T] = lambda result, _: result,
         *,
         retry: bool = True,
+        seconds: float | None = None,
     ) -> Future[T]:
-        """Start a call with the client; the future's result is `finish(result, number of retries)`."""
+        """Start a call with the client; the future's result is `finish(result, number of retries)`.
+
+        It ends at the deadline, or after so many `seconds` where those are fewer.
+        """
         connection = self._connections.get(os.getpid())
         if connection is None:  # after a fork: neither the parent's thread nor its sockets may be used
             connection = self._connections.setdefault(os.getpid(), self._connect())
-        return connection.submit(self._with_deadline(connection, call, finish, self._max_retries if retry else 0))
+        deadline = self._deadline if seconds is None else max(0.0, min(self._deadline, seconds))
+        attempts = self._max_retries if retry else 0
+        return connection.submit(self._with_deadline(connection, call, finish, attempts, deadline))
 
     def close(self) -> None:
         """Close the connections and end the thread; a later call opens new ones."""
@@ -94,17 +100,22 @@ class Server:
         raise failure
 
     async def _with_deadline(
-        self, connection: _Connection, call: Callable[[Any], Awaitable[T]], finish: Callable[[T, int], T], retries: int
+        self,
+        connection: _Connection,
+        call: Callable[[Any], Awaitable[T]],
+        finish: Callable[[T, int], T],
+        retries: int,
+        deadline: float,
     ) -> T:
         """Return a call's result. Raise ModelTimeout at the deadline, in whatever phase the call is."""
-        end = asyncio.get_running_loop().time() + self._deadline
+        end = asyncio.get_running_loop().time() + deadline
         task = asyncio.ensure_future(self._with_retries(connection, call, end, retries))
         task.add_done_callback(_mark_retrieved)
         try:
-            await asyncio.wait({task}, timeout=self._deadline)
+            await asyncio.wait({task}, timeout=deadline)
             if not task.done():
                 raise ModelTimeout(
-                    f"{host(self._base_url)} did not answer within the deadline of {self._deadline:g} s; "
+                    f"{host(self._base_url)} did not answer within the deadline of {deadline:.3g} s; "
                     "raise deadline=, or concurrency= when many calls wait for each other"
                 )
             return finish(*task.result())
@@ -224,8 +235,11 @@ async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
 
 
 async def _raise_http_errors(response: Any) -> None:
-    """Raise for an HTTP error status before the client reads the body, which it would do without a limit."""
-    if response.status_code < 400:
+    """Raise for an HTTP error or a redirect before the client reads the body, which it would do without a limit.
+
+    A redirect is never followed: it would send the key and the conversation to an address that nobody gave.
+    """
+    if response.status_code < 300:
         return
     body = b""
     with contextlib.suppress(Exception):  # the status is known even where the body breaks off
@@ -244,7 +258,7 @@ def _client(feature: str, base_url: str | None, api_key: str | None, deadline: f
         raise MissingExtra(feature, "openai") from error
     if api_key is None and is_loopback(base_url) and base_url is not None:
         api_key = "none"  # a local server gets no key of another provider from the environment
-    http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_http_errors]})
+    http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [_raise_http_errors]}, follow_redirects=False)
     try:
         # Deadline and retries are ours; the read timeout is longer, and only a second line of defence.
         return openai.AsyncOpenAI(

@@ -11,12 +11,17 @@ from typing import Any
 
 import orjson
 
-from ..errors import ModelError, ModelUnavailable
+from ..errors import ModelError, ModelUnavailable, PromptTooLong
 
 MAX_DETAIL = 500  # characters of a server's text kept in `.detail`
 MAX_BACKOFF = 8.0  # seconds
 FIRST_BACKOFF = 0.25  # seconds
+LENGTHS = ("max_tokens", "max_completion_tokens")  # older servers know the first, OpenAI's newer models the second
 HINTS = {
+    301: "it redirects; give base_url its new address",
+    302: "it redirects; give base_url its new address",
+    307: "it redirects; give base_url its new address",
+    308: "it redirects; give base_url its new address",
     400: "it does not accept the form of the request; .detail has its reason",
     401: "check the API key",
     403: "the key may not use this model",
@@ -27,6 +32,12 @@ HINTS = {
     429: "too many requests, or the quota is used up",
 }
 _RETRYABLE = {408, 409, 425, 429}  # and every 5xx
+_TOO_LONG_STATUSES = {400, 413, 422, 500}
+_TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, LM Studio and Anthropic's and Google's gateways say it
+    r"context_length_exceeded|exceed_context_size|maximum context length|context (?:length|size|window)"
+    r"|prompt is too long|input is too long|too many (?:input )?tokens|token count exceeds|n_ctx",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,47}")
 _VALUE = r"[^\s\"',;}]+"
 # Authorization values, credentials in URLs, JWTs, keys by their vendors' prefixes, "key=value" pairs, and any long run
@@ -54,6 +65,13 @@ def error_from(response: ErrorResponse) -> ModelUnavailable:
     error = parse_json(response.body)
     error = error.get("error", error) if isinstance(error, dict) else error
     codes = _codes(error)
+    if status in _TOO_LONG_STATUSES and _TOO_LONG.search(response.body.decode("utf-8", "replace")):
+        return PromptTooLong(
+            f"the request has more tokens than the model reads (status {status}); give it a model with more context",
+            retryable=False,
+            detail=redact(response.body),
+            status=status,
+        )
     quota_spent = "insufficient_quota" in codes  # comes with status 429, but waiting does not help
     quoted = f" ({', '.join(codes)})" if codes else ""
     return ModelUnavailable(
@@ -89,14 +107,14 @@ def backoff(attempt: int, chance: float) -> float:
 
 
 def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None:
-    """Return the request option to drop after a 400 or 422: one that the server names, else the schema."""
-    if not isinstance(error, ModelUnavailable) or error.status not in {400, 422}:
+    """Return the request option to change after a 400 or 422: one that the server names, else the schema."""
+    if not isinstance(error, ModelUnavailable) or error.status not in {400, 422} or isinstance(error, PromptTooLong):
         return None
     text = f"{error} {error.detail}"
-    for name in ("temperature", "stream_options"):
-        if name in options and name in text:
+    for name in ("max_completion_tokens", "max_tokens", "temperature", "stream_options"):
+        if name in options and re.search(rf"(?<!\w){name}(?!\w)", text):
             return name
-    return next((name for name in ("response_format", "stream_options") if name in options), None)
+    return next((name for name in ("response_format", "stream_options", *LENGTHS) if name in options), None)
 
 
 def redact(body: bytes | str) -> str:

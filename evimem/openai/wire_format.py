@@ -12,16 +12,32 @@ from ..errors import ModelUnavailable, ReplyError
 from ..types.model import Complete, Reply
 from .http_errors import ErrorResponse, error_from, parse_json, redact, status_in
 
+ANY_JSON = {"type": "json_object"}
+
 
 def messages(request: Complete) -> list[dict[str, str]]:
     """Return a request's messages: instructions in the system role, data only in the user role."""
     return [{"role": "system", "content": request.system}, {"role": "user", "content": request.prompt}]
 
 
-def response_format(request: Complete) -> dict[str, Any]:
-    """Return the structured-output option, in the form that OpenAI, vLLM, LM Studio, Ollama and llama.cpp accept."""
-    schema = {"name": request.role, "strict": True, "schema": request.schema}
-    return {"type": "json_schema", "json_schema": schema}
+def response_formats(request: Complete) -> tuple[dict[str, Any], ...]:
+    """Return the structured-output option in forms that servers know, the strictest first.
+
+    A schema with bounds on lists and texts (vLLM, llama.cpp), one without (OpenAI takes no maxLength), and any JSON.
+    """
+    bounded, unbounded = request.schema, _unbounded(request.schema)
+    schemas = [bounded] if bounded == unbounded else [bounded, unbounded]
+    return (*(_schema_format(request, schema) for schema in schemas), ANY_JSON)
+
+
+def _schema_format(request: Complete, schema: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": request.role, "strict": True, "schema": schema}}
+
+
+def _unbounded(schema: Any) -> Any:
+    if isinstance(schema, Mapping):
+        return {name: _unbounded(value) for name, value in schema.items() if name not in {"maxItems", "maxLength"}}
+    return schema
 
 
 def host(base_url: str | None) -> str:
@@ -59,7 +75,8 @@ def read_reply(body: bytes, request: Complete) -> Reply:
         raise ModelUnavailable("the completion has no choices", retryable=True, detail=redact(body))
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
-    reply = Reply(_content(message.get("content")), _name(payload), *tokens(payload.get("usage")))
+    text = _content(message.get("content")) or _arguments(message.get("tool_calls"))
+    reply = Reply(text, _name(payload), *tokens(payload.get("usage")))
     return complete_reply(reply, request, finish=choice.get("finish_reason"), refusal=message.get("refusal"))
 
 
@@ -78,7 +95,8 @@ def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any
     elif not reply.text.strip():
         why = "it is empty"
     if why:
-        raise ReplyError(request.role, why, reply.text or _content(refusal), reply)
+        cut = finish == "length" and not refusal
+        raise ReplyError(request.role, why, reply.text or _content(refusal), reply, cut=cut)
     return reply
 
 
@@ -87,6 +105,7 @@ class StreamedCompletion:
     """A completion assembled from server-sent events as they arrive."""
 
     text: str = ""
+    called: str = ""
     model: str = ""
     refusal: str = ""
     finish: Any = None
@@ -118,6 +137,7 @@ class StreamedCompletion:
         self.refusal += _content(delta.get("refusal"))
         piece = _content(delta.get("content"))
         self.text += piece
+        self.called += _arguments(delta.get("tool_calls"))
         return piece
 
     def reply(self, request: Complete) -> Reply:
@@ -125,7 +145,10 @@ class StreamedCompletion:
         if not self.ended and self.finish is None:
             raise ModelUnavailable("the stream stopped before its end", retryable=True)
         return complete_reply(
-            Reply(self.text, self.model, *tokens(self.usage)), request, finish=self.finish, refusal=self.refusal
+            Reply(self.text or self.called, self.model, *tokens(self.usage)),
+            request,
+            finish=self.finish,
+            refusal=self.refusal,
         )
 
 
@@ -159,6 +182,12 @@ def _content(value: Any) -> str:
     if isinstance(value, list):
         return "".join(_content(part.get("text")) for part in value if isinstance(part, dict))
     return value if isinstance(value, str) else ""
+
+
+def _arguments(calls: Any) -> str:
+    """Return the arguments of the first tool that a message calls: some servers give structured replies so."""
+    function = (_first(calls) or {}).get("function")
+    return _content(function.get("arguments")) if isinstance(function, dict) else ""
 
 
 def _name(payload: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ class Fault:
         retry_after: The Retry-After header of a status, a number of seconds or an HTTP date.
         error: The error object in the body of a status; None is a default one.
         text: The completion that "drip", "truncated" and the like begin to send.
+        location: The Location header of a status, for a redirect.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Fault:
     retry_after: str | None = None
     error: Any = None
     text: str = "ok"
+    location: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ def response(
 def _status(status: int) -> Act:
     def act(wire: Wire, fault: Fault) -> None:
         error = fault.error or {"message": f"scripted {status}", "type": "scripted_error", "code": f"status_{status}"}
-        headers = {} if fault.retry_after is None else {"Retry-After": fault.retry_after}
+        named = {"Retry-After": fault.retry_after, "Location": fault.location}
+        headers = {name: value for name, value in named.items() if value is not None}
         wire.send(response(status, json.dumps({"error": error}).encode(), headers=headers))
 
     return act
@@ -176,5 +179,8 @@ FAULTS: Mapping[str, Act] = {
     "429_garbage": _retry_after(lambda: "soon, I hope"),
     "429_date": _retry_after(_in(2.0)),
     "429_far_date": _retry_after(_in(3600.0)),
-    **{str(status): _status(status) for status in (400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 529)},
+    **{
+        str(status): _status(status)
+        for status in (302, 307, 308, 400, 401, 403, 404, 408, 422, 429, 500, 502, 503, 529)
+    },
 }

@@ -9,6 +9,8 @@ from ..lang import ENGLISH
 # These may be the last word of a sentence, so they bind only to a lower-case letter or a digit.
 _MAY_END = frozenset(ENGLISH.words("terms.abbreviations_that_may_end"))
 _ABBREVIATIONS = _MAY_END.union(ENGLISH.words("terms.abbreviations"))
+# "St. Ives" and "Mt. Etna", but "on Elm St. Then": they bind unless a name stands before them
+_BEFORE_NAMES = frozenset(ENGLISH.words("terms.abbreviations_before_names"))
 
 # What may end a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
 _END = re.compile(
@@ -71,11 +73,22 @@ def _binds(text: str, at: int, end: int) -> bool:
     if not following or found is None:
         return False
     word = found.group()
+    if word.lower() in _BEFORE_NAMES and following.isupper():
+        return not _has_name_before(text, found.start())
     if word.lower() in _ABBREVIATIONS:
         return word.lower() not in _MAY_END or following.islower() or following.isdigit()
     if len(word) == 1 and word.isupper() and word != "I":
         return True  # "J. Smith"
     return word.isdigit() and (found.start() == 0 or text[found.start() - 1] == "\n")  # "2. Preheat"
+
+
+def _has_name_before(text: str, at: int) -> bool:
+    """Return whether the word before `at` is capitalised and does not open the text or a sentence: "Elm St."."""
+    near = text[max(0, at - _LOOK_BACK) : at].rstrip()
+    before = _LAST_WORD.search(near)
+    if before is None or not before.group()[0].isupper() or before.group()[-1] in ".,;:!?":
+        return False
+    return at > _LOOK_BACK or before.group() != near.lstrip()
 
 
 def _add(ranges: list[tuple[int, int]], text: str, start: int, end: int) -> None:

@@ -135,10 +135,21 @@ def shift_months(moment: datetime, count: int) -> datetime:
     return moment.replace(year=first.year, month=first.month, day=min(moment.day, last))
 
 
+def workday(moment: datetime, count: int) -> datetime:
+    """Return the day so many working days, Monday to Friday, later or earlier."""
+    step_by = DAY if count > 0 else -DAY
+    for _ in range(abs(count)):
+        moment += step_by
+        while moment.weekday() >= SATURDAY:
+            moment += step_by
+    return moment
+
+
 _UNITS: dict[str, Callable[[datetime], TimeInterval]] = {
     "minute": minute,
     "hour": hour,
     "day": day,
+    "workday": day,
     "weekend": weekend,
     "week": week,
     "month": lambda moment: month(moment.year, moment.month),
@@ -150,6 +161,7 @@ _STEPS: dict[str, Callable[[datetime, int], datetime]] = {
     "minute": lambda moment, count: moment + timedelta(minutes=count),
     "hour": lambda moment, count: moment + timedelta(hours=count),
     "day": lambda moment, count: moment + count * DAY,
+    "workday": workday,
     "weekend": lambda moment, count: moment + count * WEEK,
     "week": lambda moment, count: moment + count * WEEK,
     "month": shift_months,

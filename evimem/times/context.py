@@ -7,37 +7,62 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 from typing import Literal
 
 from ..lang import ENGLISH
 from .calendar import midnight
 from .fragments import FOLLOWED, Pattern, one_of
+from .unit_counts import UnitCount, unit_counts
 
 Weekday = Literal["recent", "previous_week"]
+BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
+FAR = 64  # characters from a cue at which it may belong to another clause
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
 GOVERNED = 12  # characters after "will" or "going to" in which a past form belongs to it ("will have left")
 
+_SUBJECT = "(?:i|you|we|they|he|she|it)"
 # In the order of the alternatives the first that matches wins: "planning to" before "planning", "is" before "is going".
 _AHEAD = (
-    rf"plan(?:s|ning|ned)? (?:to|on|for|a)|{one_of(ENGLISH.words('times.ahead'))}"
-    rf"|{one_of(ENGLISH.words('times.progressive_subjects'))} (?:not )?[a-z]{{2,}}ing"
+    rf"plan(?:s|ning|ned)? (?:to|on|for|a)|going (?:to(?! the\b| a\b| my\b)|on a|a)\b"
+    rf"|{one_of(ENGLISH.words('times.ahead'))}"
+    rf"|{one_of(ENGLISH.words('times.progressive_subjects'))}(?: {_SUBJECT})? (?:not |just |also |all |both )?"
+    r"(?!going to (?:the|a|my)\b)[a-z]{2,}ing"
 )
-_BACK = rf"{one_of(ENGLISH.words('times.back'))}|(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
-_CUE = Pattern(rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<back>{_BACK}))(?!\w)|(?P<will>'ll\b)")
+# "The shop's closed till May" tells of now.
+_STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|im|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
+_ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
+_BACK = rf"{one_of(ENGLISH.words('times.back'))}|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
+# "-ed" without a subject before it may be a participle, and what was said may lie ahead.
+_PERHAPS_BACK = rf"{_ED}|{one_of(ENGLISH.words('times.perhaps_back'))}"
+_PRESENT = one_of(ENGLISH.words("times.present"))
+_CUE = Pattern(
+    rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<state>{_STATE})|(?P<back>{_BACK})|(?P<perhaps>{_PERHAPS_BACK})"
+    rf"|(?P<present>{_PRESENT}))(?!\w)"
+    r"|(?P<will>'ll\b)"
+)
+LOOKS = {"ahead": AHEAD, "state": PRESENT, "back": BACK, "perhaps": PERHAPS_BACK, "present": PRESENT, "will": AHEAD}
 _RESCHEDULED = Pattern(
     rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: [\w'-]+){{0,6}}? (?:to|until|till|for) (?:the )?$"
 )
-_SENTENCE_END = re.compile(r"[.!?;\n](?=\s|$)")
+_SENTENCE_END = re.compile(r"[.!?;:\n](?=\s|$)|\|")
+_CLAUSE_END = re.compile(r"[,:;()]")
 _HABITUAL = Pattern(rf"\b{one_of(ENGLISH.words('times.habitual'))}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A word or phrase that looks back or ahead, and its half-open range of characters."""
+    """A word or phrase that looks back or ahead, its half-open range of characters, and how it looks.
+
+    `direction` is BACK, PRESENT (now or what may come) or AHEAD.
+    """
 
     start: int
     end: int
-    back: bool
+    direction: int
+
+
+_start = attrgetter("start")
 
 
 @dataclass(frozen=True)
@@ -54,23 +79,31 @@ class Context:
         return midnight(self.now)
 
     @cached_property
+    def counts(self) -> tuple[UnitCount, ...]:
+        """The numbers of units in the text, in order."""
+        return tuple(unit_counts(self.folded))
+
+    @cached_property
     def _sentence_ends(self) -> list[int]:
         return [match.end() for match in _SENTENCE_END.finditer(self.folded)]
 
     @cached_property
-    def _cues(self) -> list[Cue]:
-        """The cues of the text in order, without past forms that belong to a "will" or "going to" before them."""
-        cues: list[Cue] = []
-        for match in _CUE.regex.finditer(self.folded):
-            back = match["back"] is not None
-            governed = back and cues and not cues[-1].back and match.start() - cues[-1].end <= GOVERNED
-            if not governed:
-                cues.append(Cue(match.start(), match.end(), back))
-        return cues
+    def _found_cues(self) -> dict[tuple[int, int], list[Cue]]:
+        return {}
 
-    @cached_property
-    def _cue_starts(self) -> list[int]:
-        return [cue.start for cue in self._cues]
+    def _cues(self, first: int, last: int) -> list[Cue]:
+        """Return the cues of a sentence in order, without past forms that belong to a "will" or "going to"."""
+        if (first, last) not in self._found_cues:
+            cues: list[Cue] = []
+            for match in _CUE.regex.finditer(self.folded, first, last):
+                direction = LOOKS[str(match.lastgroup)]
+                governed = (
+                    direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
+                )
+                if not governed:
+                    cues.append(Cue(match.start(), match.end(), direction))
+            self._found_cues[first, last] = cues
+        return self._found_cues[first, last]
 
     def capital(self, at: int) -> bool:
         """Return whether the text has a capital letter at an index."""
@@ -82,31 +115,44 @@ class Context:
 
     def sentence(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the sentence around a range, at most REACH characters more on each side."""
-        ends = self._sentence_ends
-        before = bisect_right(ends, start)
-        first = ends[before - 1] if before else 0
-        after = bisect_right(ends, end)
-        last = ends[after] if after < len(ends) else len(self.folded)
+        first, last = self._whole_sentence(start, end)
         return max(first, start - REACH), min(last, end + REACH)
 
+    def _whole_sentence(self, start: int, end: int) -> tuple[int, int]:
+        ends = self._sentence_ends
+        before, after = bisect_right(ends, start), bisect_right(ends, end)
+        return ends[before - 1] if before else 0, ends[after] if after < len(ends) else len(self.folded)
+
     def habitual(self, start: int, end: int) -> bool:
-        """Return whether the sentence is about what happens again and again."""
-        return _HABITUAL.regex.search(self.folded, *self.sentence(start, end)) is not None
+        """Return whether the clause around a range is about what happens again and again."""
+        return _HABITUAL.regex.search(self.folded, *self.clause(start, end)) is not None
+
+    def clause(self, start: int, end: int) -> tuple[int, int]:
+        """Return the range of the clause around a range: the sentence up to the nearest commas."""
+        first, last = self.sentence(start, end)
+        before = [match.end() for match in _CLAUSE_END.finditer(self.folded, first, start)]
+        after = _CLAUSE_END.search(self.folded, end, last)
+        return before[-1] if before else first, after.start() if after else last
 
     def direction(self, start: int, end: int) -> int:
-        """Return 1 when the sentence looks ahead at a range, -1 when it looks back, 0 without a cue of either.
+        """Return AHEAD or BACK when the sentence looks ahead or back at a range, PRESENT for a present, 0 without cue.
+
+        A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
 
         The nearest cue decides; one after the range counts as twice as far, since the verb mostly comes first in
         English.
         """
         first, last = self.sentence(start, end)
         direction, nearest = 0, 3 * REACH  # more than any distance in the sentence
-        for cue in self._cues[bisect_left(self._cue_starts, first) : bisect_left(self._cue_starts, last)]:
+        cues = self._cues(*self._whole_sentence(start, end))
+        for cue in cues[bisect_left(cues, first, key=_start) : bisect_left(cues, last, key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
             distance = start - cue.end if cue.end <= start else 2 * (cue.start - end)
             if distance <= nearest:
-                nearest, direction = distance, -1 if cue.back else 1
+                nearest, direction = distance, cue.direction
         if direction < 0 and _RESCHEDULED.regex.search(self.folded[first:start]):
-            return 1
+            return AHEAD
+        if nearest > FAR and direction:
+            return PERHAPS_BACK if direction < 0 else PRESENT
         return direction

@@ -14,7 +14,7 @@ FINER = {"decade": ("year", 10), "year": ("month", 12), "month": ("week", 4), "w
 FINER |= {"hour": ("minute", 60), "weekend": ("day", 7), "quarter": ("month", 3)}
 
 
-def counted(name: str, number: Quantity, moment: datetime, sign: int) -> TimeInterval | None:
+def units_from(name: str, number: Quantity, moment: datetime, sign: int) -> TimeInterval | None:
     """Return the unit that lies so many units after a moment (sign 1) or before it (sign -1).
 
     When the number is a range, return the span from the nearest to the farthest unit.

@@ -11,16 +11,22 @@ from ..lang import ENGLISH
 from ..lang.guess import ENGLISH_OR_UNKNOWN, language_of
 from .folding import LIMIT, fold
 from .lexicon import (
+    BEFORE,
     DAYS_FROM_TODAY,
     DECADES,
+    DIGIT,
+    ENDS,
     MONTHS,
     NAMED_HOURS,
+    ORDINAL_WORDS,
     SEASONS,
+    TENS,
     TONIGHT,
     UNITS,
     WEEKDAYS,
 )
 from .other_languages import may_mention_dates
+from .respelling import misspellings
 from .rules.holidays import HOLIDAYS
 from .times_of_day import PARTS
 
@@ -32,20 +38,41 @@ WORDS: dict[str, set[str]] = {
     "weekday": {*WEEKDAYS, *(f"{name}s" for name in WEEKDAYS)},
     "month": {*MONTHS},
     "season": {*SEASONS, *(f"{name}s" for name in SEASONS)},
-    "holiday": {re.split("[^a-z]", name)[0] for name in HOLIDAYS},
     "decade": {*DECADES},
     "clock": {*NAMED_HOURS, *PARTS, *_CUES["clock"]},
     "vague": {*_CUES["vague"]},
 }
 FIGURES = {
-    "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|q[1-4]|'\d"),
+    "number": re.compile(r"(?:1[5-9]|2[01])\d\d|\d\d?[/.-]\d|\d(?:st|nd|rd|th)|[qh][1-4]|'\d|\dh"),
+    "figures": re.compile(r"\d[/.-]\d|\dh\b"),
+    "year": re.compile(r"(?:1[5-9]|20)\d\d"),
     "decade": re.compile(r"\d0'?s"),
-    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d:\d\d"),
+    "day": re.compile(r"\b2(?:mo|mr|ni)"),
+    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d"),
 }
 _GROUPS = {word: [group for group, words in WORDS.items() if word in words] for word in set().union(*WORDS.values())}
 _KNOWN = frozenset(_GROUPS)
-_LETTERS = re.compile("[a-z]+")
+_WORD = re.compile("[a-z]+")
 _DIGIT = re.compile(r"\d")
+# Names of several words, each by the longest of them: "new" and "day" stand in too many texts that name no time.
+_PHRASES: dict[str, list[tuple[frozenset[str], str]]] = {}
+for _group, _names in (("holiday", HOLIDAYS), ("unit", ENDS)):
+    for _name in _names:
+        _parts = frozenset(_WORD.findall(_name))
+        _PHRASES.setdefault(max(sorted(_parts), key=len), []).append((_parts, _group))
+_PHRASE_WORDS = frozenset(_PHRASES)
+_DAY_IN_WORDS = re.compile(rf"\b(?:{'|'.join(BEFORE['sure_day'])}) the (?:{'|'.join((*TENS, *ORDINAL_WORDS))})\b")
+
+# The words that an expression of a group has one of; DIGIT stands for its figures.
+_MARKS = {
+    group: {*WORDS.get(group, ()), *(word for word, names in _PHRASES.items() for _, of in names if of == group)}
+    for group in (*WORDS, "holiday")
+}
+GROUP_WORDS: dict[str, frozenset[str]] = {
+    group: frozenset((*_MARKS.get(group, ()), *((DIGIT,) if group in FIGURES else ()))) for group in (*_MARKS, *FIGURES)
+}
+GROUP_WORDS["number"] |= ORDINAL_WORDS
+GROUP_WORDS["any"] = frozenset().union(*GROUP_WORDS.values(), {"day"})
 
 
 def mentions_time(text: str) -> bool:
@@ -54,19 +81,24 @@ def mentions_time(text: str) -> bool:
     Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
     characters are read.
     """
-    language = language_of(text)
+    language, folded = language_of(text), fold(text[:LIMIT])
     if language not in ENGLISH_OR_UNKNOWN:
-        return may_mention_dates(language, fold(text[:LIMIT]))
-    return bool(cues(fold(text[:LIMIT]))[0])
+        return may_mention_dates(language, folded)
+    groups, words = cues(folded)
+    return bool(groups) or not misspellings().keys().isdisjoint(words)
 
 
 def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the groups of rules worth trying on a folded text, and its words.
 
-    With any other group there is the group "any"; a text without a cue has no group.
+    DIGIT stands for its digits. With any other group there is the group "any"; a text without a cue has no group.
     """
-    words = frozenset(_LETTERS.findall(folded))
+    words = frozenset(_WORD.findall(folded))
     groups = {group for word in _KNOWN & words for group in _GROUPS[word]}
+    groups |= {group for word in _PHRASE_WORDS & words for parts, group in _PHRASES[word] if parts <= words}
+    if not groups and not ORDINAL_WORDS.isdisjoint(words) and _DAY_IN_WORDS.search(folded):
+        groups.add("number")
     if _DIGIT.search(folded):
+        words |= {DIGIT}
         groups |= {group for group, pattern in FIGURES.items() if pattern.search(folded)}
     return frozenset(groups | {"any"}) if groups else frozenset(), words

@@ -6,11 +6,10 @@ that the work is bounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from functools import cache
 from typing import get_args
 
 from ..errors import InvalidQuery
@@ -20,11 +19,16 @@ from .calendar import TimeInterval
 from .context import Context, Weekday
 from .cues import cues
 from .folding import LIMIT, fold
+from .fragments import MONTH, Pattern
 from .joins import Expression, joined
 from .other_languages import locate_dates
-from .rule_types import VAGUE, Meaning, Rule, possible
+from .respelling import Respelled, misspellings, respelled
+from .rule_types import VAGUE, AnyRule, Candidate, Meaning, possible
 from .rules import RULES
+from .unread import beside_unread
+from .windows import Windows
 
+NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
 CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
 
@@ -71,32 +75,34 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     folded = fold(text[:LIMIT])
     language = language_of(text)
     if language not in ENGLISH_OR_UNKNOWN:
-        found = locate_dates(language, folded, said_at.replace(tzinfo=None))
-        return [_located(Expression(start, end, Meaning(time)), text, said_at) for start, end, time in found]
+        dates = locate_dates(language, folded, said_at.replace(tzinfo=None))
+        return [_located(Expression(start, end, Meaning(time)), text, said_at) for start, end, time in dates]
     groups, words = cues(folded)
+    if not misspellings().keys().isdisjoint(words):
+        spelled = respelled(text[:LIMIT])
+        found = locate_times(spelled.text, said_at, weekday)
+        return [_in_place(each, spelled, text) for each in found]
     if not groups:
         return []
     ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
-    candidates = (candidate for rule in RULES if rule.applies(groups, words) for candidate in _candidates(rule, folded))
+    windows = Windows(folded)
+    candidates: list[Candidate] = []
+    for rule in _rules_of(groups):
+        if rule.cues.may_match(words):
+            candidates += rule.candidates(ctx, windows.of(rule.cues))
     expressions = joined(_longest(candidates, ctx), ctx)
-    return [_located(each, text, said_at) for each in _resolved(expressions)]
+    return [_located(each, text, said_at) for each in _resolved(expressions, ctx) if not beside_unread(each, ctx)]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A match of a rule that is not interpreted yet, and the characters of its expression."""
-
-    start: int
-    end: int
-    rule: Rule
-    match: re.Match[str]
+def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
+    """Return a time that was found in a respelled text with its place and words in the text itself."""
+    start, end = spelled.place(located.start), spelled.place(located.end)
+    return Located(start, end, replace(located.time, text=text[start:end]))
 
 
-def _candidates(rule: Rule, folded: str) -> Iterator[Candidate]:
-    regex = rule.pattern.regex
-    group = "x" if "x" in regex.groupindex else 0
-    for match in islice(regex.finditer(folded), rule.most):
-        yield Candidate(*match.span(group), rule, match)
+@cache
+def _rules_of(groups: frozenset[str]) -> tuple[AnyRule, ...]:
+    return tuple(rule for rule in RULES if rule.cues.group in groups)
 
 
 def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
@@ -105,7 +111,7 @@ def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
     for each in sorted(candidates, key=lambda each: each.start - each.end):
         if any(taken[each.start : each.end]):
             continue
-        meaning = possible(each.rule.read, each.match, ctx)
+        meaning = possible(each.read, ctx)
         if meaning is not None:
             taken[each.start : each.end] = b"\1" * (each.end - each.start)
             meaning = meaning if isinstance(meaning, Meaning) else Meaning(meaning)
@@ -113,17 +119,37 @@ def _longest(candidates: Iterable[Candidate], ctx: Context) -> list[Expression]:
     return sorted(kept, key=lambda each: each.start)
 
 
-def _resolved(expressions: list[Expression]) -> Iterator[Expression]:
-    """Resolve "three days later" from the expression before it; drop weak and incomplete expressions."""
+def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+    """Resolve what counts from the expression before it; drop weak and incomplete expressions.
+
+    So does "three days later", and a time of day from the day before it ("Party on Friday, doors at 8 pm").
+    """
     base: TimeInterval | None = None
+    day: Expression | None = None
+    month: Expression | None = None
     for each in expressions:
         meaning = each.meaning
         if meaning.later is not None and (base is not None or not meaning.weak):
             meaning = VAGUE if base is None else Meaning(possible(meaning.later, base))
+        if meaning.kind == "clock" and meaning.clock and day and day.end > ctx.sentence(each.start, each.end)[0]:
+            meaning = Meaning(day.interval and meaning.interval and meaning.clock.on(day.interval.start), "clock")
+        if meaning.choices and meaning.yearly is None and month and month.end > ctx.sentence(each.start, each.end)[0]:
+            meaning = replace(meaning, interval=_in_month(each, month))
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
             continue
         base = meaning.interval or base
+        if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
+            month = each
+        if each.is_a("day") or meaning.kind == "part":
+            day = each
         yield Expression(each.start, each.end, meaning)
+
+
+def _in_month(day: Expression, month: Expression) -> TimeInterval | None:
+    """Return the day of "early June, around the 5th" in the month that was named before it in its sentence."""
+    named = month.interval
+    found = [each for each in day.meaning.choices if named and each.start.replace(day=1) == named.start.replace(day=1)]
+    return found[0] if found else day.interval
 
 
 def _located(expression: Expression, text: str, said_at: datetime) -> Located:

@@ -26,8 +26,6 @@ from .lexicon import (
     UNITS,
     UPCOMING_WORDS,
     WEEKDAYS,
-    Quantity,
-    quantity,
 )
 
 _SPACE = re.compile(r"\[[^\]]*\]|\(\?<[!=][^)]*\)| ")
@@ -46,6 +44,11 @@ class Pattern:
     def regex(self) -> re.Pattern[str]:
         blanks = r"(?:[ \n]{1,3})"
         return re.compile(_SPACE.sub(lambda match: blanks if match.group() == " " else match.group(), self.source))
+
+    @cached_property
+    def expression(self) -> str | int:
+        """The group that marks the expression in a match: `x` where there is one, else the whole."""
+        return "x" if "x" in self.regex.groupindex else 0
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -69,11 +72,7 @@ COUNT = (
     rf"{_NOT_INSIDE}(?:{one_of(ROUGH_QUANTITIES)}|{one_of(ARTICLE_NUMBERS)}"
     rf"|(?:{_FIGURE}|{_NUMBER})(?:(?: or | to |-)(?:{_FIGURE}|{_NUMBER}))?)(?![\w:/])"
 )
-_ADJECTIVE = rf"(?:{one_of(ENGLISH.words('times.unit_adjectives'))} )?"
-UNIT_COUNT = (
-    rf"(?P<count>{COUNT})(?P<half> and a half)?(?: |-)?{_ADJECTIVE}(?P<unit>{UNIT})\b(?:'s?)?"
-    r"(?P<half_too> and a half)?"
-)
+ADJECTIVE = rf"(?:{one_of(ENGLISH.words('times.unit_adjectives'))} )?"
 YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
 DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
 APPROXIMATELY = rf"(?:(?:just |only |a little |a bit |well )?{one_of(ENGLISH.words('times.approximations'))} )?"
@@ -85,20 +84,11 @@ FOLLOWED = Pattern(
 )
 
 
-def counted_units(match: re.Match[str]) -> tuple[str, Quantity]:
-    """Return the unit that a match of UNIT_COUNT names, and how many of them."""
-    unit = UNITS[match["unit"]]
-    number = quantity(match["count"], and_a_half=bool(match["half"] or match["half_too"]))
-    if match["count"].split()[-1] in ("of", "couple") and unit.name not in ("minute", "hour", "day", "night"):
-        number = Quantity(2, 2)  # "a couple of weeks": the unit is coarse enough for the word to mean two
-    return unit.name, Quantity(number.low * unit.count, number.high * unit.count)
-
-
 def year_number(words: str) -> int:
-    """Return the year that a match of YEAR names; two digits are read within 1970 to 2069."""
+    """Return the year that a match of YEAR names; two digits are read within 1950 to 2049."""
     if words.startswith("'"):
         short = int(words[1:])
-        return short + (1900 if short >= 70 else 2000)
+        return short + (1900 if short >= 50 else 2000)
     return int(words)
 
 

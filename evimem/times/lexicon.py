@@ -20,6 +20,7 @@ WEEKDAYS = FULL_WEEKDAYS | {
 SEASONS: dict[str, int] = dict(ENGLISH.table("times.seasons"))
 DECADES: dict[str, int] = dict(ENGLISH.table("times.decades"))
 DAYS_FROM_TODAY: dict[str, int] = dict(ENGLISH.table("times.days_from_today"))
+ENDS: dict[str, str] = dict(ENGLISH.table("times.ends"))
 TONIGHT = ENGLISH.words("times.tonight")
 NAMED_HOURS: dict[str, int] = dict(ENGLISH.table("times.named_hours"))
 PREVIOUS_WORDS = ENGLISH.words("times.previous")
@@ -45,6 +46,9 @@ ORDINALS |= {
     for dash in "- "
     if number < 10 and TENS[ten] + number <= 31  # days of a month
 }
+DIGIT = "0"  # stands for any digit among the words of a text
+NTH = ("st", "nd", "rd", "th")  # the letters of "15th" among the words of a text
+ORDINAL_WORDS = frozenset(ENGLISH.table("times.ordinals"))
 POSITIONS = {word: number for word, number in ORDINALS.items() if number <= 5}
 POSITIONS |= ENGLISH.table("times.positions")
 
@@ -87,4 +91,5 @@ _SINGULAR = {word: CalendarUnit(name) for name, words in ENGLISH.lists("times.un
 _SINGULAR |= {
     word: CalendarUnit(value["unit"], value["count"]) for word, value in ENGLISH.table("times.multiple_units").items()
 }
+CALENDAR_UNITS = frozenset(unit.name for unit in _SINGULAR.values())
 UNITS = _SINGULAR | {f"{word}s": unit for word, unit in _SINGULAR.items()}

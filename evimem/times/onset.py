@@ -8,14 +8,12 @@ from ..types.values import TimeSpan
 from .context import Weekday
 from .find_times import find_times
 from .folding import fold
-from .fragments import COUNT, UNIT, Pattern
+from .fragments import Pattern
+from .unit_counts import unit_counts
 
 _SINCE = Pattern(r"(?:ever )?since ")
 _NOW = "(?:now|already|and counting)"
-_FOR = Pattern(
-    rf"(?=for |in |.* {_NOW}$)(?:(?:for|in) .*?)?"
-    rf"(?P<duration>{COUNT}(?: and a half)?(?: |-)?(?:\w+ )?{UNIT}\b(?: and a half)?)(?: {_NOW})?"
-)
+_LASTING = Pattern(rf"(?:for|in) |.* {_NOW}$")
 
 
 def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
@@ -36,11 +34,11 @@ def onset(span: TimeSpan, weekday: Weekday = "recent") -> TimeSpan | None:
     folded = fold(span.text)
     if since := _SINCE.regex.match(folded):
         words = span.text[since.end() :]
-    elif lasting := _FOR.regex.fullmatch(folded):
-        words = f"{span.text[slice(*lasting.span('duration'))]} ago"
+    elif _LASTING.regex.match(folded) and (counts := list(unit_counts(folded))):
+        words = f"{span.text[counts[-1].start : counts[-1].end]} ago"
     else:
         return None
-    for begun in find_times(f"in {words}", span.end, weekday):
+    for begun in find_times(f"it began in {words}", span.end, weekday):
         if begun.start == span.start:
             return replace(begun, text=span.text)
     return None

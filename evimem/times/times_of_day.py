@@ -6,28 +6,39 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..lang import ENGLISH
-from .calendar import TimeInterval, hour, midnight, minute, span
+from .calendar import TimeInterval, midnight, minute, span
+
+HALF_DAY = 12 * 60  # minutes
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day in minutes from midnight; `exact` means to the minute, else to the hour.
+    """A time of day in minutes from midnight, or a range of times with an end (`until`, exclusive).
 
     `sure` is False where am and pm are both possible ("at 7"): such a clock is read only within a part of the day.
+    `given` is True where the words say which of both it is.
     """
 
     minutes: int
-    exact: bool = True
     sure: bool = True
+    given: bool = False
+    until: int | None = None
 
-    def on(self, day: datetime) -> TimeInterval:
-        """Return this time on a day, as a minute or an hour."""
+    def on(self, day: datetime) -> TimeInterval | None:
+        """Return this time on a day, as a minute, or a range of times as a span."""
         moment = midnight(day) + timedelta(minutes=self.minutes)
-        return minute(moment) if self.exact else hour(moment)
+        return minute(moment) if self.until is None else span(moment, midnight(day) + timedelta(minutes=self.until))
+
+    def near(self, part: TimeInterval) -> TimeInterval | None:
+        """Return this time near a part of the day: 3 am this morning, 1 am on the day after tonight."""
+        late = part.start.hour >= PARTS["evening"][0] and self.minutes < HALF_DAY
+        return self.on(part.start + timedelta(days=1) if late else part.start)
 
     def within(self, part: TimeInterval) -> TimeInterval | None:
         """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it."""
-        for minutes in (self.minutes, self.minutes + 12 * 60):
+        if self.until is not None:
+            return self.on(part.start)
+        for minutes in (self.minutes % HALF_DAY, self.minutes % HALF_DAY + HALF_DAY):
             moment = midnight(part.start) + timedelta(minutes=minutes)
             if part.start <= moment < part.end:
                 return minute(moment)

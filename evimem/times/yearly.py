@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from .calendar import TimeInterval
+from .context import AHEAD, BACK, PERHAPS_BACK, PRESENT
 from .fragments import PREVIOUS, UPCOMING
 from .lexicon import PREVIOUS_WORDS, UPCOMING_WORDS
 
@@ -15,7 +16,7 @@ Yearly = Callable[[int], TimeInterval | None]
 RELATIVE = rf"(?P<relative>(?:this )?{PREVIOUS}|(?:this )?{UPCOMING}|next|this)"
 
 
-def _occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
+def occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
     """Return the occurrences around a year; 29 February, which skips years, is searched further away."""
     for reach in (1, 8):  # 8 years: between two leap years around 1900 or 2100
         found = []
@@ -32,11 +33,19 @@ def _occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
 
 
 def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
-    """Return the latest occurrence that has begun, or looking ahead (direction 1) the earliest that is not over.
+    """Return the occurrence that contains today, else the nearer one of the last and the next.
 
-    With direction 0 a month or a season is a past one, and a day the nearer of both.
+    `direction` is how the sentence looks at it: an occurrence on the other side counts as so many times farther as
+    DOUBT says. So "we met in August", said in June, is a past one, and "the bill of 30 September", said in October,
+    is of this year whatever the tense of its sentence seems to be.
     """
-    return nearest_of(_occurrences(yearly, today.year), today, direction)
+    return nearest_of(occurrences(yearly, today.year), today, direction)
+
+
+# How many times farther an occurrence on the other side counts. A past tense may govern a day to come ("I got a slot on
+# 14 May"), a "will" hardly one that is over. Chosen on our own tables in tests/times.
+DOUBT = {BACK: 40, PERHAPS_BACK: 5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
+DOUBT_OF_DAYS = DOUBT | {BACK: 20}
 
 
 def nearest_of(occurrences: list[TimeInterval], today: datetime, direction: int) -> TimeInterval | None:
@@ -45,25 +54,33 @@ def nearest_of(occurrences: list[TimeInterval], today: datetime, direction: int)
     future = [interval for interval in occurrences if interval.end > today]
     if not past or not future:
         return None
-    if direction == 0 and past[-1].granularity == "day":
-        direction = 1 if future[0].start - today < today - past[-1].start else -1
-    return future[0] if direction > 0 else past[-1]
+    doubt = DOUBT_OF_DAYS[direction] if past[-1].granularity == "day" else DOUBT[direction]
+    since, until = abs(today - _middle(past[-1])), abs(_middle(future[0]) - today)
+    if direction < 0:
+        until *= doubt
+    else:
+        since *= doubt
+    return past[-1] if since < until or past[-1] == future[0] else future[0]
+
+
+def _middle(interval: TimeInterval) -> datetime:
+    return interval.start + (interval.end - interval.start) / 2
 
 
 def last(yearly: Yearly, today: datetime, back: int = 1) -> TimeInterval | None:
     """Return the latest occurrence that is over, or with `back` 2 the one before it."""
-    over = [interval for interval in _occurrences(yearly, today.year) if interval.end <= today]
+    over = [interval for interval in occurrences(yearly, today.year) if interval.end <= today]
     return yearly(over[-1].start.year - back + 1) if over else None
 
 
 def upcoming(yearly: Yearly, today: datetime) -> TimeInterval | None:
     """Return the first occurrence that has yet to begin."""
-    return next((interval for interval in _occurrences(yearly, today.year) if interval.start > today), None)
+    return next((interval for interval in occurrences(yearly, today.year) if interval.start > today), None)
 
 
 def current(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return the occurrence that contains today, else the nearest in a known direction, else that of this year."""
-    for interval in _occurrences(yearly, today.year):
+    for interval in occurrences(yearly, today.year):
         if interval.start <= today < interval.end:
             return interval
     return nearest(yearly, today, direction) if direction else yearly(today.year)

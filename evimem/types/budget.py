@@ -31,8 +31,9 @@ class Budget:
         hops: 0 follows no edges; 1 or more adds the turns one edge away (E5: 1).
         tokens: At most this many tokens of evidence are shown to the judge, counted with the shipped WordPiece
             vocabulary, at least 1 (E6).
-        seconds: Start no further iteration after this many wall-clock seconds; None for no limit. Not an error: the
-            question is answered from the evidence so far.
+        seconds: Start no further iteration after this many wall-clock seconds, and end a judge's request then; None for
+            no limit. Not an error once there was a check: the question is answered from the evidence so far. Wording
+            the answer has at least a quarter of this time, so that all may take a quarter more.
         abstain_below: Abstain below this probability, 0 to 1; None takes that of the calibration, else the shipped one.
         delta: How many facts an entity needs (E7), at most as many as the memory holds; "paper" for the literal rule.
         abstain: "calibrated" abstains by `abstain_below`; "paper" by the rule of E11.

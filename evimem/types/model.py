@@ -18,12 +18,17 @@ class Complete:
         system: Instructions only, never retrieved text.
         prompt: The data, with retrieved text delimited as data.
         schema: The JSON schema of the reply; None for free text.
+        most_tokens: Tokens that the reply may have, a model's thoughts included; None leaves it to the model.
+        seconds: Wall-clock seconds that are left for the call; None for the model's own deadline. Its own deadline
+            holds besides.
     """
 
     role: ModelRole
     system: str
     prompt: str
     schema: Mapping[str, Any] | None = field(default=None, hash=False)
+    most_tokens: int | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

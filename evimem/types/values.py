@@ -125,7 +125,8 @@ class Edge:
     Attributes:
         source: The smaller id of the two facts.
         target: The other.
-        kind: "same_turn", "similar", "next" (dialogue order in a session) or "updates".
+        kind: "same_turn" (a fact and the next of its turn), "similar", "next" (dialogue order in a session) or
+            "updates".
         weight: 0 to 1: the cosine for "similar", 1 for "same_turn" and "updates" (whose older fact has `replaced_by`).
     """
 

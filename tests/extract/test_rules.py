@@ -6,7 +6,7 @@ import pytest
 
 from evimem import Turn
 from evimem.extract import RuleExtractor, stance
-from evimem.extract.turn_facts import MAX_CHARACTERS, MAX_FACTS
+from evimem.extract.turn_facts import MAX_FACTS
 
 TUESDAY = datetime(2024, 3, 12, 18, 20)
 
@@ -105,9 +105,14 @@ def test_the_extractors_weekday_argument_decides_what_last_monday_means() -> Non
     assert previous.start == recent.start - timedelta(days=7)
 
 
-def test_what_an_assistant_did_is_a_fact_and_what_else_it_states_is_its_saying() -> None:
-    said = facts("I booked the table. The museum opens at nine.", speaker="assistant")
-    assert said == [("assistant", "booked", "the table"), ("assistant", "said", "the museum opens at nine")]
+def test_what_an_assistant_did_is_a_fact_and_what_it_advises_or_drafts_is_none() -> None:
+    said = facts("I booked the table. The museum opens at nine. I'd take the tram. Book early.", speaker="assistant")
+    assert said == [("assistant", "booked", "the table")]
+    assert facts("Here is a draft:\n\nDear Ana,\nI sold the car.\nBest,\nTom", speaker="assistant") == []
+
+
+def test_a_tool_states_nothing() -> None:
+    assert facts("I live in Porto.", role="tool") == []
 
 
 def test_the_role_of_a_turn_overrides_a_speaker_named_assistant() -> None:
@@ -126,10 +131,51 @@ def test_a_caption_becomes_a_fact_about_what_the_speaker_shared(caption: str, ex
     assert facts("", caption=caption) == [expected]
 
 
-def test_only_the_beginning_of_a_long_turn_is_read() -> None:
-    long = "I saw Ben. " * 10 + "x" * MAX_CHARACTERS + " I saw Ana."
-    assert not any("Ana" in fact for found in facts(long) for fact in found)
+def test_what_a_speaker_says_of_themselves_is_read_wherever_it_stands_in_a_long_turn() -> None:
+    long = "The ferry leaves the harbour. " * 200 + "I saw Ana. " + "The gulls scream. " * 200
+    assert ("Mira", "saw", "Ana") in facts(long)
+
+
+def test_a_turn_has_16_facts_and_one_more_for_every_2000_characters() -> None:
     assert len(facts(" ".join(f"I saw bird {n}." for n in range(99)))) == MAX_FACTS
+    assert len(facts(" ".join(f"I saw bird {n}." for n in range(999)))) == MAX_FACTS + 7
+
+
+def test_a_pasted_letter_a_quotation_and_code_are_not_the_speakers_words() -> None:
+    assert facts("Improve my letter:\n\nDear Ms. Cole,\nI live in Oslo.\nRegards,\nMira\n\nI hate letters.") == [
+        ("Mira", "hates", "letters")
+    ]
+    assert facts("> I sold the car\nNo way.") == []
+    assert facts('He wrote: "Sorry. I sold the car." I miss the car.')[-1] == ("Mira", "misses", "the car")
+    assert facts("```\nI sold the car.\n```\nI use Go.") == [("Mira", "uses", "Go")]
+
+
+def test_a_sentence_of_another_language_states_nothing() -> None:
+    for said in ("Ich bin nicht mit dem Zug da.", "Je ne suis pas avec elle.", "No tengo coche pero mi hermana sí."):
+        assert facts(said) == []
+
+
+def test_a_name_that_is_a_month_takes_no_date() -> None:
+    (fact,) = RuleExtractor().extract(turn("May got the job."))
+    assert (fact.subject, fact.event) == ("May", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My sister Ruth is late.", ("Mira's sister", "Ruth")),
+        ("Everybody calls me Kit.", ("Mira", "Kit")),
+        ("Mel, short for Melanie, is here.", ("Mel", "Melanie")),
+        ("My cat is called Moss.", ("Mira's cat", "Moss")),
+    ],
+)
+def test_another_name_is_learned_where_it_is_told(text: str, expected: tuple[str, str]) -> None:
+    assert (expected[0], "also_known_as", expected[1]) in facts(text)
+
+
+def test_what_is_possible_or_hearsay_is_no_event() -> None:
+    kinds = [RuleExtractor().extract(turn(f"{word} Ben sold the shop."))[0].kind for word in ("Maybe", "Apparently")]
+    assert kinds == ["plan", "report"]
 
 
 def test_a_list_is_read_item_by_item() -> None:

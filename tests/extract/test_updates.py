@@ -63,6 +63,13 @@ KEPT = [
     ("I read a book.", "I read another book."),
     ("My dentist appointment is on Friday.", "The concert is on Monday."),
     ("My sister is a nurse.", "My sister is tall."),
+    ("I have an old Honda car.", "I bought a car seat."),
+    ("I have an old Honda car.", "I left my car at the station."),
+    ("I have an old Honda car.", "I bought a second car."),
+    ("I work at Acme.", "I left work early."),
+    ("I live in Porto.", "I left Porto at six."),
+    ("I drink coffee.", "I'm not drinking coffee today."),
+    ("The dinner is on Friday.", "The dinner is on 20 May."),
 ]
 
 

@@ -128,7 +128,7 @@ def test_a_flood_of_facts_is_cut_and_counted():
 
 def test_the_request_has_the_turns_before_as_context_and_nothing_said_in_the_system_part():
     request = extract_request(TURN, EARLIER)
-    assert "Noah: Did you go to the shelter in Porto?" in request.prompt
+    assert '"Noah":\n> Did you go to the shelter in Porto?' in request.prompt
     assert "Tue 12 March 2024 18:00" in request.prompt
     assert "puppy, Biscuit" in request.prompt
     assert "Biscuit" not in request.system

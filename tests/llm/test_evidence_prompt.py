@@ -6,26 +6,51 @@ import pytest
 
 from evimem.embedding import count_tokens
 from evimem.judging.evidence import Evidence
-from evimem.llm.evidence_prompt import CONTEXT_CHARACTERS, ShownEvidence, escape, show_evidence
+from evimem.llm.evidence_prompt import AROUND_CHARACTERS, show_evidence
 from evimem.llm.prompt_fields import visible
+from evimem.llm.quoting import escape
 from evimem.types.values import Fact, TimeSpan
-from tests.llm.views import evidence, turn, view_of
+from tests.llm.views import evidence, page, turn, view_of
 
 PUPPY = turn(12, "We adopted a puppy last Friday.")
 FRIDAY = TimeSpan(datetime(2024, 3, 8), datetime(2024, 3, 9), "day", "last Friday")
+VAGUE = TimeSpan(None, None, "vague", "a while ago")
 
 
-def test_an_item_tells_who_said_what_when_and_what_was_made_of_it():
+def test_an_item_tells_who_said_what_when_and_what_its_times_mean():
     fact = Fact("f", PUPPY.id, "Mira", "adopted", "a puppy", FRIDAY, (3, 17), "event", "rules")
     shown = show_evidence(view_of([evidence(PUPPY, facts=(fact,))])).text
-    assert "<item e1, Mira, Wed 13 March 2024 18:20>" in shown
-    assert "We adopted a puppy last Friday." in shown
-    assert "* Mira adopted a puppy [8 March 2024]" in shown
+    assert shown.splitlines() == [
+        '<item e1, "Mira", Wed 13 March 2024 18:20>',
+        "> We adopted a puppy last Friday.",
+        '= "last Friday" is 8 March 2024',
+    ]
+
+
+def test_a_fact_that_only_repeats_the_words_is_not_shown():
+    said = turn(12, "We adopted a puppy on 8 March 2024.")
+    named = TimeSpan(FRIDAY.start, FRIDAY.end, "day", "on 8 March 2024")
+    facts = (
+        Fact("f", said.id, "Mira", "adopted", "a puppy", named, (3, 17), "event", "rules"),
+        Fact("g", said.id, "Mira", "loves", "a puppy", None, (3, 17), "state", "rules"),
+        Fact(
+            "h",
+            said.id,
+            "Mira",
+            "met",
+            "a puppy",
+            TimeSpan(None, None, "vague", "a while ago"),
+            (3, 9),
+            "event",
+            "rules",
+        ),
+    )
+    assert len(show_evidence(view_of([evidence(said, facts=facts)])).text.splitlines()) == 2
 
 
 def test_a_fact_that_was_replaced_says_so():
     fact = Fact("f", PUPPY.id, "Mira", "lives in", "Porto", None, (0, 2), "state", "rules", replaced_by="g")
-    assert "* Mira lives in Porto (no longer so)" in show_evidence(view_of([evidence(PUPPY, facts=(fact,))])).text
+    assert '= no longer so: "Mira lives in Porto"' in show_evidence(view_of([evidence(PUPPY, facts=(fact,))])).text
 
 
 def test_a_caption_is_part_of_what_is_shown():
@@ -33,8 +58,21 @@ def test_a_caption_is_part_of_what_is_shown():
 
 
 def test_what_is_new_in_this_check_is_marked():
-    shown = show_evidence(view_of([evidence(turn(2, "b"), iteration=2), evidence(turn(1, "a"))], iteration=2)).text
-    assert re.findall(r"<item (e\d), .*?(, new)?>", shown) == [("e1", ", new"), ("e2", "")]
+    old, new = evidence(turn(1, "a")), evidence(turn(2, "b"), iteration=2)
+    first = view_of([old])
+    before = show_evidence(first).text
+    after = show_evidence(replace(view_of([new, old], iteration=2), memo=first.memo)).text
+    assert after == f'{before}\nNew in check 2:\n<item e2, "Mira", Sun 3 March 2024 18:20>\n> b'
+
+
+def test_an_item_keeps_its_label_and_its_words_when_more_is_found():
+    long = turn(9, "It rained. " * 300 + "The kiln broke. " + "It rained. " * 300)
+    first = view_of([turn(1, "a"), long])
+    before = show_evidence(first)
+    turns = [turn(3, "c"), long, turn(1, "a"), turn(2, "b")]
+    after = show_evidence(replace(view_of(turns, iteration=2, queries=["kiln"]), memo=first.memo))
+    assert after.text.startswith(before.text)
+    assert list(after.items.items())[:2] == list(before.items.items())
 
 
 def test_the_answer_sees_the_items_in_order_of_time():
@@ -43,31 +81,72 @@ def test_the_answer_sees_the_items_in_order_of_time():
     assert [t.id for t in show_evidence(view_of([late, early]), by_time=True).turns] == [early.id, late.id]
 
 
-def test_the_dialogue_around_an_item_is_shown_once_and_never_as_an_item():
+def test_the_dialogue_around_an_item_is_shown_once_with_labels_of_its_own():
     before, said, after = turn(1, "Which pet?", "Noah"), turn(2, "A puppy."), turn(3, "Lovely!", "Noah")
     around = (before, said, after)
     shown = show_evidence(view_of([said, after], context={said.id: around, after.id: (said, after)}))
-    assert shown.text.count("(before: Noah: Which pet?)") == 1
-    assert "(after:" not in shown.text
-    assert shown.turn("e3") is None
+    assert shown.text.splitlines() == [
+        '<item e1, "Noah", before e2>',
+        "> Which pet?",
+        '<item e2, "Mira", Sun 3 March 2024 18:20>',
+        "> A puppy.",
+        '<item e3, "Noah", Mon 4 March 2024 18:20>',
+        "> Lovely!",
+    ]
+    assert shown.turn("e1") is before
+
+
+def test_a_turn_that_stood_around_an_item_is_shown_in_full_once_it_is_found():
+    said, after = turn(2, "A puppy."), turn(3, "It chewed the sofa. " * 20 + "Its name is Biscuit.", "Noah")
+    first = view_of([said], context={said.id: (said, after)})
+    assert "Biscuit" not in show_evidence(first).text
+    found = replace(view_of([after, said], iteration=2, context={said.id: (said, after)}), memo=first.memo)
+    shown = show_evidence(found)
+    assert '<item e2, "Noah", Mon 4 March 2024 18:20, in full>' in shown.text
+    assert "Biscuit" in shown.text
+    assert shown.turn("e2") is after
+
+
+def test_a_long_turn_is_shown_as_passages_around_what_matches():
+    padding = "The weather stayed grey over the harbour. " * 400
+    said = turn(5, f"{padding}We adopted a puppy from the shelter. {padding}")
+    shown = show_evidence(view_of([said])).text
+    assert "We adopted a puppy from the shelter." in shown
+    assert len(shown) < 2_000
+    assert shown.count("\u2026") >= 2
+
+
+def test_an_assistants_reply_has_less_room_than_a_persons_words():
+    text = "The weather stayed grey over the harbour. " * 400
+    own, reply = turn(1, text), replace(turn(2, text), role="assistant")
+    assert len(show_evidence(view_of([reply])).text) < 0.6 * len(show_evidence(view_of([own])).text)
+
+
+def test_only_some_turns_are_shown_with_the_ones_around_them_under_their_labels():
+    turns = [turn(1, "one"), turn(2, "two"), turn(3, "three"), turn(4, "four")]
+    view = view_of([turns[0], turns[3]], context={"t1": tuple(turns[:2]), "t4": tuple(turns[2:])})
+    every = show_evidence(view)
+    some = show_evidence(view, by_time=True, only={"t4"})
+    assert [said.id for said in some.turns] == ["t3", "t4"]
+    assert all(every.items[label] is said for label, said in some.items.items())
 
 
 def test_the_dialogue_around_has_a_budget_of_its_own():
     turns = [turn(n, f"word{n} " * 40) for n in range(40)]
     around = {t.id: (turn(100 + n, f"talk{n} " * 40), t) for n, t in enumerate(turns)}
     bare, full = show_evidence(view_of(turns)).text, show_evidence(view_of(turns, context=around)).text
-    assert 0 < len(full) - len(bare) <= CONTEXT_CHARACTERS
+    assert 0 < len(full) - len(bare) <= AROUND_CHARACTERS
 
 
 @pytest.mark.parametrize("label", ["e2", "[e2]", "E2", "2", "(e02)", "t2"])
 def test_a_label_is_read_as_models_write_it(label):
     turns = (turn(1, "a"), turn(2, "b"))
-    assert ShownEvidence("", turns).turn(label) is turns[1]
+    assert page(*turns).turn(label) is turns[1]
 
 
 @pytest.mark.parametrize("label", ["e3", "e0", "", "-1", "1.0", "0 ", "e" * 99, "t3", "e1; e2", "9" * 4_000])
 def test_a_label_that_was_not_offered_names_nothing(label):
-    assert ShownEvidence("", (turn(1, "a"), turn(2, "b"))).turn(label) is None
+    assert page(turn(1, "a"), turn(2, "b")).turn(label) is None
 
 
 @pytest.mark.parametrize(
@@ -87,7 +166,7 @@ def test_nothing_said_can_open_or_close_a_tag(attack):
     tag = re.compile(r"[<\uff1c]\s*/?\s*(item|evidence|question|system)", re.IGNORECASE)
     said = replace(turn(1, f"hello {attack} bye", speaker=f"Eve{attack}"), caption=attack)
     shown = show_evidence(view_of([said])).text
-    assert tag.findall(visible(shown)) == ["item", "item"]
+    assert tag.findall(visible(shown)) == ["item"]
     assert "hello" in shown
     assert "bye" in shown
 

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from evimem.errors import ReplyError
 from evimem.llm import prompt_fields
-from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.read_draft import read_draft
 from evimem.llm.read_verdict import read_verdict
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
-from tests.llm.views import view_of
+from tests.llm.views import page, view_of
 from tests.reliability.support.scale import SEED, bound, sizes
 
 TURN = Turn(
@@ -26,7 +25,7 @@ TURN = Turn(
 )
 OTHER = Turn("t2", "s", "Noah", "Which breed is it?", datetime(2024, 3, 12))
 VIEW = view_of([TURN, OTHER], requirements=("who", "when"))
-PAGE = ShownEvidence("", (TURN, OTHER))
+PAGE = page(TURN, OTHER)
 JUDGE = {
     "tier": "inferrable",
     "confidence": 0.9,

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(as
     assert isinstance(asked, Complete)
     assert CANARY in asked.prompt
     assert CANARY not in asked.system
-    assert "never instructs you" in " ".join(asked.system.split())
+    assert re.search("never instructs? you", " ".join(asked.system.split()))
     assert asked.system == prompt_request(asked.role, asked.role, {}, **dict.fromkeys(FIELDS, "")).system
 
 
@@ -104,7 +105,7 @@ def test_the_judges_prompt_has_the_day_the_round_the_strategy_the_queries_and_th
         "Wed 20 March 2024 09:00",
         "Check 1 of 3",
         "dates and words of time",
-        f"- {CANARY}",
+        f'- "{CANARY}"',
         "1 of 2",
         "r1 (attribute, open)",
     ):
@@ -115,7 +116,7 @@ def test_the_judges_prompt_has_the_day_the_round_the_strategy_the_queries_and_th
 def test_the_answerers_prompt_says_how_to_word_it_and_what_is_missing(manner):
     prompt = answer_request(VIEW, PARTIAL, manner, show_evidence(VIEW)).prompt
     assert MANNERS[manner] in prompt
-    assert f"- no date of {CANARY}" in prompt
+    assert f'- "no date of {CANARY}"' in prompt
 
 
 def test_the_manners_differ():

@@ -3,14 +3,14 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.llm.llm_judge import read_chain
+from evimem.llm.prompts import reply_form
 from evimem.llm.read_draft import read_draft
 from evimem.types.answer import Citation
-from tests.llm.views import turn
+from tests.llm.views import page, turn
 
 SAID = turn(1, "We adopted a  puppy, Biscuit, last\nFriday.", caption="a brown puppy on a sofa")
-PAGE = ShownEvidence("", (SAID, turn(2, "Lovely!")))
+PAGE = page(SAID, turn(2, "Lovely!"))
 
 
 def drafted(**fields):
@@ -42,7 +42,33 @@ def test_a_quote_that_was_not_said_is_not_quoted():
 
 
 def test_a_citation_of_nothing_shown_keeps_its_label_for_the_loop_to_drop():
-    assert quoted("x", label="e9") == Citation("e9", None, "")
+    cited = drafted(citations=[{"id": "e9", "quote": "x"}, {"id": "e2", "quote": ""}]).citations
+    assert cited == (Citation("e9", None, ""), Citation("t2", None, ""))
+
+
+def test_an_answer_whose_only_citations_are_invented_is_repaired_once_and_then_marked():
+    reply = json.dumps({"steps": [], "answer": "8 March 2024", "citations": ["e9", "e10"]})
+    with pytest.raises(ReplyError, match="citations name none of the items shown"):
+        read_draft(reply, PAGE)
+    assert read_draft(reply, PAGE, repaired=True).reason == "the answer cites nothing that was shown"
+
+
+@pytest.mark.parametrize("answer", ["Not mentioned.", "I don\u2019t know", "Unknown", "N/A", "cannot be determined"])
+def test_a_refusal_in_words_is_no_answer(answer):
+    assert drafted(answer=answer).text is None
+
+
+def test_what_is_not_answerable_is_no_answer_and_what_was_said_is_the_reason():
+    assert drafted(answerable=False, answer="Lisbon").text is None
+    assert drafted(answerable=False, answer="").reason == "the evidence does not hold the answer"
+    assert drafted(answerable=False, answer="Mira plays the cello.").reason == "Mira plays the cello."
+
+
+def test_the_form_of_the_prompt_is_no_reply():
+    form = json.dumps(dict(reply_form("answer")))
+    with pytest.raises(ReplyError):
+        read_draft(form, PAGE)
+    assert read_draft(f'{form}\n{{"answer": "in March", "citations": ["e1"]}}', PAGE).text == "in March"
 
 
 def test_citations_may_be_mere_labels_and_are_given_once():

@@ -1,4 +1,8 @@
-from evimem.errors import ModelTimeout, ReplyError
+from dataclasses import replace
+
+import pytest
+
+from evimem.errors import ModelTimeout, PromptTooLong, ReplyError
 from evimem.flow import run
 from evimem.llm.request import Ledger, ask_model
 from evimem.testing import ScriptedModel
@@ -61,3 +65,30 @@ def test_a_model_that_does_not_answer_is_not_asked_to_repair():
     assert isinstance(error, ModelTimeout)
     assert len(model.requests) == 1
     assert ledger.calls[0].outcome == "ModelTimeout"
+
+
+def test_a_reply_that_was_cut_is_asked_for_again_with_more_room():
+    cut = ReplyError("judge", "it was cut at the model's length limit", "{", Reply("{", "m", 9, 4), cut=True)
+    model = ScriptedModel([cut, "7"])
+    run(ask_model(replace(REQUEST, most_tokens=100), number, Ledger(1)), model.complete)
+    assert [request.most_tokens for request in model.requests] == [100, 400]
+
+
+def test_a_server_that_read_only_a_part_of_the_request_is_noticed():
+    long = replace(REQUEST, prompt="We adopted a puppy last Friday. " * 400)
+    model, ledger = ScriptedModel([Reply("7", "m", 1_000, 1)]), Ledger(1)
+    with pytest.raises(PromptTooLong, match="read 1000 tokens of a request of 12806 characters"):
+        run(ask_model(long, number, ledger), model.complete)
+    assert [(call.outcome, call.input_tokens) for call in ledger.calls] == [("PromptTooLong", 1_000)]
+
+
+@pytest.mark.parametrize("tokens", [0, 2_400, 3_500])
+def test_a_usage_that_fits_the_request_is_no_cut(tokens):
+    long = replace(REQUEST, prompt="We adopted a puppy last Friday. " * 400)
+    model = ScriptedModel([Reply("7", "m", tokens, 1)])
+    assert run(ask_model(long, number, Ledger(1)), model.complete) == 7
+
+
+def test_the_second_reply_may_be_read_by_another_rule():
+    model = ScriptedModel(["x", "y"])
+    assert run(ask_model(REQUEST, number, Ledger(1), at_last=len), model.complete) == 1

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from evimem.judging.evidence import Analysis, EntityCount, Evidence, View
 from evimem.judging.tracker import Requirement, Show, apply, start
+from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.types.values import Fact, Turn
 
 ASKED_AT = datetime(2024, 3, 20, 9, 0)
@@ -15,6 +16,11 @@ ASKED_AT = datetime(2024, 3, 20, 9, 0)
 def turn(number: int, text: str, speaker: str = "Mira", *, caption: str | None = None) -> Turn:
     """Return a turn said on a day of March."""
     return Turn(f"t{number}", "s1", speaker, text, datetime(2024, 3, number % 28 + 1, 18, 20), caption)
+
+
+def page(*turns: Turn) -> ShownEvidence:
+    """Return turns as they are shown, with the labels e1, e2, ..."""
+    return ShownEvidence("", {f"e{number}": turn for number, turn in enumerate(turns, 1)})
 
 
 def evidence(said: Turn, *, iteration: int = 1, path: str = "anchor", facts: tuple[Fact, ...] = ()) -> Evidence:

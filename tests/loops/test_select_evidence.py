@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from hypothesis import given
@@ -72,3 +73,8 @@ def test_the_window_never_costs_more_than_the_budget(found: list[tuple[int, str]
 def test_whatever_fits_is_shown(count: int) -> None:
     items = [evidence(place) for place in range(count)]
     assert len(select(items, COST * count, iteration=1)) == count
+
+
+def test_a_turn_of_any_length_has_a_place() -> None:
+    long = replace(evidence(1).turn, id="long", text=WORDS * 400)
+    assert ids(select([Evidence(long, (), 1.0, "anchor", 1)], 1_000, iteration=1)) == ["long"]

@@ -4,11 +4,14 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
+from time import monotonic
 
 import pytest
 
 from evimem.errors import ModelTimeout, ModelUnavailable, ReplyError
 from evimem.openai import OpenAI
+from evimem.openai.http_errors import LENGTHS
 from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete, Reply
 from tests.lateness import Lateness
@@ -54,20 +57,85 @@ def test_each_role_has_its_model_and_temperature():
     assert (answered["model"], answered["temperature"], "response_format" in answered) == ("large", 0.7, False)
 
 
-def test_a_schema_that_the_server_refuses_is_left_out_and_not_sent_again():
+def formats(server):
+    return [(received.body.get("response_format") or {}).get("type") for received in server.received]
+
+
+def test_a_schema_that_the_server_refuses_is_not_sent_again_but_json_is_asked_for():
     with ModelServer(Fault("400"), "yes", "yes") as server:
         model = client(server)
         assert [model.complete(JUDGE).retries, model.complete(JUDGE).retries] == [1, 0]
-    assert ["response_format" in received.body for received in server.received] == [True, False, False]
+    assert formats(server) == ["json_schema", "json_object", "json_object"]
+
+
+def test_a_server_without_structured_replies_is_asked_for_prose():
+    with ModelServer(Fault("400"), Fault("422"), "yes", "yes") as server:
+        model = client(server)
+        model.complete(JUDGE)
+        model.complete(JUDGE)
+    assert formats(server) == ["json_schema", "json_object", None, None]
+
+
+def test_a_schema_with_bounds_is_tried_without_them_before_it_is_given_up():
+    bounded = replace(JUDGE, schema={"type": "array", "items": {"type": "string", "maxLength": 3}, "maxItems": 2})
+    with ModelServer(Fault("400"), "yes", "yes") as server:
+        model = client(server)
+        model.complete(bounded)
+        model.complete(bounded)
+    schemas = [received.body["response_format"]["json_schema"]["schema"] for received in server.received]
+    plain = {"type": "array", "items": {"type": "string"}}
+    assert schemas == [bounded.schema, plain, plain]
 
 
 def test_a_refusal_that_is_not_about_the_form_is_remembered_for_nothing():
-    with ModelServer(Fault("400"), Fault("400"), "yes") as server:
+    with ModelServer(*[Fault("400")] * 3, "yes") as server:
         model = client(server)
         with pytest.raises(ModelUnavailable, match="status 400"):
             model.complete(JUDGE)
         model.complete(JUDGE)
-    assert ["response_format" in received.body for received in server.received] == [True, False, True]
+    assert formats(server) == ["json_schema", "json_object", None, "json_schema"]
+
+
+def test_every_reply_has_a_bound_under_the_name_that_the_server_knows():
+    named = Fault("400", error={"message": "Unsupported parameter: 'max_tokens' ...", "param": "max_tokens"})
+    with ModelServer(named, "yes", "yes") as server:
+        model = client(server)
+        model.complete(replace(JUDGE, most_tokens=70))
+        model.complete(replace(JUDGE, most_tokens=70))
+    lengths = [{name: received.body[name] for name in LENGTHS if name in received.body} for received in server.received]
+    assert lengths == [{"max_tokens": 70}, {"max_completion_tokens": 70}, {"max_completion_tokens": 70}]
+
+
+def test_openais_own_endpoint_is_given_the_newer_name_and_a_length_of_the_callers_own_stays():
+    request = replace(JUDGE, most_tokens=70)
+    body = OpenAI(model="m", api_key="k").body(request)
+    assert (body["max_completion_tokens"], "max_tokens" in body) == (70, False)
+    assert "max_completion_tokens" not in OpenAI(model="m", api_key="k", extra={"max_tokens": 9}).body(request)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_given_as_a_call_of_a_tool_is_read(stream):
+    called = {"message": {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": '{"a": 1}'}}]}}
+    with ModelServer(called) as server:
+        model = client(server)
+        reply = list(model.stream(JUDGE))[-1] if stream else model.complete(JUDGE)
+    assert reply.text == '{"a": 1}'
+
+
+def test_a_call_ends_when_the_seconds_of_its_request_are_over():
+    began = monotonic()
+    with ModelServer(Fault("hang")) as server, pytest.raises(ModelTimeout, match=r"deadline of 0\.3 s"):
+        client(server, deadline=30.0).complete(replace(JUDGE, seconds=0.3))
+    assert monotonic() - began < 10
+
+
+@pytest.mark.parametrize("status", ["302", "307", "308"])
+def test_a_redirect_is_refused_and_never_followed(status):
+    with ModelServer(then="stolen") as other, ModelServer(Fault(status, location=other.url)) as server:
+        with pytest.raises(ModelUnavailable, match="it redirects; give base_url its new address"):
+            client(server).complete(JUDGE)
+        assert other.received == []
+        assert len(server.received) == 1
 
 
 def test_a_temperature_that_the_server_names_is_left_out_alone():

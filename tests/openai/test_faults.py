@@ -16,7 +16,7 @@ DEADLINE = 1.0  # seconds, where the fault lasts until it
 AMPLE = 60.0  # seconds: not reached on any machine, where the fault ends by itself
 REQUEST = Complete("judge", "Judge.", "Is it enough?", {"type": "object"})
 TIMES_OUT = {"hang", "hang_after_headers", "drip", "drip_body"}
-ENDS_IT = {"401", "403", "404", "gzip_bomb", "endless"}
+ENDS_IT = {"302", "307", "308", "401", "403", "404", "gzip_bomb", "endless"}
 TOO_LATE = {"429_soon", "429_later", "429_date", "429_far_date"}
 
 

@@ -3,9 +3,32 @@ from datetime import datetime, timezone
 
 import pytest
 
+from evimem.errors import PromptTooLong
 from evimem.openai.http_errors import ErrorResponse, backoff, error_from, redact, rejected_option, retry_after
 
 NOW = datetime(2024, 3, 12, 12, 0, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, {"code": "context_length_exceeded", "message": "..."}),
+        (400, {"message": "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"}),
+        (400, {"type": "exceed_context_size_error", "message": "the request exceeds the available context size"}),
+        (500, {"message": "context window of 2048 is too small"}),
+        (413, {"message": "prompt is too long: 210000 tokens > 200000 maximum"}),
+    ],
+)
+def test_a_request_that_is_too_long_has_an_error_of_its_own(status, body):
+    error = error_from(ErrorResponse(status, {}, json.dumps({"error": body}).encode()))
+    assert isinstance(error, PromptTooLong)
+    assert (error.status, error.retryable) == (status, False)
+    assert rejected_option(error, {"response_format": {}}) is None
+
+
+@pytest.mark.parametrize("body", [b"", b'{"error": {"message": "unknown field response_format"}}'])
+def test_another_refusal_is_not_taken_for_a_request_that_is_too_long(body):
+    assert not isinstance(error_from(ErrorResponse(400, {}, body)), PromptTooLong)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -69,6 +68,13 @@ def test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar(remembere
     assert there["D1:3"].score == back["D1:1"].score == pytest.approx(1.0, abs=0.01)
     memory.rebuild()
     assert memory.stats().edges["similar"] == 1
+
+
+def test_e4_the_facts_of_a_turn_are_a_chain(remembered: Any) -> None:
+    said = "I adopted a puppy. I love the cello. I bake bread. I sold the van."
+    memory = remembered(("Mira", said, "2024-03-12T18:20"))
+    assert len(memory.facts(["D1:1"])) == 4
+    assert memory.stats().edges["same_turn"] == 3
 
 
 def test_e5_each_iteration_searches_the_anchor_and_the_refined_query_for_more(chat: Chat) -> None:
@@ -203,7 +209,7 @@ def test_e13_the_wording_follows_tier_time_and_confidence_and_doubt_costs_some(
 def test_e13_the_answer_is_given_the_turns_themselves_with_the_facts(chat: Chat) -> None:
     answer = chat.ask(WHEN, verdict(), draft("8 March 2024", "puppy"))
     assert PUPPY in chat.requests[-1].prompt
-    assert re.search(r"\n\* .*adopted.*\[8 March 2024\]", chat.requests[-1].prompt)
+    assert '\n= "last Friday" is 8 March 2024\n' in chat.requests[-1].prompt
     assert [citation.turn_id for citation in answer.citations] == ["puppy"]
 
 

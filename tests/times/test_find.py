@@ -88,11 +88,23 @@ def test_dates_that_do_not_exist_are_no_dates():
     assert find_times("We'll win in 99999999999 years.", TUESDAY) == []
 
 
-def test_a_date_that_does_not_exist_is_read_as_its_month():
-    assert [time.granularity for time in find_times("It fell on 31 June 2023.", TUESDAY)] == ["month"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It fell on 31 June 2023.",
+        "On June 9 25 guests came.",
+        "We met a hundred and ten days ago.",
+        "She left 3 years, 2 months and 4 days ago.",
+        "The call was at 7 past 3pm.",
+        "In Q3 FY24 we grew.",
+        "It was built in May 300 BC.",
+    ],
+)
+def test_beside_a_number_that_is_not_understood_nothing_is_read(text: str):
+    assert find_times(text, TUESDAY) == []
 
 
 def test_dates_outside_of_the_years_1_to_9999_are_left_out():
     assert find_times("We'll fly in two decades.", datetime(3, 1, 1))[0].start == datetime(20, 1, 1)
-    assert [time.granularity for time in find_times("Ten years ago we flew.", datetime(3, 1, 1))] == ["vague"]
+    assert find_times("Ten years ago we flew.", datetime(3, 1, 1)) == []
     assert find_times("tomorrow, next week, next year", datetime(9999, 12, 31)) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..context import Context
 from ..rule_types import possible
+from .counted_joins import counted_from
 from .expression import Expression
 from .pair_joins import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair
 from .side_joins import PREFIXES, SINCE, SUFFIXES, Prefix
@@ -18,8 +19,8 @@ def joined(expressions: list[Expression], ctx: Context) -> list[Expression]:
     """Return the expressions joined with the adjacent expressions and words that belong to them, not overlapping."""
     for pair in CLOSE:
         expressions = _paired(expressions, ctx, pair)
-    expressions = [_with_prefix(_with_suffix(each, ctx), ctx, *PREFIXES) for each in expressions]
-    for pair in (SAME_DAY, SAME_YEAR, *RANGES):  # "Friday evening at 7", "early June last year", "from May to July"
+    expressions = [_with_count(_with_prefix(_with_suffix(each, ctx), ctx, *PREFIXES), ctx) for each in expressions]
+    for pair in (*SAME_DAY, SAME_YEAR, *RANGES):  # "Friday evening at 7", "early June last year", "from May to July"
         expressions = _paired(expressions, ctx, pair)
     return _disjoint([_with_prefix(each, ctx, SINCE) for each in expressions])
 
@@ -61,6 +62,13 @@ def _with_prefix(expression: Expression, ctx: Context, *prefixes: Prefix) -> Exp
         if match is not None and meaning is not None:
             expression = Expression(match.start(), expression.end, meaning)
     return expression
+
+
+def _with_count(expression: Expression, ctx: Context) -> Expression:
+    if not ctx.counts:
+        return expression
+    whole = possible(counted_from, expression, ctx)
+    return whole or expression
 
 
 def _word_before(expression: Expression, ctx: Context) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import calendar
-from ..calendar import DAY, WEEK
+from ..calendar import DAY, WEEK, TimeInterval
 from ..fragments import Pattern, one_of
 from ..lexicon import BETWEEN
 from ..rule_types import Meaning
 from .expression import Expression
 
+WHOLE_WEEKS = ((0, 4), (0, 5), (0, 6))  # Monday to Friday, Saturday, Sunday
 Join = Callable[[Expression, Expression], "Meaning | None"]
 
 
@@ -32,8 +33,17 @@ def weekday_and_date(left: Expression, right: Expression) -> Meaning | None:
     """Join "Friday" and "9 June": the date is the more precise."""
     for named, date in ((left, right), (right, left)):
         if named.meaning.kind == "weekday" and date.meaning.kind == "date" and date.is_a("day"):
-            return Meaning(date.interval, yearly=date.meaning.yearly)
+            return Meaning(_on_weekday(named, date) or date.interval, yearly=date.meaning.yearly)
     return None
+
+
+def _on_weekday(named: Expression, date: Expression) -> TimeInterval | None:
+    """Return the day nearest to the reading of a date, of those that it may mean, that is on the named weekday."""
+    if date.interval is None or named.interval is None:
+        return None
+    start, weekday = date.interval.start, named.interval.start.weekday()
+    found = [day for day in date.meaning.choices if day.start.weekday() == weekday]
+    return min(found, key=lambda day: abs(day.start - start), default=None)
 
 
 def weekday_in_week(left: Expression, right: Expression) -> Meaning | None:
@@ -45,6 +55,15 @@ def weekday_in_week(left: Expression, right: Expression) -> Meaning | None:
     return None
 
 
+def day_in_month(left: Expression, right: Expression) -> Meaning | None:
+    """Join "next month" and "the 5th"."""
+    for month, day in ((left, right), (right, left)):
+        if month.is_a("month") and month.interval and day.meaning.choices and day.meaning.yearly is None:
+            found = [each for each in day.meaning.choices if month.interval.start <= each.start < month.interval.end]
+            return Meaning(found[0]) if found else None
+    return None
+
+
 def in_that_year(left: Expression, right: Expression) -> Meaning | None:
     """Join "August" and "last year"."""
     for dated, year in ((left, right), (right, left)):
@@ -53,51 +72,85 @@ def in_that_year(left: Expression, right: Expression) -> Meaning | None:
     return None
 
 
-def day_and_clock(left: Expression, right: Expression) -> Meaning | None:
+def day_and_clock(day: Expression, time: Expression) -> Meaning | None:
     """Join "yesterday" or "this evening" and "4 pm"; "at 7" is a time only with a part of the day."""
-    for day, time in ((left, right), (right, left)):
-        clock = time.meaning.clock
-        if clock is None or day.interval is None or not (day.meaning.kind == "part" or day.is_a("day")):
-            continue
-        if day.meaning.kind == "part":
-            return Meaning(clock.within(day.interval) or day.interval)
-        return Meaning(clock.on(day.interval.start)) if clock.sure or clock.minutes % 60 else day.meaning
-    return None
+    clock = time.meaning.clock
+    if clock is None or day.interval is None or not (day.meaning.kind == "part" or day.is_a("day")):
+        return None
+    if day.meaning.kind == "part":
+        return Meaning(clock.within(day.interval) or (clock.near(day.interval) if clock.given else day.interval))
+    return Meaning(clock.on(day.interval.start)) if clock.sure else replace(day.meaning, weak=False)
+
+
+def clock_and_day(time: Expression, day: Expression) -> Meaning | None:
+    """Join "4 pm" and "tomorrow"."""
+    return day_and_clock(day, time)
 
 
 def through(left: Expression, right: Expression) -> Meaning | None:
-    """Join the ends of a range; a first end without a year takes the year of the last one."""
+    """Join the ends of a range; an end without a year takes that of the other, and the last is after the first."""
     first, last = left.interval, right.interval
-    if first is None or last is None:
+    if first is None or last is None or left.meaning.kind == right.meaning.kind == "clock":
         return None
-    if left.meaning.yearly is not None:
-        for year in (last.start.year, last.start.year - 1):
-            dated = left.meaning.yearly(year)
-            if dated is not None and dated.start < last.start:
-                first = dated
-                break
-    if left.meaning.kind == "weekday" and right.meaning.kind == "date":
+    kinds = (left.meaning.kind, right.meaning.kind)
+    if kinds == ("weekday", "weekday"):
+        return _weekdays(first, last)
+    if kinds == ("weekday", "date"):
         first = calendar.day(calendar.weekday_before(last.start, first.start.weekday()))
-    elif left.meaning.kind == right.meaning.kind == "weekday" and first.start > last.start:
-        last = calendar.day(last.start + WEEK)
+    elif right.meaning.yearly is not None and (left.meaning.yearly is None or last.start < first.start):
+        last = _after(first, right.meaning.yearly) or last
+    elif left.meaning.yearly is not None:
+        first = _before(last, left.meaning.yearly) or first
+    return _through(first, last)
+
+
+def _through(first: TimeInterval, last: TimeInterval) -> Meaning | None:
     if first.start >= last.start:
         return None
     return Meaning(calendar.span(first.start, last.start if last.granularity == "minute" else last.end))
 
 
+def opening_hours(left: Expression, right: Expression) -> Meaning | None:
+    """Join "Mon" and "Fri" to what is no time: opening hours."""
+    if left.interval is None or right.interval is None or left.meaning.kind != "weekday":
+        return None
+    whole = (left.interval.start.weekday(), right.interval.start.weekday()) in WHOLE_WEEKS
+    return Meaning(None) if whole and right.meaning.kind == "weekday" else None
+
+
+def _weekdays(first: TimeInterval, last: TimeInterval) -> Meaning | None:
+    return _through(first, last if first.start <= last.start else calendar.day(last.start + WEEK))
+
+
+def _after(first: TimeInterval, yearly: Callable[[int], TimeInterval | None]) -> TimeInterval | None:
+    """Return the first occurrence that begins after another interval."""
+    found = (yearly(year) for year in (first.start.year, first.start.year + 1))
+    return next((each for each in found if each is not None and each.start > first.start), None)
+
+
+def _before(last: TimeInterval, yearly: Callable[[int], TimeInterval | None]) -> TimeInterval | None:
+    """Return the last occurrence that begins before another interval."""
+    found = (yearly(year) for year in (last.start.year, last.start.year - 1))
+    return next((each for each in found if each is not None and each.start < last.start), None)
+
+
 _NOTHING = Pattern(r"$")
-_AT = rf"(?:{one_of(BETWEEN['same_day'])} )?"
-SAME_DAY = Pair(_NOTHING, Pattern(rf",? {_AT}(?:exactly )?"), day_and_clock)
+_AT = rf"(?:{one_of(BETWEEN['same_day'])} ?)?"
+SAME_DAY = (
+    Pair(_NOTHING, Pattern(rf"(?: then)?[,:;]? \(?{_AT}"), day_and_clock),
+    Pair(_NOTHING, Pattern(rf" {_AT}"), clock_and_day),
+)
 SAME_YEAR = Pair(_NOTHING, Pattern(rf",? (?:{one_of(BETWEEN['same_year'])} )?(?:the )?"), in_that_year)
 CLOSE: tuple[Pair, ...] = (
     Pair(_NOTHING, Pattern(r"[.,]? (?:the |on |on the )?\(?"), weekday_and_date),
     Pair(_NOTHING, Pattern(r",? (?:of |in |on |at )?"), weekday_in_week),
+    Pair(Pattern(r"(?<!from )$"), Pattern(r" (?:to|through|thru|until|till) | ?- ?"), opening_hours),
     SAME_YEAR,
-    SAME_DAY,
+    Pair(_NOTHING, Pattern(r",? (?:on )?"), day_in_month),
 )
 RANGES: tuple[Pair, ...] = (
     Pair(
         Pattern(r"\b(?:from|between) (?:the )?$"), Pattern(r" (?:to|until|till|through|and) (?:the )?| ?- ?"), through
     ),
-    Pair(_NOTHING, Pattern(r" (?:to|through|until|till) (?:the )?|-"), through),
+    Pair(_NOTHING, Pattern(r" (?:to|through|thru|until|till) (?:the )?| ?- ?"), through),
 )

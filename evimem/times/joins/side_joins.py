@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
-from ..counting import counted
-from ..fragments import UNIT_COUNT, WEEKDAY, Pattern, counted_units, one_of
-from ..lexicon import BETWEEN, POSITIONS, UNIT_GROUPS, WEEKDAYS
+from ..fragments import WEEKDAY, Pattern, one_of
+from ..lexicon import DAYS_FROM_TODAY, ENDS, POSITIONS, UNIT_GROUPS, WEEKDAYS
 from ..rule_types import Meaning
 from ..times_of_day import PARTS, part_of_day
+from ..unit_parts import nth_in, third_of
 from .expression import Expression
 
 Match = re.Match[str]
@@ -43,14 +42,17 @@ def part_after(expression: Expression, match: Match, ctx: Context) -> Meaning | 
     """Read "Friday night", "9 June in the evening"; "Friday Night" is a title."""
     if expression.interval is None or not expression.is_a("day"):
         return None
+    if expression.meaning.kind == "date" and expression.meaning.weak:
+        return None
     if expression.meaning.kind == "weekday" and ctx.capital(match.start("part")):
         return replace(expression.meaning, weak=True)
     return Meaning(part_of_day(expression.interval.start, match["part"]), "part")
 
 
 def week_on(expression: Expression, match: Match, ctx: Context) -> Meaning | None:
-    """Read "Tuesday week": a week after the coming Tuesday."""
-    if expression.meaning.kind != "weekday" or expression.interval is None or not ctx.complete(match.end()):
+    """Read "Tuesday week", "tomorrow week": a week after that day."""
+    named = expression.meaning.kind == "weekday" or ctx.folded[expression.start : expression.end] in DAYS_FROM_TODAY
+    if not named or expression.interval is None or not ctx.complete(match.end()):
         return None
     return Meaning(calendar.day(expression.interval.start + WEEK))
 
@@ -80,27 +82,17 @@ _THIRDS: dict[str, int] = dict(ENGLISH.table("times.thirds"))
 
 def third(expression: Expression, match: Match, _: Context) -> Meaning | None:
     """Read "early June", "the end of 2022"."""
-    if expression.meaning.kind != "date" or not expression.is_a("month", "year", "season", "decade", "week"):
+    if expression.meaning.kind != "date" or not expression.is_a("month", "year", "season", "decade", "week", "span"):
         return None
     index = _THIRDS[match["third"]]
     return _each_year(expression, lambda whole: third_of(whole, index))
 
 
-def third_of(whole: TimeInterval, index: int) -> TimeInterval | None:
-    """Return a third: ten days of a month, four months of a year, a month of a season, 3 or 4 years of a decade.
-
-    `index` is 0, 1 or 2.
-    """
-    start = whole.start
-    if whole.granularity == "season":
-        return calendar.month(start.year, start.month + index)
-    edges = {
-        "year": [datetime(start.year, month, 1) for month in (1, 5, 9)],
-        "decade": [datetime(start.year + years, 1, 1) for years in (0, 4, 7)],
-        "month": [start, start + 10 * DAY, start + 20 * DAY],
-        "week": [start, start + 2 * DAY, start + 4 * DAY],
-    }[whole.granularity] + [whole.end]
-    return calendar.span(edges[index], edges[index + 1])
+def few_days_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
+    """Read "the last few days of May" and "the first days of 2024" as its end or beginning."""
+    if not expression.is_a("month", "year"):
+        return None
+    return _each_year(expression, lambda whole: third_of(whole, 2 if POSITIONS[match["nth"]] < 0 else 0))
 
 
 def nth_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
@@ -108,34 +100,9 @@ def nth_of(expression: Expression, match: Match, _: Context) -> Meaning | None:
     if not expression.is_a("month", "year", "season"):
         return None
     n, words = POSITIONS[match["nth"]], match["of"]
+    if words == "half" and match["in"]:
+        return None  # "the second half in December"
     return _each_year(expression, lambda whole: nth_in(whole, n, words))
-
-
-def nth_in(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
-    """Return the n-th week, weekend, weekday, half or other unit of an interval; n = -1 is the last.
-
-    The first week is the first seven days, the last week the last seven.
-    """
-    if words == "weekend" or words in WEEKDAYS:
-        return _nth_day(whole, n, words)
-    if words == "week":
-        return calendar.days_of_week(whole.end - WEEK if n < 0 else whole.start + (n - 1) * WEEK)
-    if words == "half":
-        middle = calendar.step("month", whole.start, 6) if whole.granularity == "year" else whole.start + 15 * DAY
-        return calendar.span(middle, whole.end) if n in (-1, 2) else calendar.span(whole.start, middle)
-    start = calendar.step(words, whole.end, -1) if n < 0 else calendar.step(words, whole.start, n - 1)
-    return calendar.unit(words, start)
-
-
-def _nth_day(whole: TimeInterval, n: int, words: str) -> TimeInterval | None:
-    weekday = calendar.SATURDAY if words == "weekend" else WEEKDAYS[words]
-    if n < 0:
-        start = calendar.weekday_before(whole.end, weekday)
-    else:
-        start = calendar.weekday_after(whole.start - DAY, weekday) + (n - 1) * WEEK
-    if not whole.start <= start < whole.end:
-        return None
-    return calendar.weekend(start) if words == "weekend" else calendar.day(start)
 
 
 def unit_next_to(expression: Expression, match: Match, _: Context) -> Meaning | None:
@@ -171,20 +138,6 @@ def adjacent(base: TimeInterval, name: str, side: str) -> TimeInterval | None:
     return calendar.unit(name, calendar.step(name, base.start, -1 if before else 1))
 
 
-def count_from(expression: Expression, match: Match, _: Context) -> Meaning | None:
-    """Read "two weekends before 17 July", "three days after Christmas", "a week from Friday"."""
-    base, sign = expression.interval, -1 if match["side"] in ("before", "prior to") else 1
-    if base is None or base.granularity in ("minute", "hour"):
-        return None
-    name, number = counted_units(match)
-    if name == "weekend":
-        first = adjacent(base, name, "before" if sign < 0 else "after")
-        return Meaning(first and calendar.weekend(first.start + sign * (int(number.low) - 1) * WEEK))
-    if name == "week" and expression.is_a("day") and number.low == number.high:
-        return Meaning(calendar.day(base.start + sign * int(number.low) * WEEK))
-    return Meaning(counted(name, number, base.start, sign))
-
-
 def open_since(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
     """Read "since 2016": from then until now; a year or weekday that is ambiguous is the past one."""
     base = expression.interval
@@ -200,11 +153,43 @@ def open_since(expression: Expression, _: Match, ctx: Context) -> Meaning | None
 _PART = rf"(?P<part>{one_of(PARTS)})"
 _UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['narrative'])}|{WEEKDAY})"
 _COUNTED_UNIT = rf"(?P<of>{one_of(UNIT_GROUPS['counted'])}|{WEEKDAY})"
-_COUNTED_FROM = one_of(BETWEEN["counted_from"])
 _THIRD = r"(?:(?:very )?(?P<third>early|mid|late|(?:beginning|start|middle|end)(?= of | in ))(?: part of| in| of)?)"
+
+
+def weekend_of(expression: Expression, _: Match, __: Context) -> Meaning | None:
+    """Read "the 4th of July weekend": the weekend of its week, of a Monday the one before it."""
+    if expression.meaning.kind != "date" or not expression.is_a("day"):
+        return None
+    return _each_year(
+        expression, lambda day: calendar.weekend(day.start - (DAY if day.start.weekday() == 0 else 0 * DAY))
+    )
+
+
+def week_from(expression: Expression, match: Match, _: Context) -> Meaning | None:
+    """Read "week commencing 14 October", "week ending Sunday": the seven days from or up to that day."""
+    if expression.interval is None or not expression.is_a("day"):
+        return None
+    interval = expression.interval
+    return Meaning(calendar.days_of_week(interval.end - WEEK if match["ending"] else interval.start))
+
+
+def end_of_day(expression: Expression, _: Match, __: Context) -> Meaning | None:
+    """Read "EOD Friday": that day."""
+    return replace(expression.meaning, weak=False) if expression.is_a("day") else None
+
+
+def rest_of(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
+    """Read "the rest of August": from its beginning, or from today where it has begun."""
+    base = expression.interval
+    if base is None or not expression.is_a("month", "year", "season", "week", "weekend"):
+        return None
+    return Meaning(calendar.span(max(base.start, ctx.today), base.end) or base)
+
+
 SUFFIXES = (
     Suffix(Pattern(rf",? (?:in the |at )?{_PART}\b"), part_after),
     Suffix(Pattern(r" week\b"), week_on),
+    Suffix(Pattern(r" (?:weekend|wknd)\b"), weekend_of),
 )
 
 
@@ -213,12 +198,23 @@ def _prefix(last: str, pattern: str, extend: Extend) -> Prefix:
 
 
 PREFIXES = (
+    _prefix(
+        "commencing beginning starting ending c b of w/c w/b wc",
+        r"\b(?:the )?(?:week (?:commencing|beginning|starting|(?P<ending>ending))|w/c|w/b|wc) (?:on )?(?:the )?",
+        week_from,
+    ),
+    _prefix(
+        " ".join(word for words in ENDS for word in (words.split()[-1], "on")),
+        rf"\b{one_of(ENDS)} (?:on )?",
+        end_of_day,
+    ),
+    _prefix("of", r"\b(?:the )?(?:rest|remainder) of (?:the )?", rest_of),
     _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
     _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
-    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|in) ", nth_of),
+    _prefix("of in", r"\b(?:the )?(?P<nth>first|last|final) (?:few )?(?:days|weeks) (?:of|in) ", few_days_of),
+    _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|(?P<in>in)) ", nth_of),
     _prefix(
         "before after of following", rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) (?:the )?", unit_next_to
     ),
-    _prefix("before after to from following on", rf"{UNIT_COUNT} (?P<side>{_COUNTED_FROM}) ", count_from),
 )
 SINCE = _prefix("since about around", r"\b(?:ever )?since (?:about |around )?(?:the )?", open_since)

@@ -1,6 +1,6 @@
 """The rules of single expressions, a module for each kind; of two that match the same words the earlier one wins."""
 
-from ..rule_types import Rule
+from ..rule_types import AnyRule
 from . import (
     clocks,
     dates,
@@ -8,6 +8,7 @@ from . import (
     foreign,
     holidays,
     months,
+    parts_of_units,
     ranges,
     units,
     vague,
@@ -15,10 +16,11 @@ from . import (
     years,
 )
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[AnyRule, ...] = (
     *days.RULES,
     *weekdays.RULES,
     *units.RULES,
+    *parts_of_units.RULES,
     *ranges.RULES,
     *dates.RULES,
     *months.RULES,

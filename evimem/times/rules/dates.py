@@ -11,14 +11,15 @@ from datetime import datetime, timedelta
 
 from .. import calendar
 from ..calendar import DAY, TimeInterval
-from ..context import Context
+from ..context import PRESENT, Context
 from ..fragments import DAY_NUMBER, MONTH, YEAR, day_number, one_of, year_number
-from ..lexicon import BEFORE, MONTHS, NOT_BEFORE
-from ..rule_types import Meaning, rules
-from ..yearly import Yearly, nearest, nearest_of
+from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, NTH, ORDINAL_WORDS, ORDINALS, PREVIOUS_WORDS, UPCOMING_WORDS
+from ..rule_types import Meaning, needs, rules
+from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relative
 from .months import VERBS
 
 Match = re.Match[str]
+MONTHS_OF_YEAR = 12
 
 
 def iso(match: Match, _: Context) -> TimeInterval:
@@ -32,8 +33,10 @@ def iso_with_clock(match: Match, ctx: Context) -> TimeInterval:
     return calendar.minute(start + timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
 
-def _yearless(yearly: Yearly, span: tuple[int, int], ctx: Context) -> Meaning:
-    return Meaning(nearest(yearly, ctx.today, ctx.direction(*span)), yearly=yearly)
+def _yearless(yearly: Yearly, span: tuple[int, int], ctx: Context, *others: Yearly, weak: bool = False) -> Meaning:
+    """Return a day without a year; `others` are other readings of its words, which only a weekday can show."""
+    choices = tuple(day for each in (yearly, *others) for day in occurrences(each, ctx.today.year))
+    return Meaning(nearest(yearly, ctx.today, ctx.direction(*span)), yearly=yearly, choices=choices, weak=weak)
 
 
 def _day_of_year(month: int, day: int) -> Yearly:
@@ -53,8 +56,24 @@ def numeric(match: Match, _: Context) -> TimeInterval:
 
 
 def numeric_without_year(match: Match, ctx: Context) -> Meaning:
-    """Read "on 6/9"."""
-    return _yearless(_day_of_year(*_month_and_day(match)), match.span("x"), ctx)
+    """Read "on 6/9"; weak without a word before it that makes it a date, since it may be a fraction or a score."""
+    month, day = _month_and_day(match)
+    others = (_day_of_year(day, month),) if max(month, day) <= 12 else ()
+    weak = match["lead"] is None or (match["lead"] in ("of", "from") and day <= 12)
+    return _yearless(_day_of_year(month, day), match.span("x"), ctx, *others, weak=weak)
+
+
+def numeric_range(match: Match, ctx: Context) -> Meaning | None:
+    """Read "6/16-6/27" where a number above 12 shows that both are dates."""
+    first, last = int(match["first_day"]), int(match["last_day"])
+    if max(first, last) <= MONTHS_OF_YEAR:
+        return None
+
+    def yearly(year: int) -> TimeInterval | None:
+        start, end = datetime(year, int(match["first"]), first), datetime(year, int(match["last"]), last)
+        return calendar.span(start, end + DAY)
+
+    return _yearless(yearly, match.span(), ctx)
 
 
 def _is_month(match: Match, ctx: Context) -> bool:
@@ -67,19 +86,27 @@ def _is_month(match: Match, ctx: Context) -> bool:
 
 
 def named(match: Match, ctx: Context) -> Meaning | None:
-    """Read "9 June 2023", "June 9th" and "the fifth of May"."""
+    """Read "9 June 2023", "June 9th", "the fifth of May" and "last June 9th"."""
     if not _is_month(match, ctx):
         return None
     yearly = _day_of_year(MONTHS[match["month"]], day_number(match["day"]))
     if match["year"]:
         return Meaning(yearly(year_number(match["year"])))
+    if match.groupdict().get("relative"):
+        return Meaning(relative(match["relative"], yearly, ctx.today, ctx.direction(*match.span())), yearly=yearly)
     return _yearless(yearly, match.span(), ctx)
+
+
+def with_year(match: Match, _: Context) -> TimeInterval:
+    """Read "2017 April 9", "2021-oct-07", "07-Oct-2021", "5 Feb 88"."""
+    year = match["year"] if len(match["year"]) == 4 else f"'{match['year'].lstrip(chr(39))}"
+    return calendar.day(datetime(year_number(year), MONTHS[match["month"]], day_number(match["day"])))
 
 
 def days_of_month(match: Match, ctx: Context) -> Meaning | None:
     """Read "3-9 June" and "the 3rd and 4th of June"; "3 and 9 June" are not adjacent days and no interval."""
     month, first, last = MONTHS[match["month"]], day_number(match["day"]), day_number(match["last"])
-    if not _is_month(match, ctx) or (match["and"] and last != first + 1):
+    if not _is_month(match, ctx) or (match["and"] and last != first + 1 and not match["between"]):
         return None
 
     def yearly(year: int) -> TimeInterval | None:
@@ -91,62 +118,113 @@ def days_of_month(match: Match, ctx: Context) -> Meaning | None:
 
 
 def of_a_month(match: Match, ctx: Context) -> TimeInterval:
-    """Read "the 15th of last month"."""
-    month = calendar.shift_months(ctx.today.replace(day=1), {"last": -1, "this": 0, "next": 1}[match["which"]])
+    """Read "the 15th of last month", "the first of the month"."""
+    months = {"last": -1, "this": 0, "next": 1}.get(match["which"] or "this", 0)
+    month = calendar.shift_months(ctx.today.replace(day=1), months)
     return calendar.day(month.replace(day=day_number(match["day"])))
 
 
 def bare_day(match: Match, ctx: Context) -> Meaning:
     """Read "the 15th", the nearest that the tense allows; weak where it may count something else."""
-    month, days = ctx.today.replace(day=1), (day_number(match["day"]) - 1) * DAY
-    firsts = [calendar.shift_months(month, months) for months in range(-2, 3)]
-    occurrences = [calendar.day(first + days) for first in firsts if (first + days).month == first.month]
-    weak = match["lead"] is None or not ctx.complete(match.end())
-    return Meaning(nearest_of(occurrences, ctx.today, ctx.direction(*match.span("x"))), weak=weak)
+    word = match["day"]
+    number = day_number(word)
+    month, days = ctx.today.replace(day=1), (number - 1) * DAY
+    firsts = [calendar.shift_months(month, months) for months in range(-3, 4)]
+    choices = [calendar.day(first + days) for first in firsts if (first + days).month == first.month]
+    led = match["lead"] is not None and (word[0].isdigit() or match["lead"] in _SURE)
+    weak = not led or not ctx.complete(match.end())
+    reading = nearest_of(choices, ctx.today, ctx.direction(*match.span("x")) or PRESENT)
+    return Meaning(reading, weak=weak, choices=tuple(choices))
 
 
 _NOT_INSIDE = r"(?<![\w.,:/$#-])"
 _YEAR = rf"(?:\.?(?:, ?|-| )?(?P<year>{YEAR})(?!\w))?"
 _DAY = rf"(?P<day>{DAY_NUMBER})(?!\w)"
 _LAST = rf"(?P<last>{DAY_NUMBER})(?!\w)"
+_BETWEEN = r"(?:\b(?:from|(?P<between>between)) (?:the )?)?"
 _TO = r"(?: ?- ?| (?:to|through|until|till|(?P<and>and)) )(?:the )?"
 _MONTH = rf"(?P<month>{MONTH})\b"
+_RELATIVE_WORDS = ("this", "next", *PREVIOUS_WORDS, *UPCOMING_WORDS)
+_SURE = frozenset(BEFORE["sure_day"])
+_SHORT_YEAR = r"(?P<year>[12]\d{3}|'?\d\d)"
 _ISO = r"(?P<year>[12]\d{3})(?P<mark>[-/])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
 _CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d(?:\.\d{1,6})?)?z?"
 _TWO = r"(?P<first>\d\d?)(?P<mark>[./-])(?P<second>\d\d?)"
 # A number after a month's name may count what follows: "in March 10 people came".
 _NO_COUNT = rf"(?![.,:]?\d|(?: |-)?(?:am|pm|a\.m|p\.m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 
+_NTH = rf"(?:\d\d?(?:st|nd|rd|th)|{one_of(ORDINALS)})"
+_FIGURES = needs("figures")
+_DAY_AND_MONTH = needs("month", [DIGIT, *ORDINAL_WORDS])
+
 RULES = rules(
-    ("number", rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
-    ("number", rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
-    ("number", rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
-    ("number", rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
+    (_FIGURES, rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
+    (_FIGURES, rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
+    (_FIGURES, rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
+    (_FIGURES, rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
     (
-        "number",
-        rf"\b{one_of(BEFORE['numeric_date'])} (?P<x>(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?))(?![\w/.-])",
+        _FIGURES,
+        rf"(?:\b(?P<lead>{one_of(BEFORE['numeric_date'])}) )?{_NOT_INSIDE}"
+        r"(?P<x>(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?))(?![\w/-]|\.\d)",
         numeric_without_year,
     ),
     (
-        "month",
-        rf"(?:\bthe )?{_NOT_INSIDE}(?<!\d )(?P<day>{DAY_NUMBER})(?: day)?(?: |-)?(?P<of>of )?{_MONTH}{_YEAR}(?!\w)",
+        _FIGURES,
+        rf"{_NOT_INSIDE}(?P<first>\d\d?)/(?P<first_day>\d\d?) ?- ?(?P<last>\d\d?)/(?P<last_day>\d\d?)(?![\w/-]|\.\d)",
+        numeric_range,
+    ),
+    (
+        needs("figures", BEFORE["numeric_date"]),
+        rf"\b(?P<lead>{one_of(BEFORE['numeric_date'])}) (?P<x>(?P<first>\d\d?)(?P<mark>\.)(?P<second>\d\d?)\.)(?!\w)",
+        numeric_without_year,
+    ),
+    (
+        needs("month", [DIGIT]),
+        rf"{_NOT_INSIDE}(?P<year>[12]\d{{3}})(?P<mark>[ -]|, ?){_MONTH}\.?(?P=mark)(?P<day>\d\d?)(?:st|nd|rd|th)?"
+        r"(?![\w:/-]|\.\d)",
+        with_year,
+    ),
+    (
+        needs("month", [DIGIT]),
+        rf"(?:\bthe )?{_NOT_INSIDE}(?P<day>\d\d?)(?:st|nd|rd|th)?(?P<mark>[ -])(?P<of>of )?{_MONTH}\.?(?P=mark)"
+        rf"{_SHORT_YEAR}(?=[.,;:!?)]*(?:\s|$)(?! ?\w+s\b))",
+        with_year,
+    ),
+    (
+        needs("month", [DIGIT]),
+        rf"\b{_MONTH}(?P<mark>-)(?P<day>\d\d?)(?P=mark){_SHORT_YEAR}(?![\w:/-]|\.\d)",
+        with_year,
+    ),
+    (
+        _DAY_AND_MONTH,
+        rf"(?:\bthe )?{_NOT_INSIDE}(?<!\d )(?P<day>{DAY_NUMBER})(?: day)?(?: |-)?(?P<of>of )?"
+        rf"{_MONTH}{_YEAR}(?!\w)",
         named,
     ),
-    ("month", rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
+    (_DAY_AND_MONTH, rf"\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}", named),
     (
-        "month",
-        rf"{_NOT_INSIDE}{_DAY}{_TO}{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
+        needs("month", _RELATIVE_WORDS, [DIGIT, *ORDINAL_WORDS]),
+        rf"\b{RELATIVE} {_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_NO_COUNT}{_YEAR}",
+        named,
+    ),
+    (
+        _DAY_AND_MONTH,
+        rf"{_BETWEEN}{_NOT_INSIDE}{_DAY}{_TO}{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
         days_of_month,
     ),
     (
-        "month",
-        rf"\b{_MONTH}\.? (?P<of>the )?{_DAY}{_TO}{_LAST}{_NO_COUNT}{_YEAR}",
+        _DAY_AND_MONTH,
+        rf"{_BETWEEN}\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_TO}{_LAST}{_NO_COUNT}{_YEAR}",
         days_of_month,
     ),
-    ("number", r"\bthe (?P<day>\d\d?(?:st|nd|rd|th)) of (?P<which>last|this|next) month\b", of_a_month),
     (
-        "number",
-        rf"\b(?:(?P<lead>{one_of(BEFORE['day_of_month'])}) )?(?P<x>the (?P<day>\d\d?(?:st|nd|rd|th)))\b",
+        needs("unit", ["month"]),
+        rf"\b(?:the )?(?P<day>{_NTH}) of (?:(?P<which>last|this|next)|the) month\b",
+        of_a_month,
+    ),
+    (
+        needs("any", ["the"], [*ORDINAL_WORDS, *NTH]),
+        rf"\b(?:(?P<lead>{one_of(BEFORE['day_of_month'])}) )?(?P<x>the (?P<day>{_NTH}))\b(?! of\b)",
         bare_day,
     ),
 )

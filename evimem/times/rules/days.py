@@ -8,9 +8,9 @@ from .. import calendar
 from ..calendar import DAY, TimeInterval
 from ..context import Context
 from ..fragments import one_of
-from ..lexicon import DAYS_FROM_TODAY, NOT_BEFORE, TONIGHT
-from ..rule_types import Meaning, rules
-from ..times_of_day import part_of_day
+from ..lexicon import DAYS_FROM_TODAY, DIGIT, NOT_BEFORE, TONIGHT
+from ..rule_types import Meaning, needs, rules
+from ..times_of_day import PARTS, part_of_day
 
 Match = re.Match[str]
 
@@ -47,11 +47,15 @@ def rest_of_today(match: Match, ctx: Context) -> TimeInterval | None:
 _NO_ERA = rf"(?! never\b|'s {one_of(NOT_BEFORE['today'])}\b)"
 
 RULES = rules(
-    ("day", rf"\b{one_of(DAYS_FROM_TODAY)}\b{_NO_ERA}", named_day),
-    ("day", r"\b(?:the )?day (?:(?P<before>before yesterday)|after tomorrow)\b", day_but_one),
-    ("day", r"\bthis (?P<part>morning|afternoon|evening)\b", part_of_today),
-    ("day", rf"\b{one_of(TONIGHT)}\b", tonight),
-    ("day", r"\b(?P<part>earlier|later) (?:on )?today\b", rest_of_today),
-    ("unit", r"\blast (?:night|evening)\b", last_night),
-    ("unit", r"\bthe night before last\b", night_before_last),
+    (needs("day", [*DAYS_FROM_TODAY, DIGIT]), rf"\b{one_of(DAYS_FROM_TODAY)}\b{_NO_ERA}", named_day),
+    (
+        needs("day", DAYS_FROM_TODAY),
+        r"\b(?:the )?day (?:(?P<before>before yesterday)|after tomorrow)\b",
+        day_but_one,
+    ),
+    (needs("day", ["this"]), rf"\bthis (?P<part>{one_of(part for part in PARTS if part != 'night')})\b", part_of_today),
+    (needs("day", [*TONIGHT, DIGIT]), rf"\b{one_of(TONIGHT)}\b", tonight),
+    (needs("day", ["today"]), r"\b(?P<part>earlier|later) (?:on )?today\b", rest_of_today),
+    (needs("unit", ["last"], ["night", "evening"]), r"\blast (?:night|evening)\b", last_night),
+    (needs("unit", ["last"]), r"\bthe night before last\b", night_before_last),
 )

@@ -14,7 +14,7 @@ from ..calendar import TimeInterval
 from ..context import Context
 from ..fragments import Pattern
 from ..lexicon import MONTHS, NUMBERS, UNITS
-from ..rule_types import Rule
+from ..rule_types import Rule, needs
 
 LANGUAGES = ["fr", "de", "es", "it", "pt", "nl", "pl", "sv", "ru"]
 LONGEST = 64  # characters of a match that dateparser gets
@@ -38,7 +38,7 @@ def foreign_date(match: re.Match[str], ctx: Context) -> TimeInterval | None:
 
 RULES = (
     Rule(
-        "number",
+        needs("year"),
         Pattern(
             r"(?<![\w.,:/$#-])(?:[12]?\d|3[01])(?:\.|º|er)? (?:de |di )?(?P<month>[^\W\d_]{3,14})\.?"
             r" (?:de |del |di )?(?:1[5-9]|20)\d\d(?![\w/-])"

@@ -16,7 +16,7 @@ from ..calendar import DAY, TimeInterval
 from ..context import Context
 from ..fragments import YEAR, one_of, year_number
 from ..lexicon import BEFORE, FULL_WEEKDAYS
-from ..rule_types import Meaning, rules
+from ..rule_types import Meaning, needs, rules
 from ..yearly import RELATIVE, nearest, relative
 
 MONDAY = 0
@@ -49,11 +49,13 @@ def _yearly(name: str, *, weekend: bool) -> Callable[[int], TimeInterval]:
     return lambda year: calendar.weekend(start(year) - (DAY if start(year).weekday() == MONDAY else 0 * DAY))
 
 
-def holiday(match: re.Match[str], ctx: Context) -> Meaning:
+def holiday(match: re.Match[str], ctx: Context) -> Meaning | None:
     """Read "at Christmas", "last Easter", "Thanksgiving 2022", "Labor Day weekend"."""
     yearly = _yearly(" ".join(match["holiday"].split()), weekend=bool(match["weekend"]))
     if match["year"]:
         return Meaning(yearly(year_number(match["year"])))
+    if match["lead"] == "in the" and not match["year"]:
+        return None  # "in the New Year" is some time after it
     direction = ctx.direction(*match.span("x"))
     weak = not match["weekend"] and not ctx.complete(match.end())
     if match["relative"]:
@@ -64,9 +66,9 @@ def holiday(match: re.Match[str], ctx: Context) -> Meaning:
 
 RULES = rules(
     (
-        "holiday",
+        needs("holiday"),
         rf"\b(?:(?P<lead>{one_of(BEFORE['holiday'])}) )?(?P<x>(?:{RELATIVE} )?(?P<holiday>{one_of(HOLIDAYS)})"
-        rf"(?P<weekend> weekend)?(?:(?:, ?| of | in | )(?P<year>{YEAR}))?)(?!\w)",
+        rf"(?P<weekend> (?:long )?(?:weekend|wknd))?(?:(?:, ?| of | in | )(?P<year>{YEAR}))?)(?!\w)",
         holiday,
     ),
 )

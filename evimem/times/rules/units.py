@@ -12,10 +12,10 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
-from ..counting import counted
-from ..fragments import APPROXIMATELY, PREVIOUS, UNIT_COUNT, UPCOMING, Pattern, counted_units, one_of
-from ..lexicon import BEFORE, FULL_WEEKDAYS, UNIT_GROUPS, UNITS, WEEKDAYS
-from ..rule_types import rules
+from ..counting import units_from
+from ..fragments import APPROXIMATELY, PREVIOUS, UPCOMING, Pattern, one_of
+from ..lexicon import FULL_WEEKDAYS, PREVIOUS_WORDS, UNIT_GROUPS, UNITS, UPCOMING_WORDS, WEEKDAYS
+from ..rule_types import AnyRule, Counted, count_rule, needs, rules
 
 Match = re.Match[str]
 
@@ -51,21 +51,6 @@ def this_one(match: Match, ctx: Context) -> TimeInterval:
     return calendar.unit(UNITS[match["unit"]].name, ctx.today)
 
 
-def edge_of_the(match: Match, ctx: Context) -> TimeInterval:
-    """Read "the month" in "the end of the month": this one, or the one before when the sentence looks back."""
-    name = match["unit"]
-    ended = match["edge"].startswith("end") and ctx.direction(*match.span()) < 0
-    return calendar.unit(name, calendar.step(name, ctx.today, -1 if ended else 0))
-
-
-def part_of_this(match: Match, ctx: Context) -> TimeInterval | None:
-    """Read "earlier this week": up to today; "later this week": from tomorrow on."""
-    unit = calendar.unit(UNITS[match["unit"]].name, ctx.today)
-    if match["part"] == "earlier":
-        return calendar.span(unit.start, ctx.today) or calendar.day(ctx.today)
-    return calendar.span(ctx.today + DAY, unit.end) or calendar.day(ctx.today)
-
-
 def this_weekend(match: Match, ctx: Context) -> TimeInterval | None:
     """Return the weekend of this week, or the one that just ended when the sentence looks back at it."""
     current = calendar.weekend(ctx.today)
@@ -81,80 +66,118 @@ def upcoming_weekend(_: Match, ctx: Context) -> TimeInterval:
     return current if current.start > ctx.today else calendar.weekend(ctx.today + WEEK)
 
 
-def away(match: Match, ctx: Context, sign: int) -> TimeInterval | None:
-    """Return the units of a match of UNIT_COUNT, counted from now: forward with sign 1, back with sign -1."""
-    name, number = counted_units(match)
-    return counted(name, number, ctx.now, sign)
+def next_workday(match: Match, ctx: Context) -> TimeInterval:
+    """Read "the next working day"."""
+    return calendar.day(calendar.workday(ctx.today, -1 if match["which"] in PREVIOUS_WORDS else 1))
 
 
-def ago(match: Match, ctx: Context) -> TimeInterval | None:
+def away(counted: Counted, ctx: Context, sign: int) -> TimeInterval | None:
+    """Return a number of units counted from now: forward with sign 1, back with sign -1."""
+    moment = ctx.now
+    if counted.more:  # "3 weeks and 4 days ago"
+        moment = calendar.step(counted.more.unit, moment, sign * int(counted.more.number.low))
+    return units_from(counted.unit, counted.number, moment, sign)
+
+
+def ago(counted: Counted, ctx: Context) -> TimeInterval | None:
     """Read "two weeks ago", "two weeks back"."""
-    if match["back"] == "back" and not ctx.complete(match.end()):
+    if counted.words["back"] == "back" and not ctx.complete(counted.end):
         return None  # "a week back home"
-    return away(match, ctx, -1)
+    return away(counted, ctx, -1)
 
 
-def ago_to_the_day(match: Match, ctx: Context) -> TimeInterval | None:
+def ago_to_the_day(counted: Counted, ctx: Context) -> TimeInterval | None:
     """Read "a year ago today", "a week ago Friday", "a year ago this month"."""
-    words = match["to"]
+    words = counted.words["to"] or ""
     start = calendar.weekday_before(ctx.today, WEEKDAYS[words]) if words in WEEKDAYS else ctx.today
     start -= DAY if words == "yesterday" else 0 * DAY
-    name, number = counted_units(match)
-    then = calendar.step("day" if name == "night" else name, start, -int(number.low))
+    then = calendar.step("day" if counted.unit == "night" else counted.unit, start, -int(counted.number.low))
     return calendar.unit(words if words in ("week", "month") else "day", then)
 
 
-def dated_since(match: Match, ctx: Context) -> TimeInterval | None:
+def dated_since(counted: Counted, ctx: Context) -> TimeInterval | None:
     """Read "it's been two months since we met": when they met."""
-    return away(match, ctx, -1)
+    return away(counted, ctx, -1)
 
 
-def from_now(match: Match, ctx: Context) -> TimeInterval | None:
+def from_now(counted: Counted, ctx: Context) -> TimeInterval | None:
     """Read "two weeks from now"."""
-    return away(match, ctx, 1)
+    return away(counted, ctx, 1)
 
 
-def ahead(match: Match, ctx: Context) -> TimeInterval | None:
+def within(counted: Counted, ctx: Context) -> TimeInterval | None:
+    """Read "within two weeks": from today on, of hours from now on; a duration where the sentence looks back."""
+    if counted.more or ctx.direction(counted.start, counted.end) < 0:
+        return None
+    start = ctx.now if counted.unit in ("minute", "hour") else ctx.today
+    return calendar.span(start, calendar.step(counted.unit, start, int(counted.number.high)))
+
+
+def ahead(counted: Counted, ctx: Context) -> TimeInterval | None:
     """Read "in two weeks", unless it is a duration ("I read it in two days", "best in ten years")."""
-    start, end = match.span()
+    start, end = counted.start, counted.end
     duration = _DURATION.regex.search(ctx.folded, max(0, start - 40), start)
+    if ctx.folded.startswith("a min", start) and counted.unit == "minute":
+        return None  # "in a minute" means soon
     if duration or ctx.direction(start, end) < 0 or not ctx.complete(end):
         return None
-    return away(match, ctx, 1)
+    return away(counted, ctx, 1)
 
 
 _DURATION = Pattern(rf"\b(?:{one_of(ENGLISH.words('times.duration_cues'))}|\w{{2,}}est)\b[^.,!?\n]{{0,24}} $")
 _UNIT = rf"(?P<unit>{one_of(UNIT_GROUPS['relative'])})"
 _CURRENT = rf"(?P<unit>{one_of(UNIT_GROUPS['current'])})"
-_EDGE = rf"(?P<edge>{one_of(BEFORE['edge_of_unit'])})"
 
-RULES = rules(
-    ("unit", rf"(?<!\bthe )\b(?:this )?{PREVIOUS} {_UNIT}\b(?! before| and a half| of\b)", last),
-    ("unit", r"\bthe (?:past|last) (?P<unit>weekend|wknd)\b(?! (?:before|of|in)\b)", last),
-    ("unit", rf"\b(?:the )?{_UNIT} before last\b", last_but_one),
-    ("unit", rf"(?<!\bthe )\b(?:next|(?:this )?{UPCOMING}) {_UNIT}\b(?! of\b)", next_one),
-    ("unit", rf"\b(?:the |this )?{UPCOMING} weekend\b", upcoming_weekend),
-    ("unit", rf"\b(?:the )?{_UNIT} after next\b", next_but_one),
-    ("unit", rf"\b(?:this|the current) {_CURRENT}\b", this_one),
-    (
-        "unit",
-        rf"\b{_EDGE} (?:of |in |on in )?(?P<x>the (?P<unit>week|month|year))\b(?! (?:of|before|after)\b)",
-        edge_of_the,
+RULES: tuple[AnyRule, ...] = (
+    *rules(
+        (
+            needs("unit", PREVIOUS_WORDS),
+            rf"(?<!\bthe )\b(?:this )?{PREVIOUS} (?:long )?{_UNIT}\b(?! before| and a half| of\b)",
+            last,
+        ),
+        (
+            needs("unit", PREVIOUS_WORDS),
+            r"\bthe (?:past|last) (?:long )?(?P<unit>weekend|wknd)\b(?! (?:before|of|in)\b)",
+            last,
+        ),
+        (needs("unit", ["before"]), rf"\b(?:the )?{_UNIT} before last\b", last_but_one),
+        (
+            needs("unit", ["next", *UPCOMING_WORDS]),
+            rf"(?<!\bthe )\b(?:next|(?:this )?{UPCOMING}) (?:long )?{_UNIT}\b(?! of\b)",
+            next_one,
+        ),
+        (needs("unit", UPCOMING_WORDS), rf"\b(?:the |this )?{UPCOMING} weekend\b", upcoming_weekend),
+        (needs("unit", ["after"]), rf"\b(?:the )?{_UNIT} after next\b", next_but_one),
+        (needs("unit", ["this", "current"]), rf"\b(?:this|the current) {_CURRENT}\b", this_one),
+        (
+            needs("unit", ["next", "following", *PREVIOUS_WORDS]),
+            rf"\b(?:the )?(?P<which>next|following|{PREVIOUS}) (?:working day|business day|work ?day)\b",
+            next_workday,
+        ),
+        (needs("unit", ["on"]), r"\bon (?P<x>the next (?P<unit>week|month|year))\b", next_one),
+        (
+            needs("unit", ["weekend", "wknd"]),
+            r"\b(?P<which>this|for the|over the|at the|on the) (?:(?:long|bank holiday) )?(?:weekend|wknd)\b(?! of\b)",
+            this_weekend,
+        ),
     ),
-    ("unit", r"\b(?P<part>earlier|later) (?:on )?(?:in )?this (?P<unit>week|month|year)\b", part_of_this),
-    ("unit", r"\b(?P<which>this|for the|over the|at the|on the) weekend\b(?! of\b)", this_weekend),
-    ("ago ago back", rf"{UNIT_COUNT} (?P<back>ago|back)\b", ago),
-    (
-        "ago ago",
-        rf"{UNIT_COUNT} ago (?:on |this |last )?"
-        rf"(?P<to>today|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)})\b",
+    count_rule(
+        needs("unit", ["within"]), rf"(?P<x>\bwithin (?:the next |the coming )?{APPROXIMATELY})", r"(?! of\b)", within
+    ),
+    count_rule(needs("ago", ["ago", "back"]), "", r"(?P<x> (?P<back>ago|back))\b", ago),
+    count_rule(
+        needs("ago", ["ago"]),
+        "",
+        r"(?P<x> ago (?:on |this |last )?"
+        rf"(?P<to>today|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)}))\b",
         ago_to_the_day,
     ),
-    (
-        "ago since",
-        rf"\b(?:it's|it is|been)(?: already| only| just)? {APPROXIMATELY}(?P<x>{UNIT_COUNT}) since\b",
+    count_rule(
+        needs("ago", ["since"]),
+        rf"\b(?:it's|it is|been)(?: already| only| just)? {APPROXIMATELY}",
+        r" since\b",
         dated_since,
     ),
-    ("ago now today hence", rf"{UNIT_COUNT} (?:from (?:now|today)|hence)\b", from_now),
-    ("unit in", rf"\bin {APPROXIMATELY}(?!a min)(?P<x>{UNIT_COUNT})(?: time)?(?! of\b)", ahead),
+    count_rule(needs("ago", ["now", "today", "hence"]), "", r"(?P<x> (?:from (?:now|today)|hence))\b", from_now),
+    count_rule(needs("unit", ["in"]), rf"\bin {APPROXIMATELY}", r"(?P<x>(?: time)?)(?! of\b)", ahead),
 )

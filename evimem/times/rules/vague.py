@@ -7,11 +7,12 @@ import re
 from ..context import Context
 from ..fragments import one_of
 from ..lexicon import UNIT_GROUPS
-from ..rule_types import VAGUE, Meaning, rules
+from ..rule_types import VAGUE, Meaning, needs, rules
 
 
-def vague(match: re.Match[str], ctx: Context) -> Meaning:
-    return VAGUE
+def vague(match: re.Match[str], ctx: Context) -> Meaning | None:
+    """Return a vague meaning, unless a number stands before the words ("4 days ago" beside what was not read)."""
+    return None if any(count.start < match.start() < count.end for count in ctx.counts) else VAGUE
 
 
 _LONG = (
@@ -20,10 +21,24 @@ _LONG = (
 )
 
 RULES = rules(
-    ("vague", r"\b(?:recently|lately|as of late|of late(?= ?[.,;!?]))", vague),
-    ("vague", rf"\b{_LONG} (?:ago|back)\b", vague),
-    ("vague", rf"\bthe other {one_of(UNIT_GROUPS['vague'])}\b", vague),
-    ("vague", r"\b(?:someday|nowadays|at some point|back in the day|back then)\b", vague),
-    ("unit", r"\bthese days\b", vague),
-    ("vague", r"(?<!\bas )\bsoon\b(?! (?:as|enough)\b)|\bin the (?:near|distant) future\b", vague),
+    (needs("vague", ["recently", "lately", "late"]), r"\b(?:recently|lately|as of late|of late(?= ?[.,;!?]))", vague),
+    (
+        needs("unit", ["several"]),
+        rf"\b(?:for|over|past|last|these) several {one_of(UNIT_GROUPS['vague_plural'])}\b"
+        rf"|\bseveral {one_of(UNIT_GROUPS['vague_plural'])} (?:ago|back|later|from now|now)\b",
+        vague,
+    ),
+    (needs("vague", ["ago", "back"]), rf"\b{_LONG} (?:ago|back)\b", vague),
+    (needs("vague", ["other"]), rf"\bthe other {one_of(UNIT_GROUPS['vague'])}\b", vague),
+    (
+        needs("vague", ["someday", "nowadays", "point", "back"]),
+        r"\b(?:someday|nowadays|at some point|back in the day|back then)\b",
+        vague,
+    ),
+    (needs("unit", ["these"]), r"\bthese days\b", vague),
+    (
+        needs("vague", ["soon", "future"]),
+        r"(?<!\bas )\bsoon\b(?! (?:as|enough)\b)|\bin the (?:near|distant) future\b",
+        vague,
+    ),
 )

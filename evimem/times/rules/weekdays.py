@@ -10,12 +10,14 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
+from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK
-from ..context import Context
-from ..fragments import COUNT, PREVIOUS, UPCOMING, WEEKDAY, one_of
-from ..lexicon import BEFORE, FULL_WEEKDAYS, WEEKDAYS, quantity
-from ..rule_types import Meaning, rules
+from ..context import AHEAD, Context
+from ..fragments import PREVIOUS, UNIT, UPCOMING, WEEKDAY, Pattern, one_of
+from ..lexicon import BEFORE, FULL_WEEKDAYS, POSITIONS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
+from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
+from ..times_of_day import PARTS
 
 Match = re.Match[str]
 
@@ -69,32 +71,77 @@ def this_one(match: Match, ctx: Context) -> Meaning:
 
 def bare(match: Match, ctx: Context) -> Meaning | None:
     """Read "Friday": the most recent where the tense looks back, else the next; weak where it may be part of a name."""
-    if match["weekday"] not in FULL_WEEKDAYS and not (match["lead"] and ctx.capital(match.start("x"))):
+    known = None if match["one_of_many"] else _is_named(match, ctx)
+    if known is None:
         return None
+    day = WEEKDAYS[match["weekday"]]
     back = ctx.direction(*match.span("x")) < 0
-    reading = most_recent(match, ctx) if back else upcoming(match, ctx)
-    return replace(reading, weak=match["one_of_many"] is not None or not ctx.complete(match.end()))
+    if day == ctx.today.weekday() and not _is_another(match, ctx):
+        reading = _weekday(ctx.today)
+    else:
+        reading = most_recent(match, ctx) if back else upcoming(match, ctx)
+    complete = match["lead"] in _SURE_LEADS or ctx.complete(match.end())
+    return replace(reading, weak=not known or not complete)
 
 
-def some_ago(match: Match, ctx: Context) -> Meaning:
+def _is_named(match: Match, ctx: Context) -> bool | None:
+    """Return whether a word is a weekday: None when it is none, False when only a time next to it would show it."""
+    word, start = match["weekday"], match.start("x")
+    if word in FULL_WEEKDAYS:
+        return True
+    if word not in _WORDS:
+        return True
+    before = _LETTERS.findall(ctx.folded[max(0, start - LONGEST_WORD) : start])
+    if before and (before[-1] in _NO_WEEKDAY_AFTER or (ctx.folded[start - 1] == "-" and before[-1] not in WEEKDAYS)):
+        return None
+    if _LISTED.regex.match(ctx.folded, match.end()):
+        return True
+    inside = before and ctx.folded[start - 2] not in ".!?:\n"
+    return match["lead"] in _SURE_LEADS or bool(inside and ctx.capital(start))
+
+
+def _is_another(match: Match, ctx: Context) -> bool:
+    """Return whether the name of today's weekday means another one: "on Friday we met", "see you on Friday"."""
+    direction = ctx.direction(*match.span("x"))
+    led = match["lead"] is not None
+    return (direction == AHEAD and led) or (
+        direction < 0 and (led or _TOLD.regex.match(ctx.folded, match.end()) is not None)
+    )
+
+
+def some_ago(counted: Counted, ctx: Context) -> Meaning:
     """Read "two Saturdays ago"."""
-    weeks = int(quantity(match["count"]).low) - 1
-    return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[match["weekday"].rstrip("s")]) - weeks * WEEK)
+    weeks = int(counted.number.low) - 1
+    return _weekday(calendar.weekday_before(ctx.today, WEEKDAYS[counted.unit]) - weeks * WEEK)
 
 
 _DAY = rf"(?P<weekday>{WEEKDAY})\b"
-_PLURAL = rf"(?P<weekday>{one_of(FULL_WEEKDAYS)}s)"
+_PARTS = one_of(PARTS)
+_LISTED = Pattern(rf" ?(?:or|and|n|&|/|,) ?{WEEKDAY}\b")  # "mon or tues"
+_LETTERS = re.compile("[a-z]+")
+LONGEST_WORD = 16  # characters before a weekday that hold the word before it
+_WORDS = frozenset(ENGLISH.words("times.ambiguous_weekdays"))
+_NO_WEEKDAY_AFTER = frozenset(ENGLISH.words("times.no_weekday_after"))
+_SURE_LEADS = frozenset(BEFORE["sure_day"])
+_TOLD = Pattern(r" (?:was|were)\b")
 _LEAD = rf"(?:(?P<lead>{one_of(BEFORE['weekday'])}) )?"
-_MANY = rf"(?P<one_of_many>{one_of(BEFORE['one_of_many'])} )?"
+_MANY = rf"(?P<one_of_many>{one_of((*BEFORE['one_of_many'], *(f'the {nth}' for nth in POSITIONS)))} )?"
 
-RULES = rules(
-    ("weekday", rf"\b{PREVIOUS} {_DAY}", last),
-    ("weekday", rf"\b(?:(?:this|the) (?:past|last)|this previous) {_DAY}", most_recent),
-    ("weekday", rf"\b(?:the |last )?{_DAY} before last\b", last_but_one),
-    ("weekday", rf"\bnext {_DAY}", next_one),
-    ("weekday", rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
-    ("weekday", rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
-    ("weekday", rf"\bthis {_DAY}", this_one),
-    ("weekday", rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})", bare),
-    ("weekday ago", rf"(?P<count>{COUNT}) {_PLURAL} ago\b", some_ago),
+RULES: tuple[AnyRule, ...] = (
+    *rules(
+        (needs("weekday", PREVIOUS_WORDS), rf"\b{PREVIOUS} {_DAY}", last),
+        (
+            needs("weekday", PREVIOUS_WORDS),
+            rf"\b(?:(?:this|the) (?:past|last)|this previous) {_DAY}",
+            most_recent,
+        ),
+        (needs("weekday", ["last", "gone"]), rf"\b{_DAY} (?:last|(?:just )?gone)\b(?! {UNIT}\b)", last),
+        (needs("weekday", ["before"]), rf"\b(?:the |last )?{_DAY} before last\b", last_but_one),
+        (needs("weekday", ["next"]), rf"\bnext {_DAY}", next_one),
+        (needs("weekday", ["after"]), rf"\b(?:the |next )?{_DAY} after next\b", next_but_one),
+        (needs("weekday", UPCOMING_WORDS), rf"\b(?:this |the )?{UPCOMING} {_DAY}", upcoming),
+        (needs("weekday", ["this"]), rf"\bthis {_DAY}", this_one),
+        (needs("weekday"), rf"\b{_LEAD}{_MANY}(?P<x>{_DAY})(?! {_PARTS}s\b)", bare),
+    ),
+    count_rule(needs("weekday", ["ago"]), "", r"(?P<x> ago)\b", some_ago, units=FULL_WEEKDAYS),
 )

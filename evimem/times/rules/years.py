@@ -9,11 +9,12 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import TimeInterval
 from ..context import Context
-from ..fragments import Pattern, one_of
+from ..fragments import Pattern, one_of, year_number
 from ..lexicon import BEFORE, DECADES, NOT_BEFORE
-from ..rule_types import rules
+from ..rule_types import needs, rules
 
 Match = re.Match[str]
+LONGEST = 100  # years of a range
 
 
 def bare(match: Match, ctx: Context) -> TimeInterval | None:
@@ -23,8 +24,17 @@ def bare(match: Match, ctx: Context) -> TimeInterval | None:
     return calendar.year(int(match["x"]))
 
 
-def range_of(match: Match, _: Context) -> TimeInterval | None:
+def short(match: Match, _: Context) -> TimeInterval:
+    """Read "in '16"."""
+    return calendar.year(year_number(match["x"]))
+
+
+def range_of(match: Match, ctx: Context) -> TimeInterval | None:
     """Read "from 2014 to 2018", both years included."""
+    if _COUNTED.regex.match(ctx.folded, match.end("x")):
+        return None
+    if int(match["last"]) - int(match["first"]) > LONGEST:
+        return None
     return calendar.span(datetime(int(match["first"]), 1, 1), datetime(int(match["last"]) + 1, 1, 1))
 
 
@@ -60,11 +70,27 @@ _TO = r"(?: ?- ?| (?:to|until|till|through) )"
 _DECADE = rf"(?P<decade>(?:1[5-9]\d|20\d|[2-9])0(?='?s\b)|{one_of(DECADES)})"
 
 RULES = rules(
-    ("number", rf"\b{_LEAD}{_X}", bare),
-    ("number", rf"\b{_PART}{_X}", bare),
-    ("number", rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
-    ("number", rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b", bare),
-    ("number", rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
-    ("number", rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
-    ("decade", rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)", decade),
+    (needs("year", BEFORE["year"]), rf"\b{_LEAD}{_X}", bare),
+    (needs("year", ["of", "in"]), rf"\b{_PART}{_X}", bare),
+    (needs("year"), rf"\b{_YEAR}(?:,| and|, and| or) {_X}", bare),
+    (
+        needs("year", ["was", "been", "going", "will"]),
+        rf"(?<![\w.,:/$#-]){_X} (?:was|has been|is going|will be|had been)\b",
+        bare,
+    ),
+    (needs("number", BEFORE["year"]), rf"\b{_LEAD}(?P<x>'\d\d)(?![\w%'])", short),
+    (needs("year"), rf"\bit (?:was|is|were) (?:back in )?{_X}", bare),
+    (
+        needs("year"),
+        rf"(?<![\w.,:/$#-])(?P<x>(?P<first>{_YEAR})(?: ?- ?| (?:to|until|through) )(?P<last>{_YEAR}))"
+        r"(?![\w%/-]|[.,]\d)",
+        range_of,
+    ),
+    (needs("year"), rf"\b(?:from|in|during|of) (?P<x>(?P<first>{_YEAR}){_TO}(?P<last>{_YEAR}))(?![\w%])", range_of),
+    (needs("year", ["between"]), rf"\bbetween (?P<x>(?P<first>{_YEAR}) and (?P<last>{_YEAR}))(?![\w%])", range_of),
+    (
+        needs("decade", ["the"]),
+        rf"\bthe (?:(?:early|mid|late|\w{{1,8}})[ -])?(?P<x>'?{_DECADE}(?:'?s\b)?)(?!\w)",
+        decade,
+    ),
 )

@@ -24,7 +24,7 @@ _NAMES = {  # what stands for a row of these tables
 }
 _OF_THE_FILE = {"meta", "forgotten"}  # which file it is and what it has been through
 _INDEX = {"document", "segment", "posting"}  # told turn by turn, whether sealed or not
-_WHEN = {("job", "due"), ("job", "since")}
+_WHEN = {("job", "due"), ("job", "since"), ("passage", "first")}  # row numbers depend on what came before
 
 Dump = dict[str, Any]
 
@@ -85,16 +85,14 @@ def _index(memory: Memory, names: dict[str, dict[int, Any]]) -> dict[str, Any]:
     store = memory._core.store
     db, size, dimension = store._handle.db, store._handle.layers.segments.size, store._handle.layers.segments.dimension
     index: dict[str, Any] = {}
+    passages = db.rows("SELECT seq, first, count FROM passage")
+    owners = {first + part: names["turn"].get(seq) for seq, first, count in passages for part in range(count)}
 
-    def put(seq: int, columns: Any, events: Any, terms: Any, vector: bytes, scale: float) -> None:
+    def put(row: int, columns: Any, events: Any, terms: Any, vector: bytes, scale: float) -> None:
         values = dict(zip(COLUMNS.names or (), columns.tolist(), strict=True))
-        values |= {key: names[key].get(values[key], values[key]) for key in ("session", "speaker")}
-        index[names["turn"].get(seq, f"turn {seq}, which is not there")] = (
-            values,
-            events,
-            terms,
-            (vector, scale) if scale else None,
-        )
+        values |= {key: names[key].get(values[key], values[key]) for key in ("session", "speaker", "turn")}
+        kept = index.setdefault(owners.get(row) or f"row {row}, which is not there", {})
+        kept[values["part"]] = (values, events, terms, (vector, scale) if scale else None)
 
     for seq, columns, events, terms, vector, scale in db.rows("SELECT * FROM document"):
         put(seq, np.frombuffer(columns, COLUMNS)[0], orjson.loads(events), orjson.loads(terms), vector, scale)

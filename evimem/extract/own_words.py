@@ -1,0 +1,161 @@
+"""The sentences of a turn that are the speaker's own: without code, quotations, tables, drafts and texts passed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from ..lang import ENGLISH
+from ..text.sentences import sentences
+from .tag_letters import Tag
+from .word_tags import TAGS
+
+MAX_SENTENCES = 24  # that are read of a short turn
+PER_SENTENCE = 2000  # characters of a long turn for each sentence more
+MAX_SENTENCE = 1000  # characters of a sentence that are read
+MAX_SALUTATION = 80  # characters of a line that opens a letter
+
+
+def _alternatives(name: str) -> str:
+    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ENGLISH.words(name))
+
+
+_FENCE = ("```", "~~~")
+_PLACEHOLDER = re.compile(r"\[[^\]\n]{2,40}\]|\{[^}\n]{1,40}\}|<[^>\n]{1,40}>|_{3,}")
+_SALUTATION = re.compile(
+    rf"\s*(?:(?:{_alternatives('small_talk.formal_salutations')})\b[^!?\n]{{0,60}}"
+    rf"|(?:{_alternatives('small_talk.salutations')})\b[^.?\n]{{0,30}}[,:!])\s*$",
+    re.IGNORECASE,
+)
+_SIGN_OFF = re.compile(rf"\s*(?:{_alternatives('small_talk.sign_offs')})\b[^.?\n]{{0,30}}$", re.IGNORECASE)
+# "Rewrite this:", "Here is my cover letter:"; what follows is not said but passed on
+_PASSED_ON = re.compile(rf"\b(?:{_alternatives('small_talk.passed_on')})\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
+_FIRST_PERSON = re.compile(rf"\b(?:{_alternatives('grammar.spoken_first_person')})\b", re.IGNORECASE)
+_BRACKETS = frozenset("[{<_")
+_OPENING_QUOTES = ('"', "\u201c")
+_ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
+_PASTS = frozenset((Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE))
+_QUOTE_MARKS = re.compile('["\u201c\u201d]')
+
+
+def own_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of the sentences that a speaker says themselves, at most those that are worth reading.
+
+    A short turn gives up to `MAX_SENTENCES`; each `PER_SENTENCE` characters more give another. What is left out first
+    are sentences without a first person, from the end.
+    """
+    found = [(start, min(end, start + MAX_SENTENCE)) for start, end in sentences(text)]
+    found = _outside(found, passed_on(text)) if _may_pass_on(text) else found
+    most = MAX_SENTENCES + len(text) // PER_SENTENCE
+    return found if len(found) <= most else _chosen(text, found, most)
+
+
+def own_acts(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of the own sentences in which "I" did something, for a speaker whose advice is no fact."""
+    places = [found.start() for found in _ACT.finditer(text) if _is_past(found.group(1))]
+    if not places:
+        return []
+    return [(start, end) for start, end in own_sentences(text) if any(start <= place < end for place in places)]
+
+
+def _is_past(word: str) -> bool:
+    return TAGS.get(word, "") in _PASTS or word.endswith("ed")
+
+
+def _is_first_person(text: str, start: int, end: int) -> bool:
+    return _FIRST_PERSON.search(text, start, end) is not None
+
+
+def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    own = [each for each in found if text[each[1] - 1] != "?" and _is_first_person(text, *each)][:most]
+    if len(own) < most:
+        kept = set(own)
+        own += [each for each in found if each not in kept][: most - len(own)]
+    return sorted(own)
+
+
+def _outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ranges that begin in none of those left out; both are in order."""
+    kept = []
+    at = 0
+    for start, end in found:
+        while at < len(left_out) and left_out[at][1] <= start:
+            at += 1
+        if at == len(left_out) or start < left_out[at][0]:
+            kept.append((start, end))
+    return kept
+
+
+def _may_pass_on(text: str) -> bool:
+    return "\n" in text or ":" in text or '"' in text or "\u201c" in text
+
+
+def passed_on(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of a text that are not the speaker's own statements, in order."""
+    return _merged([*_quotations(text), *_lines_passed_on(text)])
+
+
+def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _quotations(text: str) -> list[tuple[int, int]]:
+    """Return what stands between quotation marks, within a paragraph; a mark that is never closed quotes nothing."""
+    found = []
+    opened = -1
+    for mark in _QUOTE_MARKS.finditer(text):
+        if opened >= 0 and "\n\n" not in text[opened : mark.start()]:
+            found.append((opened + 1, mark.start()))
+            opened = -1
+        else:
+            opened = mark.start()
+    return found
+
+
+# what a line is within: the own words, code, a pasted letter or its signature, an announced text, before it or in it
+_Place = Literal["own", "code", "letter", "signature", "announced", "text"]
+
+
+def _lines_passed_on(text: str) -> list[tuple[int, int]]:
+    """Return code, quoted lines, table rows, lines with placeholders, pasted letters and announced texts."""
+    found: list[tuple[int, int]] = []
+    place: _Place = "own"
+    start = 0
+    said_before = False
+    for line in text.split("\n"):
+        end = start + len(line)
+        place, is_passed_on = _read_line(line, place, said_before=said_before)
+        if is_passed_on:
+            found.append((start, end))
+        elif place == "own":
+            announced = _PASSED_ON.search(line) if ":" in line else None
+            if announced is not None and not line.startswith(_OPENING_QUOTES, announced.end()):
+                found.append((start + announced.end(), end))
+                place = "announced" if announced.end() >= len(line) else "text"
+        said_before = said_before or line.strip() != ""
+        start = end + 1
+    return found
+
+
+def _read_line(line: str, place: _Place, *, said_before: bool) -> tuple[_Place, bool]:
+    """Return what the line after this one is within, and whether this one is passed on whole."""
+    bare = line.strip()
+    if place == "code" or bare.startswith(_FENCE):
+        return ("own" if place == "code" and bare.startswith(_FENCE) else "code"), True
+    if place == "signature" and bare:
+        return "own", True
+    if place in ("letter", "signature"):
+        return ("signature" if place == "signature" or _SIGN_OFF.match(line) is not None else "letter"), True
+    if said_before and len(bare) <= MAX_SALUTATION and _SALUTATION.match(line) is not None:
+        return "letter", True
+    if place == "announced" or (place == "text" and bare):
+        return ("text" if bare else "announced"), True
+    has_place_to_fill = not _BRACKETS.isdisjoint(line) and _PLACEHOLDER.search(line) is not None
+    return "own", bare.startswith((">", "|")) or has_place_to_fill

@@ -1,0 +1,97 @@
+"""The passages of a long text that match a question, as character ranges."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+from ..text.sentences import sentences
+from ..text.terms import terms
+from ..types.values import Turn
+
+Range = tuple[int, int]
+GAP = 2  # characters between two sentences: a space, a blank line
+UNIT = 240  # characters of a passage's smallest part: a sentence, or a piece of a longer one
+OWN = 1_600  # characters shown of what a person wrote; chosen so that twenty such turns fit the default budget
+OTHERS = 800  # of an assistant's or a tool's reply, which is long and seldom what is asked for
+_PIECE = re.compile(rf".{{1,{UNIT}}}(?=\s|\Z)|.{{1,{UNIT}}}", re.DOTALL)
+
+
+def most_shown(turn: Turn) -> int:
+    """Return how many characters of a turn are shown at most."""
+    return OWN if turn.role in (None, "user") else OTHERS
+
+
+def passages(text: str, wanted: Collection[str], most: int) -> tuple[Range, ...]:
+    """Return the parts of a text to show: all of it where it has at most `most` characters, else what matches best.
+
+    Args:
+        text: Any text.
+        wanted: Stems, as `text.terms` makes them; rare ones weigh more.
+        most: Characters, 1 or more.
+
+    Returns:
+        Half-open ranges in order, together at most `most` characters; words are whole,
+        unless one is longer than `UNIT`.
+    """
+    if len(text) <= most:
+        return ((0, len(text)),)
+    units = [piece for start, end in sentences(text) for piece in _pieces(text, start, end)]
+    taken: set[int] = set()
+    left = most
+    for number in _by_worth(text, units, frozenset(wanted)):
+        start, end = units[number]
+        if end - start + GAP <= left:
+            taken.add(number)
+            left -= end - start + GAP
+        elif left < UNIT // 4:
+            break
+    return tuple(_joined([units[number] for number in sorted(taken)]))
+
+
+def excerpt(text: str, ranges: Sequence[Range]) -> str:
+    """Return ranges of a text as one text, with an ellipsis wherever something is left out."""
+    parts = " \u2026 ".join(text[start:end] for start, end in ranges)
+    before = "\u2026 " if ranges and ranges[0][0] > 0 else ""
+    after = " \u2026" if not ranges or ranges[-1][1] < len(text.rstrip()) else ""
+    return f"{before}{parts}{after}"
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Range]:
+    """Yield a sentence as it is, or pieces of it that end between words."""
+    if end - start <= UNIT:
+        yield start, end
+        return
+    for match in _PIECE.finditer(text, start, end):
+        yield match.span()
+
+
+def _by_worth(text: str, units: Sequence[Range], wanted: frozenset[str]) -> Iterator[int]:
+    """Yield units by what they match, then those beside a match, then the rest from the start of the text."""
+    found = [wanted.intersection(terms(text[start:end])) for start, end in units]
+    spread = Counter(term for one in found for term in one)
+    worth = [sum(math.log(1 + len(units) / spread[term]) for term in one) for one in found]
+    best = sorted((number for number, value in enumerate(worth) if value), key=lambda number: -worth[number])
+    yield from best
+    known = set(best)
+    for number in (near for one in best for near in (one + 1, one - 1)):
+        if 0 <= number < len(units) and number not in known:
+            known.add(number)
+            yield number
+    yield from (number for number in range(len(units)) if number not in known)
+
+
+def _joined(ranges: Sequence[Range]) -> Iterator[Range]:
+    """Yield the ranges, those between which only a space or a blank line stands as one."""
+    current: Range | None = None
+    for start, end in ranges:
+        if current is not None and start - current[1] <= GAP:
+            current = (current[0], end)
+            continue
+        if current is not None:
+            yield current
+        current = (start, end)
+    if current is not None:
+        yield current

@@ -1,0 +1,58 @@
+"""The seconds of a budget bound the requests to the model, and leave time for the answer."""
+
+import pytest
+
+import evimem
+from evimem.doors.memory import Memory
+from evimem.flow import run
+from evimem.llm.llm_judge import LLMJudge
+from evimem.loops import answer_question
+from evimem.testing import FakeClock, ScriptedModel
+from tests.statements.conftest import draft, partial, verdict
+
+QUESTION = "When did Mira adopt her puppy?"
+
+
+@pytest.fixture
+def talk(memory: Memory) -> Memory:
+    for day in range(1, 29):
+        memory.add("Mira", f"On walk {day} I saw heron number {day} by the mill.", time=f"2024-03-{day:02}T08:00")
+    memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", id="puppy")
+    return memory
+
+
+def asked(memory, replies, seconds, each):
+    """Ask with a model that takes `each` seconds a request; return the answer and what each request was given."""
+    clock, model, given = FakeClock(), ScriptedModel(replies), []
+
+    def perform(effect):
+        if not hasattr(effect, "prompt"):
+            return memory._perform(effect)
+        given.append(effect.seconds)
+        clock.advance(each)
+        return model.complete(effect)
+
+    budget = evimem.Budget(seconds=seconds)
+    flow = answer_question(QUESTION, judge=LLMJudge(), budget=budget, clock=clock)
+    return run(flow, perform), given
+
+
+def test_each_request_may_take_what_is_left_and_the_answer_at_least_a_quarter(talk):
+    _, given = asked(talk, [partial("heron"), partial("mill"), partial("salt"), draft()], 20.0, 9.0)
+    assert given == [20.0, 11.0, 2.0, 5.0]
+
+
+def test_without_seconds_a_request_has_no_limit_of_its_own(talk):
+    _, given = asked(talk, [verdict(), draft()], None, 100.0)
+    assert given == [None, None]
+
+
+def test_a_check_that_takes_too_long_leaves_the_answer_to_the_one_before(talk):
+    answer, _ = asked(talk, [partial("heron"), evimem.ModelTimeout("late"), draft()], 20.0, 9.0)
+    assert answer.text == "8 March 2024"
+    assert [event.reason for event in answer.trace if event.kind == "stop"] == ["time used up"]
+
+
+def test_a_first_check_that_takes_too_long_is_an_error(talk):
+    with pytest.raises(evimem.ModelTimeout):
+        asked(talk, [evimem.ModelTimeout("late")], 20.0, 30.0)
