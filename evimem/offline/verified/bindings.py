@@ -43,7 +43,7 @@ def is_about(asked: AskedForm, passage: Passage) -> bool:
 
     What an assistant says supports only questions of what it said.
     """
-    if False:
+    if is_assistant(passage.turn) != asked.of_assistant:
         return False
     people = [name for name in asked.subject if name.casefold() not in ("user", "assistant")]
     if people and not any(_weighs(passage, name) for name in people):

@@ -67,7 +67,7 @@ def decision(asked: AskedForm, passages: Sequence[Passage]) -> Decision | None:
     last = ([one for one in firm if one.polarity in ("yes", "no")] or firm)[-1]
     if last.polarity == "reported" or (last.polarity == "wished" and INTENDS.search(asked.text)):
         return None
-    if False and _changed(asked, last, passages):
+    if last.polarity == "yes" and _changed(asked, last, passages):
         return None
     return last
 
