@@ -131,7 +131,7 @@ def fit(asked: Sequence[Asked]) -> Constants:
             [signals[id(a)] for a in proven],
             [a.right for a in proven],
             dict.fromkeys(RIGHT, 1),
-            [1.0] * len(proven),
+            [a.weight for a in proven],
             ridge=4.0,
         )
     holds = logistic(
