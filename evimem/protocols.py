@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -181,4 +182,10 @@ class Store(Protocol):
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased."""
+        ...
+
+    def forget_where(
+        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+    ) -> EraseReport:
+        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
         ...

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
+from ..errors import ImportFailed
 from ..flow import Flow, roster, setting
 from ..judging.judge import Judge
 from ..llm.gated_judge import LEAST_TURNS, GatedJudge
@@ -117,5 +118,5 @@ def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:
 def _read(text: str) -> Calibration | None:
     try:
         return Calibration.from_json(text)
-    except ValueError:
+    except ImportFailed:
         return None  # written by another version; calibration_problems() reports it

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from ..errors import ImportFailed
 from ..offline.constants import Monotone
 from .curves import Bin, Point
 
@@ -64,12 +65,12 @@ class Calibration:
 
     @classmethod
     def from_json(cls, text: str) -> Calibration:
-        """Return the calibration of a `text` that `to_json` wrote. Raise ValueError for anything else."""
-        raw = orjson.loads(text)
+        """Return the calibration of a `text` that `to_json` wrote. Raise ImportFailed for anything else."""
         try:
+            raw = orjson.loads(text)
             return cls(**{field.name: _value(field.name, raw[field.name]) for field in fields(cls)})
-        except (KeyError, TypeError) as error:
-            raise ValueError(
+        except (LookupError, TypeError, ValueError) as error:
+            raise ImportFailed(
                 f"not a calibration ({error!r}); expected the JSON object that Calibration.to_json writes"
             ) from error
 

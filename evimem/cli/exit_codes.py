@@ -33,7 +33,7 @@ MEANINGS = {
     Exit.FAILED: "an unexpected error; please report it with the traceback",
     Exit.USAGE: "the command line is wrong; see --help",
     Exit.ABSTAINED: "ask abstained: the memory has no sufficient evidence",
-    Exit.INPUT: "a file, id or value does not exist or is not valid",
+    Exit.INPUT: "a file, id or value does not exist or is not valid, or turns were refused",
     Exit.STORE: "the memory cannot be used, or doctor found a problem",
     Exit.MODEL: "a chat model or an embedder failed or is not installed",
     Exit.INTERRUPTED: "interrupted by Ctrl-C; finished work is kept, the same command continues",

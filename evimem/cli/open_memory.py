@@ -17,6 +17,16 @@ def add_path(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="the file of the memory")
 
 
+def add_timezone(parser: argparse.ArgumentParser) -> None:
+    """Add the timezone of naive times."""
+    parser.add_argument(
+        "--timezone",
+        metavar="NAME",
+        help="the zone in which times without a UTC offset are meant, such as Europe/Madrid; kept in the memory, which "
+        "then takes times with and without an offset",
+    )
+
+
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Add the options of a chat model."""
     group = parser.add_argument_group("chat model", "optional; without --llm nothing leaves this machine")

@@ -11,7 +11,6 @@ from contextlib import aclosing
 from datetime import datetime
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
@@ -29,6 +28,7 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
+from .checked_arguments import checked_progress
 from .memory import Memory, Progress, perform_batch, price_of, turn_count
 from .operations import Core, TimeInput, filters
 from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
@@ -154,6 +154,7 @@ class AsyncMemory:
         *,
         session: str | None = None,
         before: TimeInput | None = None,
+        speaker: str | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
@@ -163,7 +164,8 @@ class AsyncMemory:
             InvalidQuery: None or several of the arguments were given, or one is not as described there.
             UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
-        return await self._in_worker(partial(self._core.forget, turns, session, before, as_in, everything=everything))
+        forget = partial(self._core.forget, turns, session, before, speaker, as_in, everything=everything)
+        return await self._in_worker(forget)
 
     async def enrich(self, *, progress: Progress | None = None) -> int:
         """Process queued jobs: embeddings, edges, facts extracted by a model; see `Memory.enrich`.
@@ -196,7 +198,7 @@ class AsyncMemory:
     async def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
         """Estimate what `enrich` with a model would request and cost; see `Memory.estimate`."""
         return await self._in_worker(
-            partial(self._core.estimate, price or price_of(getattr(self._model, "model", None)))
+            partial(self._core.estimate, price_of(getattr(self._model, "model", None)) if price is None else price)
         )
 
     async def calibrate(
@@ -282,7 +284,11 @@ class AsyncMemory:
         return await self._in_worker(lambda: list(self._sync.turns()))
 
     async def keep_trace(self, trace: Trace) -> int:
-        """Store a trace in the memory and return its number; see `Memory.keep_trace`."""
+        """Store a trace in the memory and return its number; see `Memory.keep_trace`.
+
+        Raises:
+            UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since.
+        """
         return await self._in_worker(partial(self._sync.keep_trace, trace))
 
     async def trace(self, number: int | None = None) -> Trace:
@@ -329,7 +335,7 @@ class AsyncMemory:
             ImportFailed: The file is no export, or a line of it is damaged; batches before that line are stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(await self._run_each(self._core.import_(Path(path)), progress, turn_count))
+        return AddReport.of_all(await self._run_each(self._core.import_(path), progress, turn_count))
 
     async def close(self) -> None:
         """Close the file and end the worker thread. Other methods must not be called afterwards."""
@@ -353,6 +359,7 @@ class AsyncMemory:
 
     async def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
         results = []
+        checked_progress(progress)
         pending = iter(flows)
         while (flow := await self._in_worker(partial(next, pending, None))) is not None:
             results.append(await self._run(flow))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
 from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
@@ -26,6 +25,7 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
+from .checked_arguments import checked_count, checked_items, checked_path, checked_progress, checked_trace
 from .operations import WORKERS, Core, TimeInput, filters
 from .streaming import EffectResult, Streamed, is_streamed, stream_answer
 from .streaming import stream as streamed
@@ -41,8 +41,9 @@ class Memory:
     thread, and several processes may hold the same file open: each search sees every turn that was committed before
     it began.
 
-    Times are datetimes or ISO 8601 strings. Naive times are local times and stay naive; a memory holds either naive
-    or aware times, never both. Intervals are half-open: `after <= time < before`.
+    Times are datetimes or ISO 8601 strings. A memory holds either naive or aware times; which, the first turn decides.
+    With a timezone (see `evimem.open`) both are taken everywhere and brought to one kind. Intervals are half-open:
+    `after <= time < before`.
 
     Besides the exceptions that a method names, each can raise a `StoreError`: StoreClosed after `close`, StoreBusy
     when another process holds the write lock for over 5 seconds, StoreCorrupt for a damaged file, StoreRolledBack when
@@ -84,7 +85,8 @@ class Memory:
             metadata: JSON values by name, kept and returned, not searched.
 
         Raises:
-            InvalidTurn: A field is not as described, or `time` is naive in a memory of aware times or vice versa.
+            InvalidTurn: A field is not as described, or the memory has no timezone and `time` is naive where its times
+                are aware, or aware where they are naive.
             TurnConflict: `id` is stored already with other content.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
@@ -206,19 +208,22 @@ class Memory:
         *,
         session: str | None = None,
         before: TimeInput | None = None,
+        speaker: str | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
         """Erase turns with everything derived from them: facts, edges, vectors, traces that cite them, queued jobs.
 
         Give exactly one argument. Afterwards every derived row equals that of a memory that never held the turns; in a
-        large memory, `similar` edges of neighbouring facts are queued for `enrich`. Erased bytes are overwritten. An
-        erased id may be added again.
+        large memory, `similar` edges of neighbouring facts are queued for `enrich`. Erased bytes are overwritten. Words
+        that this process had cached are dropped, but its freed memory is not overwritten. An erased id may be added
+        again.
 
         Args:
             turns: Ids of turns; all or none are erased.
             session: Every turn of this session.
             before: Every turn said earlier than this time (when it was said, not when its events happened).
+            speaker: Every turn of this speaker, spelled as stored; what others said about them stays.
             as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup.
             everything: Every turn.
 
@@ -227,7 +232,7 @@ class Memory:
                 differs in awareness from the memory's, or `as_in` is no copy of this memory.
             UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
-        return self._core.forget(turns, session, before, as_in, everything=everything)
+        return self._core.forget(turns, session, before, speaker, as_in, everything=everything)
 
     def enrich(self, *, progress: Progress | None = None) -> int:
         """Process queued jobs: embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
@@ -276,7 +281,7 @@ class Memory:
         Args:
             price: Dollars per million input and output tokens; by default the price that the model's settings hold.
         """
-        return self._core.estimate(price or price_of(self._model))
+        return self._core.estimate(price_of(self._model) if price is None else price)
 
     def calibrate(
         self,
@@ -369,7 +374,8 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return self._core.store.contexts([id], before, after)[0]
+        around = checked_count("before", before), checked_count("after", after)
+        return self._core.store.contexts([id], *around)[0]
 
     def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
         """Return the turns one edge away from a turn, best first (E4).
@@ -384,7 +390,7 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return list(self._core.store.expand([id], limit))
+        return list(self._core.store.expand([id], checked_count("limit", limit)))
 
     def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these `turns` (ids), grouped by turn in the order given.
@@ -392,23 +398,28 @@ class Memory:
         Raises:
             UnknownTurn: One of the ids is not stored.
         """
-        return self._core.store.facts(turns)
+        return self._core.store.facts(checked_items("turns", turns))
 
     def turns(self) -> Iterator[Turn]:
         """Yield every turn, in order of arrival. Turns added meanwhile are included."""
         return self._core.store.turns()
 
     def keep_trace(self, trace: Trace) -> int:
-        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it."""
-        return self._core.store.keep_trace(trace)
+        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.
+
+        Raises:
+            UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since the question:
+                its text would come back with the trace.
+        """
+        return self._core.store.keep_trace(checked_trace(trace))
 
     def trace(self, number: int | None = None) -> Trace:
         """Return the stored trace of this `number`; by default the newest.
 
         Raises:
-            InvalidQuery: There is no such trace, or none at all.
+            InvalidQuery: There is no such trace, or none at all, or `number` is no whole number.
         """
-        return self._core.store.trace(number)
+        return self._core.store.trace(None if number is None else checked_count("number", number))
 
     def health(self) -> Health:
         """Return queued and failed jobs and known problems; "ok" if all stored turns are fully derived. Fast."""
@@ -425,7 +436,7 @@ class Memory:
         Raises:
             StoreCorrupt: With `repair`, a turn is not what was stored; nothing is changed.
         """
-        return self._core.check(repair=repair, progress=progress or _no_progress)
+        return self._core.check(repair=repair, progress=progress)
 
     def stats(self) -> Stats:
         """Return counts, dates and the identity of the embedder."""
@@ -438,7 +449,7 @@ class Memory:
             StoreError: `path` exists already; a backup never overwrites a file.
             DiskFull: There is no room; no partial file is left.
         """
-        self._core.store.backup(Path(path))
+        self._core.store.backup(checked_path("path", path))
 
     def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
         """Write every turn with its facts as lines of JSON, which `import_` reads; only the file's owner can read it.
@@ -451,7 +462,7 @@ class Memory:
             StoreError: The path is that of a database, a folder or a pipe.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
-        self._core.export(Path(path), progress or _no_progress)
+        self._core.export(path, progress)
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export, once every line of it was validated.
@@ -467,7 +478,7 @@ class Memory:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._run_each(self._core.import_(Path(path)), progress, turn_count))
+        return AddReport.of_all(self._run_each(self._core.import_(path), progress, turn_count))
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -486,6 +497,7 @@ class Memory:
 
     def _run_each(self, flows: Iterable[Flow[T]], progress: Progress | None, size: Callable[[T], int]) -> list[T]:
         results = []
+        checked_progress(progress)
         for flow in flows:
             results.append(self._run(flow))
             if progress:
@@ -559,7 +571,3 @@ def perform_batch(model: Any, effect: StartBatch | CollectBatch) -> Any:
 def turn_count(report: AddReport) -> int:
     """Return how many turns a report is about."""
     return len(report.statuses)
-
-
-def _no_progress(turns: int) -> None:
-    """Ignore progress."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 from time import time
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..llm.llm_judge import LLMJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
 from .async_memory import AsyncMemory
+from .checked_arguments import checked_clock, checked_part, checked_path
 from .memory import Memory
 from .operations import Core
 
@@ -26,6 +26,7 @@ def open(
     embedder: Embedder | None = None,
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
+    timezone: str | None = None,
 ) -> Memory:
     """Open a memory, or create it if there is none: one SQLite file, with at most two small files next to it.
 
@@ -40,8 +41,14 @@ def open(
             `StaticEmbedder`, which ships with evimem and needs no network.
         extractor: Finds facts in a turn when it is added; by default the rules that ship with evimem.
         clock: Returns seconds since 1970; dates queued jobs and their retries, nothing else.
+        timezone: The zone in which naive times are meant, as an IANA name such as "Europe/Madrid"; it is stored in the
+            file, and every later `open` reads naive times in it. With one, naive and aware times mix: a new memory
+            holds local times with their UTC offsets, sorted by UTC instants; one that already holds naive times keeps
+            them, and aware ones become local times of the zone. Without one, naive times stay naive, and a memory
+            holds either naive or aware times.
 
     Raises:
+        InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
         EmbedderMismatch: It was built with an embedder of another name.
@@ -50,7 +57,7 @@ def open(
         StoreReadOnly: The folder does not exist, or the file cannot be written.
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
-    return Memory(make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock), llm)
+    return Memory(make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone), llm)
 
 
 def open_async(
@@ -60,14 +67,16 @@ def open_async(
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
+    timezone: str | None = None,
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
-    Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor` and
-    `clock` are those of `open`; the model is used through its `as_async()`, and an embedder whose `embed` is a
+    Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor`, `clock`
+    and `timezone` are those of `open`; the model is used through its `as_async()`, and an embedder whose `embed` is a
     coroutine function is awaited.
 
     Raises:
+        InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
         EmbedderMismatch: It was built with an embedder of another name.
@@ -76,7 +85,9 @@ def open_async(
         StoreReadOnly: The folder does not exist, or the file cannot be written.
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
-    core = make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock)
+    if llm is not None:
+        checked_part("llm", llm, ("as_async",))
+    core = make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
     return AsyncMemory(core, None if llm is None else llm.as_async())
 
 
@@ -87,11 +98,20 @@ def make_core(
     embedder: Embedder | AsyncEmbedder | None = None,
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
+    timezone: str | None = None,
     owner: str | None = None,
 ) -> Core:
     """Open the store and combine it with its parts. `owner` (a pool's key of a user) is stored and checked."""
-    chosen = embedder or StaticEmbedder()
-    store = SqliteStore(Path(path), chosen.name, chosen.dimension, clock=clock, owner=owner)
+    chosen = StaticEmbedder() if embedder is None else embedder
+    checked_part("embedder", chosen, ("embed",), {"name": str, "dimension": int})
+    if llm is not None:
+        checked_part("llm", llm, ("complete",))
+    if extractor is not None:
+        checked_part("extractor", extractor, ("extract",), {"name": str})
+    clock = checked_clock(clock)
+    store = SqliteStore(
+        checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
+    )
     return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm))
 
 

@@ -7,9 +7,9 @@ needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
@@ -38,6 +38,7 @@ from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
 from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
+from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
 from ..types.answer import Answer
@@ -46,6 +47,18 @@ from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Healt
 from ..types.stored import Job, JobKind
 from ..types.trace import Event
 from ..types.values import Hit, Turn
+from .checked_arguments import (
+    checked_count,
+    checked_items,
+    checked_kind,
+    checked_part,
+    checked_path,
+    checked_price,
+    checked_progress,
+    checked_share,
+    checked_text,
+)
+from .word_caches import clear_word_caches
 
 T = TypeVar("T")
 TimeInput = datetime | str
@@ -82,23 +95,29 @@ class Core:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
         return self._ingest(self.extractor, strict=strict).batches(turns)
 
-    def import_(self, path: Path) -> Iterator[Flow[AddReport]]:
+    def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
-        return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs())
+        times = self.store.times
+        path = checked_path("path", path)
+        return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs(), times=times)
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
-        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs())
+        times = self.store.times
+        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs(), times=times)
 
     def search(self, query: str, k: int, filters: Filters, asked_at: TimeInput | None) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search."""
-        return search(query, k, filters, parse_time("asked_at", asked_at))
+        before, after = self._time("before", filters.before), self._time("after", filters.after)
+        wanted = replace(filters, before=before, after=after)
+        return search(query, checked_count("k", k, 1), wanted, self._time("asked_at", asked_at))
 
     def ask(
         self, question: str, loop: str, asked_at: TimeInput | None, budget: Budget, on_event: OnEvent | None = None
     ) -> Flow[Answer]:
         """Return the flow of a question; `on_event` is called with each trace event as it is recorded."""
-        return self._ask(question, loop, parse_time("asked_at", asked_at), budget, on_event)
+        wanted = checked_kind("budget", budget, Budget)
+        return self._ask(question, loop, self._time("asked_at", asked_at), wanted, on_event)
 
     def _ask(
         self, question: str, loop: str, asked_at: datetime | None, budget: Budget, on_event: OnEvent | None
@@ -119,10 +138,18 @@ class Core:
         self, questions: Iterable[Labelled], wanted: Wanted, *, keep: bool, progress: Callable[[int], None] | None
     ) -> Flow[Calibration]:
         """Return the flow of a calibration."""
-        labelled = [
-            LabelledQuestion(one.question, one.answerable, parse_time("asked_at", one.asked_at)) for one in questions
-        ]
-        return calibrate(labelled, self.calibration_target(), wanted, keep=keep, progress=progress)
+        labelled = [self._labelled(one) for one in checked_items("questions", questions, "evimem.Labelled")]
+        checked_share("false_abstention", wanted.false_abstention)
+        checked_share("precision", wanted.precision)
+        calls = checked_progress(progress)
+        return calibrate(labelled, self.calibration_target(), wanted, keep=keep, progress=calls)
+
+    def _labelled(self, one: Labelled) -> LabelledQuestion:
+        checked_kind("a labelled question", one, Labelled)
+        check_asked("question", one.question)
+        if not isinstance(one.answerable, bool):
+            raise InvalidQuery(f"answerable is {one.answerable!r}; expected True or False")
+        return LabelledQuestion(one.question, one.answerable, self._time("asked_at", one.asked_at))
 
     def process_queue(self) -> Iterator[Flow[int]]:
         """Yield flows that process queued jobs of the kinds "vector" and "link", until none is due."""
@@ -151,39 +178,61 @@ class Core:
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
-        return estimate(self.store.unread(EARLIER), price)
+        return estimate(self.store.unread(EARLIER), checked_price(price))
 
     def forget(
         self,
         turns: Sequence[str] | None,
         session: str | None,
         before: TimeInput | None,
+        speaker: str | None,
         as_in: AnyPath | None,
         *,
         everything: bool,
     ) -> EraseReport:
-        """Erase a selection of turns. Raise InvalidQuery unless exactly one kind of selection is given."""
-        kinds = (("turns", turns), ("session", session), ("before", before), ("as_in", as_in))
+        """Erase a selection of turns, and words of them that this process has cached.
+
+        Raise InvalidQuery unless exactly one kind of selection is given.
+        """
+        try:
+            return self._forget(turns, session, before, speaker, as_in, everything=everything)
+        finally:
+            clear_word_caches()
+
+    def _forget(
+        self,
+        turns: Sequence[str] | None,
+        session: str | None,
+        before: TimeInput | None,
+        speaker: str | None,
+        as_in: AnyPath | None,
+        *,
+        everything: bool,
+    ) -> EraseReport:
+        kinds = (("turns", turns), ("session", session), ("before", before), ("speaker", speaker), ("as_in", as_in))
         given = [name for name, value in kinds if value is not None]
-        if len(given) + everything != 1 or isinstance(turns, str):
+        if len(given) + bool(everything) != 1 or isinstance(turns, str):
             raise InvalidQuery(
                 f"forget was given {', '.join(given) or 'nothing'}{' and everything' if everything else ''}; "
-                "expected one of turns=[ids], session=, before=, as_in= or everything=True"
+                "expected one of turns=[ids], session=, before=, speaker=, as_in= or everything=True"
             )
         if turns is not None:
-            return self.store.forget(turns)
-        bound = parse_time("before", before)
+            return self.store.forget(checked_items("turns", turns))
+        bound = self._time("before", before)
         check_clock("before", bound, self.store.roster().last)
-        return self.store.forget_where(session=session, before=bound, as_in=None if as_in is None else Path(as_in))
+        copy = None if as_in is None else checked_path("as_in", as_in)
+        of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
+        return self.store.forget_where(before=bound, as_in=copy, **of)
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
         """Switch the memory to another embedder: drop every vector and queue its computation."""
+        checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
         self.store.change_embedder(embedder.name, embedder.dimension)
         self.embedder = embedder
 
-    def check(self, *, repair: bool, progress: Callable[[int], None] = lambda turns: None) -> Health:
+    def check(self, *, repair: bool, progress: Callable[[int], None] | None = None) -> Health:
         """Verify the file against its turns; with `repair`, rebuild derived rows if any differ."""
-        problems = self.store.check(self.extractor, progress)
+        problems = self.store.check(self.extractor, checked_progress(progress) or _no_progress)
         if problems and repair:
             self.store.rebuild(self.extractor)
             problems = self.store.check(self.extractor)
@@ -202,9 +251,19 @@ class Core:
         """Run a flow whose only calls are to the store."""
         return run(flow, lambda effect: call(self.store, cast(StoreCall, effect)))
 
-    def export(self, path: Path, progress: Callable[[int], None] = lambda turns: None) -> None:
+    def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> None:
         """Write every turn with its facts as lines of JSON."""
-        write_export(path, self.store.pairs(), progress)
+        write_export(checked_path("path", path), self.store.pairs(), checked_progress(progress) or _no_progress)
+
+    def _time(self, name: str, value: TimeInput | None) -> datetime | None:
+        """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""
+        given = parse_time(name, value)
+        try:
+            return None if given is None else self.store.times.read(given)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InvalidQuery(
+                f"{name} is {value!r}, which cannot be read in the memory's timezone: {error}"
+            ) from error
 
     def _remote(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))
@@ -219,9 +278,9 @@ def parse_time(name: str, value: TimeInput | None) -> datetime | None:
         return value
     try:
         return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, TypeError) as error:
         raise InvalidQuery(
-            f"{name} is {value!r}; expected a datetime or an ISO 8601 string such as '2024-03-12T18:20'"
+            f"{name} is {value!r:.200}; expected a datetime or an ISO 8601 string such as '2024-03-12T18:20'"
         ) from error
 
 
@@ -233,6 +292,10 @@ def filters(
     exclude: Collection[str],
 ) -> Filters:
     """Return the hard filters of a search. Raise InvalidQuery for a bound that is not a time, or a string of ids."""
-    if isinstance(exclude, str):
-        raise InvalidQuery(f"exclude is the string {exclude!r}; expected a collection of turn ids")
-    return Filters(parse_time("before", before), parse_time("after", after), speaker, session, frozenset(exclude))
+    ids = frozenset(one for one in checked_items("exclude", exclude) if isinstance(one, str))  # no turn has another
+    of = (checked_text("speaker", speaker), checked_text("session", session))
+    return Filters(parse_time("before", before), parse_time("after", after), *of, ids)
+
+
+def _no_progress(turns: int) -> None:
+    """Ignore progress."""

@@ -21,6 +21,7 @@ from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
+from .checked_arguments import checked_count, checked_path
 from .leases import Lease, Leases, OpenMemory, Slot
 from .memory import Memory
 from .open import make_core
@@ -53,7 +54,7 @@ class MemoryPool:
             search needs in memory.
         wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
         llm: the model of every memory, see `evimem.open`.
-        options: `embedder`, `extractor` and `clock` of every memory, see `evimem.open`.
+        options: `embedder`, `extractor`, `clock` and `timezone` of every memory, see `evimem.open`.
 
     Raises:
         InvalidQuery: `capacity` is below 1, or `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`.
@@ -69,11 +70,10 @@ class MemoryPool:
         llm: Any = None,
         **options: Any,
     ) -> None:
-        if capacity < 1:
-            raise InvalidQuery(f"capacity is {capacity!r}; expected at least 1 open memory")
-        if not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
+        checked_count("capacity", capacity, 1)
+        if not isinstance(wait_seconds, (int, float)) or not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
             raise InvalidQuery(f"wait_seconds is {wait_seconds!r}; expected seconds from 0 to {threading.TIMEOUT_MAX}")
-        self._root = Path(root)
+        self._root = checked_path("root", root)
         make_folder(self._root)
         self._wait_seconds = wait_seconds
         self._llm = llm

@@ -20,6 +20,7 @@ from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
 from ..types.trace import Acted, Called, Event, Judged, Trace
+from .checked_arguments import checked_kind, checked_trace
 from .memory import Memory
 
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
@@ -39,10 +40,11 @@ def replay(trace: Trace, memory: Memory) -> Answer:
         TraceMismatch: The trace has no analysis to start from, or the memory, its embedder or this version of evimem
             no longer gives what the trace records.
         ModelError: The recorded failure, where it has no partial answer.
-        InvalidQuery: The trace names a loop or budget that this version does not know.
+        InvalidQuery: An argument has another type, or the trace names a loop or budget that this version does not know.
         EmbedderError: The embedder failed on a query.
     """
-    replies = _replies(trace)
+    replies = _replies(checked_trace(trace))
+    checked_kind("memory", memory, Memory)
 
     def perform(effect: Effect) -> object:
         return _next(replies) if isinstance(effect, Complete) else memory._perform(effect)
@@ -66,8 +68,11 @@ def replay(trace: Trace, memory: Memory) -> Answer:
 
 def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
     detail = _analysis(trace)
-    budget = _budget(detail)
-    asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
+    try:
+        budget = _budget(detail)
+        asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
+    except (TypeError, ValueError, AttributeError) as error:
+        raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
     judge = yield from _judge(trace, detail, budget, memory)
     return (yield from answer_question(trace.question, loop=trace.loop, asked_at=asked_at, budget=budget, judge=judge))
 

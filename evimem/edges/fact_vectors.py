@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from .link_rules import PER_FACT
 
 Positions = NDArray[np.int64]
 _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
-_BLOCK = 256  # facts compared with all others in one matrix product
+_BLOCK = 256  # facts compared with others in one matrix product
+_TILE = 16_384  # others in one matrix product: 16 MB of cosines, however many facts there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,14 @@ class SimilarFacts:
     position: int
     links: tuple[tuple[int, float], ...]
     later: Positions
+
+
+@dataclass(frozen=True, slots=True)
+class _Close:
+    """Positions, ascending, and their float32 cosines with one fact."""
+
+    positions: Positions
+    cosines: Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +68,66 @@ class FactMatrix:
         found = np.searchsorted(self.rows, rows)
         return [int(at) for at, row in zip(found, rows, strict=True) if at < len(self.rows) and self.rows[at] == row]
 
-    def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
-        """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row."""
-        for start in range(0, len(positions), _BLOCK):
-            block = list(positions[start : start + _BLOCK])
-            with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
-                cosines = self.matrix[block] @ self.matrix.T
-            lines, found = np.nonzero(cosines >= min_cosine - _ROUNDING)
-            ends = np.searchsorted(lines, np.arange(len(block) + 1))
-            for line, position in enumerate(block):
-                close = found[ends[line] : ends[line + 1]]
-                yield self._similar_to(position, close, cosines[line], min_cosine)
+    def similar(
+        self, positions: Sequence[int], min_cosine: float, *, only_earlier: bool = False
+    ) -> Iterator[SimilarFacts]:
+        """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
 
-    def _similar_to(self, position: int, close: Positions, cosines: Vectors, min_cosine: float) -> SimilarFacts:
-        close = close[self.turns[close] != self.turns[position]]
-        if not len(close):
-            return SimilarFacts(position, (), close)
+        With `only_earlier`, `later` may be incomplete: facts that are in the order of the dialogue are compared with
+        those before them only.
+        """
+        in_order = only_earlier and bool((np.diff(self.instants) >= 0).all())
+        for start in range(0, len(positions), _BLOCK):
+            block = np.asarray(positions[start : start + _BLOCK])
+            end = int(block.max()) + 1 if in_order else len(self)
+            for position, close in zip(block.tolist(), self._close(block, end, min_cosine - _ROUNDING), strict=True):
+                yield self._similar_to(position, close, min_cosine)
+
+    def _close(self, block: Positions, end: int, least: float) -> Iterator[_Close]:
+        """Yield, for each fact of a block, the positions before `end` whose float32 cosine is at least `least`."""
+        rows, others, cosines = [], [], []
+        for start in range(0, end, _TILE):
+            with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
+                tile = self.matrix[block] @ self.matrix[start : min(end, start + _TILE)].T
+            row, other = np.nonzero(tile >= least)
+            rows.append(row)
+            others.append(other + start)
+            cosines.append(tile[row, other])
+        row, other, cosine = np.concatenate(rows), np.concatenate(others), np.concatenate(cosines)
+        order = np.argsort(row, kind="stable")
+        edges = np.searchsorted(row[order], np.arange(len(block) + 1))
+        for first, last in pairwise(edges.tolist()):
+            yield _Close(other[order[first:last]], cosine[order[first:last]])
+
+    def _similar_to(self, position: int, found: _Close, min_cosine: float) -> SimilarFacts:
+        others = self.turns[found.positions] != self.turns[position]
+        close, cosines = found.positions[others], found.cosines[others]
         is_earlier = self._is_earlier(close, position)
-        earlier, later = close[is_earlier], close[~is_earlier]
+        earlier, later, cosines = close[is_earlier], close[~is_earlier], cosines[is_earlier]
         if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
-            bound = np.partition(cosines[earlier], len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
-            earlier = earlier[cosines[earlier] >= bound - 2 * _ROUNDING]
+            bound = np.partition(cosines, len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
+            earlier = earlier[cosines >= bound - 2 * _ROUNDING]
         exact = self._exact(earlier, position)
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
         best = np.lexsort((earlier, -exact))[:PER_FACT]
         links = tuple((int(earlier[one]), min(1.0, float(exact[one]))) for one in best)
         return SimilarFacts(position, links, later)
+
+    def unsound(self, edges: Sequence[tuple[int, int, float]], min_cosine: float) -> list[int]:
+        """Return the later end of each edge (row, row, weight) that the vectors of its ends do not give."""
+        ends = np.array([edge[:2] for edge in edges], np.int64)
+        weights = np.array([edge[2] for edge in edges], np.float64)
+        places = np.minimum(np.searchsorted(self.rows, ends), len(self) - 1)
+        known = (self.rows[places] == ends).all(axis=1)
+        one, two = places.T
+        dots = np.einsum("ij,ij->i", self.quantized[one], self.quantized[two], dtype=np.int32)
+        cosines = np.minimum(1.0, dots * (self.scales[one] * self.scales[two]))
+        sound = known & (cosines == weights) & (weights >= min_cosine) & (self.turns[one] != self.turns[two])
+        two_is_later = (self.instants[one] < self.instants[two]) | (
+            (self.instants[one] == self.instants[two]) & (ends[:, 0] < ends[:, 1])
+        )
+        later = np.where(two_is_later, ends[:, 1], ends[:, 0])
+        return [int(row) for row in later[~sound]]
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
         # int32 holds the sum: 127 * 127 * dimension stays below 2 ** 31 up to 133,000 dimensions.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidQuery
 from ..types.vectors import Vectors
 
 
@@ -35,10 +36,12 @@ class CallableEmbedder:
             dimension: The number of values in a row, at least 1.
 
         Raises:
-            ValueError: The name is empty or the dimension below 1.
+            InvalidQuery: The name is no text or empty, the dimension no whole number from 1, or the function is none.
         """
-        if not name or dimension < 1:
-            raise ValueError(f"expected a name and a positive dimension, got {name!r} and {dimension!r}")
+        if not isinstance(name, str) or not name or not isinstance(dimension, int) or dimension < 1:
+            raise InvalidQuery(f"expected a name and a positive dimension, got {name!r:.60} and {dimension!r:.60}")
+        if not callable(function):
+            raise InvalidQuery(f"function is of type {type(function).__name__}; expected a function of texts")
         self._function = function
         self.name = name
         self.dimension = dimension

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from weakref import WeakSet
 
 UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100  # characters; BERT gives up on longer ones
@@ -45,6 +46,7 @@ class WordPiece:
         self.unknown = self._number[UNKNOWN]
         self._longest_piece = max(map(len, self._pieces))
         self._known: dict[str, tuple[int, ...]] = {}
+        _IN_USE.add(self)
 
     @classmethod
     def load(cls, path: Path) -> WordPiece:
@@ -74,11 +76,15 @@ class WordPiece:
         """Return how many pieces a text has."""
         return len(self.ids(text))
 
+    def forget_words(self) -> None:
+        """Drop the words that were split before: they are kept to split them faster."""
+        self._known.clear()
+
     def _learn(self, word: str) -> tuple[int, ...]:
         if len(word) > _LONGEST_WORD:  # never kept: its length is the writer's choice
             return (self.unknown,)
         if len(self._known) >= _WORDS_KEPT:
-            self._known.clear()
+            self.forget_words()
         numbers = self._known[word] = self._split(word)
         return numbers
 
@@ -97,6 +103,15 @@ class WordPiece:
             numbers.append(number)
             start = end
         return tuple(numbers)
+
+
+_IN_USE: WeakSet[WordPiece] = WeakSet()
+
+
+def forget_words() -> None:
+    """Drop the words that any `WordPiece` of this process has kept."""
+    for pieces in list(_IN_USE):
+        pieces.forget_words()
 
 
 def split_words(text: str) -> list[str]:

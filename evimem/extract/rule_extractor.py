@@ -12,7 +12,7 @@ from .captions import read_caption
 from .clause_facts import read
 from .fact_text import voice_of
 from .own_words import MAX_SENTENCES
-from .quotation import content, is_request
+from .quoted_statements import content, is_request
 from .small_talk import is_empty, is_question, statement_end
 from .tagging import lowered, tagged
 from .turn_facts import facts_of

@@ -18,7 +18,7 @@ from .fact_draft import Statement
 from .fact_text import Voice, voice_of
 from .identity import fact_id
 from .own_words import own_acts, own_sentences
-from .quotation import content, is_own_act, is_request, quotation
+from .quoted_statements import content, is_own_act, is_request, quotation
 from .small_talk import is_empty, is_question, statement_end
 from .tag_letters import Tag
 from .tagging import Tagged, lowered, tagged

@@ -12,7 +12,7 @@ from ..errors import EmbedderError, InvalidTurn
 from ..flow import Flow, embed, known, write
 from ..index.document import embedding_texts
 from ..protocols import Extractor
-from ..raw import TurnValidator
+from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
@@ -25,18 +25,23 @@ BATCH = 256  # turns per transaction: near the best rate, and little to repeat a
 class Ingestion:
     """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
-    `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn.
+    `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn; `times` brings
+    each time to the kind that the memory holds.
     """
 
     extractor: Extractor
     strict: bool = False
     deferred: bool = False
     jobs: tuple[JobKind, ...] = ()
+    times: LocalTimes = AS_GIVEN
     admit: TurnValidator = field(default_factory=TurnValidator)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""
-        turns = iter(turns)
+        try:
+            turns = iter(turns)
+        except TypeError as error:
+            raise InvalidTurn(f"turns is a {type(turns).__name__}; expected an iterable of evimem.Turn") from error
         while batch := list(islice(turns, BATCH)):
             yield self.store(batch)
 
@@ -55,11 +60,11 @@ class Ingestion:
 
     def _admitted(self, turn: Turn) -> Turn | TurnStatus:
         try:
-            return self.admit(turn)
+            return self.admit(turn, self.times)
         except InvalidTurn as error:
             if self.strict:
                 raise
-            return TurnStatus(str(turn.id), "refused", str(error))
+            return TurnStatus(str(getattr(turn, "id", "")), "refused", str(error))
 
     def _entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
         facts = [self.extractor.extract(turn) for turn in turns]

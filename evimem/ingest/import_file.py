@@ -18,6 +18,7 @@ from ..db.atomic_files import open_regular
 from ..db.file_header import is_database
 from ..errors import ImportFailed, InvalidTurn, StoreError
 from ..flow import Flow
+from ..raw import AS_GIVEN, LocalTimes
 from ..types.reports import AddReport
 from ..types.stored import JobKind
 from ..types.values import Fact, Turn
@@ -26,12 +27,12 @@ from .exported_line import MAX_LINE, MalformedError, Pair, check_header, pair_of
 
 
 def import_batches(
-    path: Path, extractor: str, *, deferred: bool, jobs: tuple[JobKind, ...]
+    path: Path, extractor: str, *, deferred: bool, jobs: tuple[JobKind, ...], times: LocalTimes = AS_GIVEN
 ) -> Iterator[Flow[AddReport]]:
     """Validate a whole export, then yield a flow for each batch of its turns.
 
-    `deferred` and `jobs` are those of `Ingestion`; `extractor` names the extractor of the memory. Raise ImportFailed,
-    before the first flow, for a file that is no whole and well-formed export.
+    `deferred`, `jobs` and `times` are those of `Ingestion`; `extractor` names the extractor of the memory. Raise
+    ImportFailed, before the first flow, for a file that is no whole and well-formed export.
     """
     with _opened(path) as file:
         before = _version(file)
@@ -40,8 +41,16 @@ def import_batches(
         file.seek(0)
         pairs = read_export(path, file)
         while batch := _batch(path, file, pairs, before):
-            exported = _ExportedFacts(extractor, {turn.id: facts for turn, facts in batch})
-            yield Ingestion(exported, deferred=deferred, jobs=jobs).store([turn for turn, _ in batch])
+            exported = _ExportedFacts(extractor, {turn.id: _read(path, facts, times) for turn, facts in batch})
+            ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times)
+            yield ingestion.store([turn for turn, _ in batch])
+
+
+def _read(path: Path, facts: tuple[Fact, ...], times: LocalTimes) -> tuple[Fact, ...]:
+    try:
+        return tuple(map(times.read_fact, facts))
+    except OverflowError as error:
+        raise ImportFailed(f"{str(path)!r} has an event at the edge of the calendar ({error})") from error
 
 
 def _batch(path: Path, file: BinaryIO, pairs: Iterator[Pair], before: tuple[int, int]) -> list[Pair]:

@@ -6,7 +6,7 @@ import asyncio
 import queue
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from . import wire_format
 from .batch_client import BatchOutcomes, download_batch, read_batch, submit_batch
 from .endpoint import HEADERS, Server, body_of, lines_of
 from .http_errors import LENGTHS, rejected_option
+from .model_settings import check_settings
 
 T = TypeVar("T")
 OnPiece = Callable[[str], None]
@@ -50,6 +51,7 @@ class OpenAI:
             place of evimem's own bound on a reply (2,000 tokens of a judgement or answer, thoughts included).
 
     Raises:
+        InvalidQuery: When an argument is of another type or out of range.
         MissingExtra: When the `openai` package is not installed (`pip install 'evimem[openai]'`).
         ModelUnavailable: When there is no API key.
     """
@@ -73,6 +75,7 @@ class OpenAI:
     _rejected_options: dict[tuple[str, str], int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_settings(self, tuple(one.name for one in fields(self) if one.init))
         server = Server(
             "evimem.OpenAI",
             self.base_url,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..errors import EmbedderError, ModelError, ModelUnavailable
 from ..types.vectors import Vectors
 from .endpoint import HEADERS, Server, body_of
 from .http_errors import parse_json
+from .model_settings import check_settings
 from .wire_format import host
 
 _TEXT_STATUSES = {400, 413, 422}  # statuses that concern the texts, not the key, the server or the rate
@@ -42,6 +43,7 @@ class OpenAIEmbedder:
         remote: Always true, no argument: tells a memory to queue vectors instead of waiting for them in `add`.
 
     Raises:
+        InvalidQuery: When an argument is of another type or out of range.
         EmbedderError: When the dimension is neither given nor known.
         MissingExtra: When the `openai` package is not installed (`pip install 'evimem[openai]'`).
         ModelUnavailable: When there is no API key.
@@ -60,6 +62,7 @@ class OpenAIEmbedder:
     _server: Server = field(init=False)
 
     def __post_init__(self) -> None:
+        check_settings(self, tuple(one.name for one in fields(self) if one.init))
         if not self.dimension and self.model not in DIMENSIONS:
             raise EmbedderError(f"the dimension of {self.model!r} is not known here; pass dimension=", retryable=False)
         object.__setattr__(self, "dimension", self.dimension or DIMENSIONS[self.model])

@@ -65,4 +65,7 @@ def check_clock(name: str, bound: datetime | None, last: datetime | None) -> Non
     """Raise InvalidQuery for a bound that cannot be compared with the times of a memory."""
     if bound is not None and last is not None and (bound.tzinfo is None) != (last.tzinfo is None):
         kept = "naive" if last.tzinfo is None else "aware"
-        raise InvalidQuery(f"{name} is {bound.isoformat()!r} but this memory holds {kept} times; give it the same kind")
+        raise InvalidQuery(
+            f"{name} is {bound.isoformat()!r} but this memory holds {kept} times; give it the same "
+            "kind, or open the memory with timezone=, the zone in which naive times are read"
+        )

@@ -1,7 +1,20 @@
 """The Raw layer: verbatim turns."""
 
-from .clock import check_clock, set_instants, wrong_instants
+from .clock import check_clock, set_instants, settle_timezone, wrong_instants
+from .local_times import AS_GIVEN, LocalTimes
 from .turn_log import RawLog, TurnRows, digest
 from .validate import TurnValidator, instant
 
-__all__ = ["TurnRows", "RawLog", "TurnValidator", "check_clock", "digest", "instant", "set_instants", "wrong_instants"]
+__all__ = [
+    "AS_GIVEN",
+    "LocalTimes",
+    "RawLog",
+    "TurnRows",
+    "TurnValidator",
+    "check_clock",
+    "digest",
+    "instant",
+    "set_instants",
+    "settle_timezone",
+    "wrong_instants",
+]

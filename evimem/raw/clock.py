@@ -1,4 +1,4 @@
-"""The times of stored turns: all aware or all naive, and each turn sorted by the instant of its own time."""
+"""The times of stored turns: all aware or all naive, with the memory's timezone, and sorted by instants."""
 
 from __future__ import annotations
 
@@ -6,15 +6,47 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ..db.connection import Connection
-from ..errors import InvalidTurn
+from ..errors import InvalidQuery, InvalidTurn
 from ..types.values import Turn
+from .local_times import AS_GIVEN, LocalTimes, zone_of
 from .validate import instant
+
+_KEEP = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
+
+
+def settle_timezone(db: Connection, name: str | None) -> LocalTimes:
+    """Record the timezone in which naive times are read, or take the recorded one; return how times are read.
+
+    A memory that holds naive times keeps them, and aware ones become local times of the zone. Every other memory with a
+    timezone holds aware times from then on, so that two turns in the hour that a clock repeats keep their order.
+
+    Raises:
+        InvalidQuery: The name is that of no zone, or the memory holds turns read in another one.
+    """
+    zone = None if name is None else zone_of(name)
+    kept = db.value("SELECT value FROM meta WHERE key = 'timezone'")
+    if name is not None and kept != name:
+        if kept is not None and db.value("SELECT 1 FROM turn LIMIT 1"):
+            raise InvalidQuery(f"timezone is {name!r} but this memory reads naive times in {kept!r}; open it with that")
+        db.execute(_KEEP, ("timezone", name))
+        db.execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('clock', ?)", (_kind_of_turns(db),))
+    if zone is None and kept is not None:
+        zone = zone_of(kept)
+    if zone is None:
+        return AS_GIVEN
+    return LocalTimes(zone, aware=db.value("SELECT value FROM meta WHERE key = 'clock'") == "aware")
+
+
+def _kind_of_turns(db: Connection) -> str:
+    first = db.value("SELECT time FROM turn LIMIT 1")
+    return "naive" if first is not None and datetime.fromisoformat(first).tzinfo is None else "aware"
 
 
 def check_clock(db: Connection, turn: Turn) -> None:
     """Raise InvalidTurn where a naive time would be stored with aware ones, or the other way round.
 
-    The first turn of a memory decides. Naive times have no instant to compare with those of aware ones.
+    The first turn of a memory without a timezone decides: naive times have no instant to compare with aware ones. With
+    a timezone, times were brought to one kind before (see `LocalTimes`).
     """
     kind = "aware" if turn.time.tzinfo else "naive"
     kept = db.value("SELECT value FROM meta WHERE key = 'clock'")
@@ -23,13 +55,14 @@ def check_clock(db: Connection, turn: Turn) -> None:
     elif kept != kind:
         raise InvalidTurn(
             f"turn {turn.id!r} has the {kind} time {turn.time.isoformat()!r} but this memory holds {kept} times; "
-            f"give every time {'with' if kept == 'aware' else 'without'} a UTC offset"
+            "open it with timezone='Europe/Madrid', or the zone in which naive times are meant, to add both, or give "
+            f"every time {'with' if kept == 'aware' else 'without'} a UTC offset"
         )
 
 
 def forget_clock(db: Connection) -> None:
-    """Let the next turn decide again, in a memory without turns."""
-    db.execute("DELETE FROM meta WHERE key = 'clock'")
+    """Let the next turn decide again, in a memory without turns; one with a timezone keeps its kind of times."""
+    db.execute("DELETE FROM meta WHERE key = 'clock' AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'timezone')")
 
 
 def wrong_instants(db: Connection) -> list[tuple[int, int]]:

@@ -144,13 +144,18 @@ class RawLog:
         turns = dict(zip(seqs, self.read(seqs), strict=True))
         return [tuple(turns[seq] for seq in some) for some in around]
 
-    def select(self, session: str | None = None, before: datetime | None = None) -> list[int]:
-        """Return the sequence numbers of the turns of a session, before a time, or both; ascending."""
+    def select(
+        self, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+    ) -> list[int]:
+        """Return the sequence numbers of the turns that meet every condition given; ascending."""
         clauses: list[str] = ["1"]
         args: list[Any] = []
         if session is not None:
             clauses.append("session = (SELECT ord FROM session WHERE name = ?)")
             args.append(bindable(session))
+        if speaker is not None:
+            clauses.append("speaker = (SELECT ord FROM speaker WHERE name = ?)")
+            args.append(bindable(speaker))
         if before is not None:
             clauses.append("instant < ?")
             args.append(instant(before))

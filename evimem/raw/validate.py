@@ -11,6 +11,7 @@ import orjson
 
 from ..errors import InvalidTurn
 from ..types.values import Turn
+from .local_times import AS_GIVEN, LocalTimes
 
 MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
@@ -27,9 +28,14 @@ class TurnValidator:
     def __init__(self) -> None:
         self._seen: dict[bytes, int] = {}
 
-    def __call__(self, turn: Turn) -> Turn:
-        """Return the turn with its defaults filled in. Raise InvalidTurn with the invalid field and its limit."""
-        time = _time(turn)
+    def __call__(self, turn: Turn, times: LocalTimes = AS_GIVEN) -> Turn:
+        """Return the turn with its time read and its defaults filled in.
+
+        Raise InvalidTurn with the invalid field and its limit.
+        """
+        if not isinstance(turn, Turn):
+            raise InvalidTurn(f"a turn is of type {type(turn).__name__}; expected an evimem.Turn")
+        time = _time(turn, times)
         speaker = _name("speaker", turn.speaker)
         session = _name("session", turn.session or time.date().isoformat())
         _text(turn)
@@ -66,10 +72,16 @@ _EPOCH = datetime(1970, 1, 1)
 _EPOCH_AWARE = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
-def _time(turn: Turn) -> datetime:
+def _time(turn: Turn, times: LocalTimes) -> datetime:
     given: Any = turn.time
     if isinstance(given, datetime):
-        return given
+        try:
+            return times.read(given)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InvalidTurn(
+                f"the time of turn {turn.id!r} cannot be read in the memory's timezone ({error}); expected one within "
+                "the calendar, with an offset below a day"
+            ) from error
     raise InvalidTurn(
         f"turn {turn.id!r} of {turn.speaker!r} has time {given!r}; expected a datetime or an ISO 8601 string such as "
         "'2024-03-12T18:20', the moment when it was said"

@@ -60,16 +60,18 @@ class Erasure:
             self._note_commit()
         return self._turns > 0
 
-    def where(self, session: str | None, before: datetime | None, as_in: Path | None) -> bool:
-        """Erase a session, the turns said before a time, those that the copy `as_in` has forgotten, or all of them.
+    def where(
+        self, session: str | None, before: datetime | None, as_in: Path | None, speaker: str | None = None
+    ) -> bool:
+        """Erase a session, what was said before a time or by a speaker, what the copy `as_in` has forgotten, or all.
 
         Raise InvalidQuery, NotAMemory or another StoreError where `as_in` is no readable copy of this memory.
         """
         if as_in is not None:
             return self.turns(self._layers.raw.seqs(list(forgotten_in_copy(self._layers, as_in))))
-        if session is None and before is None:
+        if session is None and before is None and speaker is None:
             return self.everything()
-        return self.turns(self._layers.raw.select(session, before))
+        return self.turns(self._layers.raw.select(session, before, speaker))
 
     def everything(self) -> bool:
         """Erase all turns, derived rows, traces and settings at once."""

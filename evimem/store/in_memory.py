@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from ..edges import ranked
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
@@ -157,6 +158,12 @@ class MemoryStore:
             self._settings.clear()
         return EraseReport("erased", len(gone), sum(len(one.facts) for one in gone))
 
+    def forget_where(
+        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+    ) -> EraseReport:
+        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
+        return self.forget([one.turn.id for one in self._all() if _meets(one.turn, session, before, speaker)])
+
     def _all(self) -> list[StoredTurn]:
         return list(self._kept.values())
 
@@ -176,6 +183,11 @@ class MemoryStore:
         new = self._kept[turn.id] = stored_turn(entry)
         again = turn.id in self._forgotten
         return TurnStatus(turn.id, "readded" if again else "added", None, tuple(sorted(new.jobs)))
+
+
+def _meets(turn: Turn, session: str | None, before: datetime | None, speaker: str | None) -> bool:
+    earlier = before is None or instant(turn.time) < instant(before)
+    return earlier and session in (None, turn.session) and speaker in (None, turn.speaker)
 
 
 def _clock_error(turn: Turn, other: StoredTurn | None) -> InvalidTurn | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..index.segments import SIZE
 from ..protocols import Extractor
+from ..raw import settle_timezone
 from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import About, Entry, Job, JobKind, Roster
 from ..types.trace import Trace
@@ -40,6 +41,7 @@ class SqliteStore:
         owner: str | None = None,
         segment: int = SIZE,
         index_from: int = MIN_ROWS,
+        timezone: str | None = None,
     ) -> None:
         """Open or create a file.
 
@@ -53,8 +55,11 @@ class SqliteStore:
             owner: The user of a pool that the file belongs to; recorded in a new file, compared in an old one.
             segment: Turns a segment, recorded in a new file and ignored in an old one.
             index_from: Turns from which `index_vectors` builds a vector index.
+            timezone: The IANA name of the zone in which naive times are read, recorded in the file; by default the
+                recorded one.
 
         Raises:
+            InvalidQuery: `timezone` is no zone, or the file holds turns that were read in another.
             EmbedderMismatch, DimensionMismatch: The file was made with another embedder.
             StoreError: The file cannot be opened; see its subclasses.
         """
@@ -67,6 +72,7 @@ class SqliteStore:
                 self._handle = StoreHandle(layers, AnnIndexCache(path, index_from))
                 with self._handle.writing():
                     check_identity(layers, embedder, dimension, owner)
+                    self.times = settle_timezone(db, timezone)
                 self._handle.finish_erasure()
                 self._handle.save_mark()
         except BaseException:
@@ -138,10 +144,15 @@ class SqliteStore:
         return writes.forget(self._handle, turn_ids)
 
     def forget_where(
-        self, *, session: str | None = None, before: datetime | None = None, as_in: Path | None = None
+        self,
+        *,
+        session: str | None = None,
+        before: datetime | None = None,
+        speaker: str | None = None,
+        as_in: Path | None = None,
     ) -> EraseReport:
-        """Erase a session, what was said before a time, or what another copy forgot; everything without a condition."""
-        return writes.forget_where(self._handle, session, before, as_in)
+        """Erase as `Store.forget_where` does or, `as_in` another copy of this memory, what that has forgotten."""
+        return writes.forget_where(self._handle, session, before, as_in, speaker)
 
     def enqueue_missing(self, kind: JobKind) -> None:
         """Queue a job of a kind for every turn that never had one."""

@@ -13,11 +13,14 @@ _TABLES = ("trace_turn", "trace")  # the rows that refer to a trace first, for t
 
 
 def insert_trace(layers: Layers, trace: Trace) -> int:
-    """Store a trace and drop the oldest beyond `KEPT_TRACES`, inside a transaction of the caller; return its number."""
-    number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))
+    """Store a trace and drop the oldest beyond `KEPT_TRACES`, inside a transaction of the caller; return its number.
+
+    Raise UnknownTurn where a cited turn is not stored: the trace quotes it, and it may have been forgotten since.
+    """
     cited = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
-    rows = [(number, seq) for turn_id in cited if (seq := layers.raw.find(turn_id)) is not None]
-    layers.db.executemany("INSERT INTO trace_turn (number, seq) VALUES (?, ?)", rows)
+    seqs = layers.raw.seqs(sorted(cited))
+    number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))
+    layers.db.executemany("INSERT INTO trace_turn (number, seq) VALUES (?, ?)", [(number, seq) for seq in seqs])
     for table in _TABLES:
         layers.db.execute(f"DELETE FROM {table} WHERE number <= ?", (number - KEPT_TRACES,))
     return number
@@ -29,7 +32,10 @@ def read_trace(layers: Layers, number: int | None) -> Trace:
     body = layers.db.value("SELECT body FROM trace WHERE number = ?", (wanted,))
     if body is None:
         raise InvalidQuery(f"no trace {number if number is not None else ''} in this memory; keep_trace() stores one")
-    return Trace.from_json(body)
+    try:
+        return Trace.from_json(body)
+    except ValueError as error:
+        raise StoreCorrupt(f"a kept trace cannot be read ({error}); `evimem doctor --repair` drops it") from error
 
 
 def drop_traces_of(layers: Layers, seqs: Sequence[int]) -> None:

@@ -112,9 +112,11 @@ def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
 
 
-def forget_where(handle: StoreHandle, session: str | None, before: datetime | None, as_in: Path | None) -> EraseReport:
+def forget_where(
+    handle: StoreHandle, session: str | None, before: datetime | None, as_in: Path | None, speaker: str | None = None
+) -> EraseReport:
     """Erase what a condition selects: see `Erasure.where`."""
-    return _erase(handle, lambda erasure: erasure.where(session, before, as_in))
+    return _erase(handle, lambda erasure: erasure.where(session, before, as_in, speaker))
 
 
 def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:

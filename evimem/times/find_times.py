@@ -60,8 +60,12 @@ def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> lis
         out.
 
     Raises:
-        InvalidQuery: `weekday` is neither "recent" nor "previous_week".
+        InvalidQuery: `weekday` is neither "recent" nor "previous_week", `text` is no string or `said_at` no datetime.
     """
+    if not isinstance(text, str) or not isinstance(said_at, datetime):
+        raise InvalidQuery(
+            f"find_times was given {type(text).__name__}, {type(said_at).__name__}; expected str, datetime"
+        )
     return [located.time for located in locate_times(text, said_at, weekday)]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+MOST = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
 Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
@@ -132,18 +133,29 @@ class Trace:
     def to_json(self) -> str:
         """Return the trace as one JSON object; `Trace.from_json` returns an equal trace."""
         events = [{"kind": event.kind, **asdict(event)} for event in self.events]
-        return orjson.dumps({"question": self.question, "loop": self.loop, "events": events}).decode()
+        whole = {"question": self.question, "loop": self.loop, "events": events}
+        try:
+            return orjson.dumps(whole).decode()
+        except TypeError:  # a lone surrogate in a quoted text, which only the standard library can escape
+            return json.dumps(whole, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Trace:
         """Return the trace of a `text` that `to_json` wrote. Raise ValueError for anything else."""
-        raw = orjson.loads(text)
         try:
+            raw = _parsed(text)
             return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]))
-        except (KeyError, TypeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"not a trace ({error!r}); expected question, loop and events as Trace.to_json writes them"
             ) from error
+
+
+def _parsed(text: str | bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:  # what `to_json` had to write with the standard library
+        return json.loads(text)
 
 
 def _event(item: Mapping[str, Any]) -> Event:

@@ -54,8 +54,8 @@ class Turn:
         session: At most 512 characters; if empty, the memory sets the calendar day of `time`.
         speaker: Who said it, 1 to 512 characters.
         text: At most 1 MiB of UTF-8; may be empty if there is a caption.
-        time: When it was said. An ISO 8601 string is parsed into a datetime. Naive times are local and stay naive; a
-            memory holds either naive or aware times.
+        time: When it was said. An ISO 8601 string is parsed into a datetime. A memory holds either naive
+            or aware times, and with a timezone takes both (see `evimem.open`).
         caption: A description of a shared picture, at most 1 MiB of UTF-8.
         role: "user", "assistant", "system" or "tool"; if None, the memory sets the speaker's name if it is one of them,
             else "user".

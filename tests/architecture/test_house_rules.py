@@ -24,6 +24,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Core": "one short method for each verb, shared by both kinds of memory",
     "MemoryPool": "two ways to open, one to erase, and what a fork and an interrupt need, documented",
     "SqliteStore": "one delegating method for each verb of the store's protocol",
+    "MemoryStore": "one method for each verb of the store's protocol",
     "Corpus": "one property for each column",
     "Segments": "one format, written and read in one place",
     "RawLog": "one method for each query over the raw turns",

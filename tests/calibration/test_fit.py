@@ -12,7 +12,7 @@ from evimem.calibration import Calibration
 from evimem.calibration.curves import aurc, ece, reliability
 from evimem.calibration.fit_map import ScoredQuestion, Wanted, fit
 from evimem.calibration.tilt import tilt
-from evimem.errors import InvalidQuery
+from evimem.errors import ImportFailed, InvalidQuery
 
 
 def judged(count: int, told: float = 1.0, seed: int = 0) -> list[ScoredQuestion]:
@@ -100,7 +100,7 @@ def test_figures_are_of_questions_that_the_map_was_not_fitted_on() -> None:
 def test_a_calibration_is_read_as_it_was_written() -> None:
     found = fit(judged(80), "model", "embedder")
     assert Calibration.from_json(found.to_json()) == found
-    with pytest.raises(ValueError, match="not a calibration"):
+    with pytest.raises(ImportFailed, match="not a calibration"):
         Calibration.from_json('{"judge": "x"}')
 
 

@@ -146,6 +146,9 @@ def test_forget_erases_what_it_names(cli, tmp_path):
     assert cli("forget", path, "--session", "s2", "--json").data["turns"] == 13
     assert cli("forget", path, "--before", "2024-06-01", "--json").data["turns"] == 13 - 2 + 14 + 15
     assert cli("show", path, "s1:4").code == Exit.INPUT
+    left = cli("stats", path, "--json").data["turns"]
+    assert 0 < cli("forget", path, "--speaker", "Mira", "--json").data["turns"] < left
+    assert cli("stats", path, "--json").data["speakers"] == ["Tomas"]
     assert "erased" in cli("forget", path, "--everything", "--yes").out
     assert cli("stats", path, "--json").data["turns"] == 0
 

@@ -72,7 +72,8 @@ def test_bad_lines_are_refused_and_counted_and_the_others_kept(cli, chat, path):
     rows[3:5] = ["{oops", '{"speaker": "Mira", "text": " ", "time": "2024-03-12"}']
     chat.write_text("\n".join(rows))
     ran = cli("ingest", path, chat)
-    assert ran.code == Exit.OK
+    assert ran.code == Exit.INPUT
+    assert "evimem: 2 refused (181 turns added, 0 there already); the first: chat.jsonl line 4: not JSON" in ran.err
     assert "181 turns added" in ran.out
     assert "  refused   chat.jsonl line 4: not JSON" in ran.out
     assert "neither text nor caption" in ran.out
@@ -82,6 +83,17 @@ def test_refused_lines_are_named_for_programs(cli, chat, path):
     chat.write_text(chat.read_text() + "\n{oops\n")
     refused = cli("ingest", path, chat, "--json").data["memories"][0]["refused"]
     assert [one["id"] for one in refused] == ["chat.jsonl line 184"]
+
+
+def test_turns_of_the_other_kind_of_times_are_refused_unless_the_timezone_is_said(cli, tmp_path, path):
+    chat = tmp_path / "mixed.jsonl"
+    row = {"speaker": "Mira", "text": "Hello."}
+    chat.write_text("\n".join(json.dumps(row | {"time": f"2024-03-12T10:00{offset}"}) for offset in ("", "Z")))
+    ran = cli("ingest", path, chat)
+    assert (ran.code, "evimem: 1 refused" in ran.err, "timezone=" in ran.err) == (Exit.INPUT, True, True)
+    assert cli("ingest", path, chat, "--timezone", "Europe/Madrid").code == Exit.OK
+    assert cli("ingest", path, chat).code == Exit.OK  # it is kept in the memory
+    assert [turn.time.hour for turn in stored(path)] == [10, 11]
 
 
 def test_strict_stops_at_the_first_bad_line(cli, chat, path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evimem.embedding import CallableEmbedder, StaticEmbedder, checked
-from evimem.errors import DimensionMismatch, EmbedderError, MissingExtra
+from evimem.errors import DimensionMismatch, EmbedderError, InvalidQuery, MissingExtra
 
 TEXTS = ["one", "two"]
 
@@ -88,5 +88,5 @@ def test_no_texts_are_not_asked_for():
 
 @pytest.mark.parametrize(("name", "dimension"), [("", 2), ("x", 0)])
 def test_an_embedder_without_name_or_dimension_is_refused(name, dimension):
-    with pytest.raises(ValueError, match="name and a positive dimension"):
+    with pytest.raises(InvalidQuery, match="name and a positive dimension"):
         CallableEmbedder(len, name, dimension)

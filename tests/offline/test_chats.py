@@ -1,4 +1,4 @@
-"""Questions of a chatbot user, in chats of our own: answered where that is proven, else quoted, or refused with a reason."""
+"""Questions of a chatbot user, in chats of our own: answered where proven, else quoted, or refused with a reason."""
 
 from __future__ import annotations
 

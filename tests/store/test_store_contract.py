@@ -208,6 +208,27 @@ def test_forgetting_removes_from_every_path(store: Store) -> None:
     assert keep(store, DIALOGUE[:1]).statuses[0].outcome == "readded"
 
 
+@pytest.mark.parametrize(
+    ("condition", "left"),
+    [
+        ({"speaker": "Mira"}, "bd"),
+        ({"speaker": "mira"}, "abcd"),
+        ({"session": "s2"}, "abc"),
+        ({"before": NOON + timedelta(minutes=1)}, "bc"),
+        ({"speaker": "Mira", "before": NOON + timedelta(minutes=1)}, "bcd"),
+        ({}, ""),
+    ],
+)
+def test_forgetting_by_a_condition_erases_those_turns_and_no_others(
+    store: Store, condition: dict[str, object], left: str
+) -> None:
+    keep(store, DIALOGUE)
+    report = store.forget_where(**condition)  # type: ignore[arg-type]
+    assert (report.status, report.turns) == ("erased", 4 - len(left))
+    assert {hit.turn.id for hit in find(store, "puppy")} == set(left)
+    assert set(store.roster().speakers) == {turn.speaker for turn in DIALOGUE if turn.id in left}
+
+
 def test_a_turn_without_a_vector_is_found_by_its_words_and_queued(store: Store) -> None:
     drive(store, Ingestion(Core.default_extractor(), deferred=True).store([TurnValidator()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]

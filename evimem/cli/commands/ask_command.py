@@ -15,7 +15,7 @@ from typing import Any
 import evimem
 
 from ...db.atomic_files import replace_with
-from ...errors import StoreError
+from ...errors import StoreError, UnknownTurn
 from ...loops import LOOPS
 from ..exit_codes import Exit
 from ..json_output import answer_data
@@ -98,5 +98,5 @@ def exit_of(answer: evimem.Answer) -> Exit:
 def _keep(memory: evimem.Memory, answer: evimem.Answer, screen: Screen) -> None:
     try:
         memory.keep_trace(answer.trace)
-    except StoreError as error:  # the answer is valid even if the file cannot be written
+    except (StoreError, UnknownTurn) as error:  # the answer is valid even if its trace cannot or must not be kept
         screen.note(f"evimem: the trace was not stored: {error}")

@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--turn", metavar="ID", action="append", help="the turn of this id; may be repeated")
     what.add_argument("--session", metavar="NAME", help="every turn of this session")
     what.add_argument("--before", metavar="TIME", help="every turn said before this time, such as 2024-01-01")
+    what.add_argument("--speaker", metavar="NAME", help="every turn of this speaker, spelled as stored")
     what.add_argument(
         "--as-in", metavar="PATH", help="every turn that another copy of this memory has erased; for a restored backup"
     )
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
             options.turn,
             session=options.session,
             before=options.before,
+            speaker=options.speaker,
             as_in=options.as_in,
             everything=options.everything,
         )

@@ -2,7 +2,8 @@
 
 The format is detected from the file. A line of turns is a JSON object with speaker, text and time, and optionally id,
 session, caption, role and metadata. For a file of several conversations, PATH becomes a folder with one memory each.
-Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped.
+Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped. Exits with code 4
+if any turn was refused; the others are stored.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from ...types.reports import AddReport
 from ...types.values import Turn
 from ..exit_codes import Exit
 from ..json_output import added_data
-from ..open_memory import add_path
+from ..open_memory import add_path, add_timezone
 from ..screen import Screen
-from ..views.added_view import added_page
+from ..views.added_view import added_page, code_of_refused
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--start", metavar="TIME", help="for messages without times: when the first was sent, such as 2024-03-12T18:20"
     )
     parser.add_argument("--session", metavar="NAME", help="for messages: the session (default: the file's name)")
+    add_timezone(parser)
     parser.add_argument("--only", metavar="NAME", help="of several conversations, add only this one, to the file PATH")
     parser.add_argument(
         "--strict", action="store_true", help="stop at the first turn that is refused, instead of reporting it"
@@ -63,24 +65,26 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         refuse=raise_refused if options.strict else refusals.append,
     )
     results: list[dict[str, Any]] = []
+    code = Exit.OK
     for conversation in _chosen(conversations, options):
         path = _memory_of(conversation, options)
         with screen.progress(str(path), "turns", _total(conversation, options.file, name)) as progress:
-            report = keep(path, conversation.turns, screen, progress, strict=options.strict)
+            report = keep(path, conversation.turns, screen, progress, options)
         refused = [str(refusal) for refusal in refusals]
         screen.page(added_page(str(path), report, refused, progress.seconds))
         results.append({"path": str(path), **added_data(report)})
         results[-1]["refused"] += [{"id": one.where, "reason": one.why} for one in refusals]
         refusals.clear()
+        code = max(code, code_of_refused(report, refused, screen))
     screen.show([], {"memories": results})
-    return Exit.OK
+    return code
 
 
-def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, *, strict: bool = False) -> AddReport:
+def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, options: argparse.Namespace) -> AddReport:
     """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is."""
-    with evimem.open(path) as memory:
+    with evimem.open(path, timezone=options.timezone) as memory:
         try:
-            return memory.extend(turns, strict=strict, progress=progress)
+            return memory.extend(turns, strict=options.strict, progress=progress)
         except KeyboardInterrupt:
             screen.note(
                 f"\nevimem: interrupted; {progress.done:,} turns are stored, the same command continues from there"

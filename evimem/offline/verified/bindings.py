@@ -16,7 +16,7 @@ from ...types.values import TimeSpan
 from ..match_sentences import Array, match, mentions
 from ..sentence_units import is_assistant
 from .asked_form import SETTLED, AskedForm, asked_kind
-from .passages import Passage
+from .candidate_passages import Passage
 from .typed_values import Value
 
 _ABOUT = 0.5  # least weight with which a passage must be about the asked speaker

@@ -14,7 +14,7 @@ from ...times.render import date, render
 from ...types.values import TimeSpan
 from ..dates_and_numbers import day_of
 from .asked_form import AskedForm
-from .passages import Passage
+from .candidate_passages import Passage
 from .typed_values import Value
 
 _WEEKDAY_NAMES = [name.capitalize() for name in FULL_WEEKDAYS]

@@ -20,7 +20,7 @@ from ..match_sentences import word_vector
 from ..signals import contrasted
 from .asked_form import AskedForm, asked_kind
 from .bindings import share
-from .passages import Passage
+from .candidate_passages import Passage
 from .polarity import ENDED, FAILED, HEARSAY, INTENDS, NEGATION, REPLY_NO, REPLY_YES, UNSETTLED
 from .subjects import is_subject
 

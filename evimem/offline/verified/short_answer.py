@@ -21,9 +21,9 @@ from ...types.values import TimeSpan
 from ..attributes import ADVICE, ATTRIBUTES, Lookup, attribute_of, lookup
 from .asked_form import AskedForm, asked_form
 from .bindings import Binding, bind, is_about, is_in_time
+from .candidate_passages import Passage, passages_of
 from .event_dates import DATED, dates
 from .firmness import firmness
-from .passages import Passage, passages_of
 from .proposition import decision
 from .typed_values import Value, values
 

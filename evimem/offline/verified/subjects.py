@@ -7,7 +7,7 @@ from ...extract.tag_letters import Tag, TagSet
 from ...extract.tagging import Tagged
 from ...text.terms import stem
 from .asked_form import AskedForm
-from .passages import Passage
+from .candidate_passages import Passage
 
 
 def is_subject(asked: AskedForm, passage: Passage, sentence: Tagged, clause: ClauseSpan) -> bool:

@@ -14,7 +14,7 @@ from ...text.terms import STOP_WORDS, stem, words
 from ...times.lexicon import SIMPLE_NUMBERS, TENS
 from ..dates_and_numbers import COUNT, DURATION, SIZE
 from .asked_form import AskedForm, asked_kind
-from .passages import Passage
+from .candidate_passages import Passage
 
 _BRIEF = 6  # words of a reply in which a bare number is the answer
 _NOUN_WITHIN = 3  # words after a number in which its noun stands

@@ -1,0 +1,145 @@
+"""Arguments of the public calls, checked before anything is done with them: each is what was expected, or refused."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeGuard, TypeVar, get_args
+
+from ..errors import InvalidQuery
+from ..types.budget import MOST
+from ..types.trace import Event, Trace
+
+T = TypeVar("T")
+MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
+Progress = Callable[[int], None]
+
+
+def checked_path(name: str, value: str | PathLike[str]) -> Path:
+    """Return a path. Raise InvalidQuery for anything else than a string or an object with `__fspath__`."""
+    try:
+        path = Path(value)
+        os.fsencode(path)
+    except (TypeError, UnicodeEncodeError) as error:
+        raise InvalidQuery(f"{name} is {_shown(value)}; expected a path, as a string or a Path") from error
+    return path
+
+
+def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> list[T]:
+    """Return the items of a collection. Raise InvalidQuery for a string or what has no items."""
+    items = None if isinstance(values, (str, bytes)) else _items(values)
+    if items is None:
+        raise InvalidQuery(f"{name} is {_shown(values)}; expected a collection of {what}")
+    return items
+
+
+def checked_count(name: str, value: int, least: int = 0) -> int:
+    """Return a whole number from `least` to `MOST`. Raise InvalidQuery for anything else."""
+    if not isinstance(value, int) or not least <= value <= MOST:
+        raise InvalidQuery(f"{name} is {_shown(value)}; expected a whole number from {least} to {MOST}")
+    return value
+
+
+def checked_text(name: str, value: str | None) -> str | None:
+    """Return a text or None. Raise InvalidQuery for anything else."""
+    if value is None or isinstance(value, str):
+        return value
+    raise InvalidQuery(f"{name} is {_shown(value)}; expected a string")
+
+
+def checked_progress(progress: Progress | None) -> Progress | None:
+    """Return a function or None. Raise InvalidQuery for anything else."""
+    if progress is None or callable(progress):
+        return progress
+    raise InvalidQuery(f"progress is {_shown(progress)}; expected a function of one number, or None")
+
+
+def checked_share(name: str, value: float | None) -> float | None:
+    """Return a number from 0 to 1 or None. Raise InvalidQuery for anything else."""
+    if value is None or (isinstance(value, (int, float)) and 0 <= value <= 1):
+        return value
+    raise InvalidQuery(f"{name} is {_shown(value)}; expected a share between 0 and 1, such as 0.1")
+
+
+def checked_kind(name: str, value: T, kind: type[T]) -> T:
+    """Return a value of a public class. Raise InvalidQuery for anything else."""
+    if isinstance(value, kind):
+        return value
+    raise InvalidQuery(f"{name} is {_shown(value)}; expected an evimem.{kind.__name__}")
+
+
+def checked_price(value: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return dollars per million tokens, input and output, or None. Raise InvalidQuery for anything else."""
+    if value is None:
+        return None
+    pair = None if isinstance(value, (str, bytes)) else _items(value)
+    if pair is None or len(pair) != 2 or not all(_is_amount(one) for one in pair):
+        raise InvalidQuery(f"price is {_shown(value)}; expected dollars per million input and output tokens")
+    return pair[0], pair[1]
+
+
+def checked_part(name: str, value: Any, methods: tuple[str, ...], fields: dict[str, type] | None = None) -> Any:
+    """Return a collaborator that has these methods, and fields of these types. Raise InvalidQuery for another."""
+    missing = [method for method in methods if not callable(getattr(value, method, None))]
+    wrong = [field for field, kind in (fields or {}).items() if not _is_kind(getattr(value, field, None), kind)]
+    if missing or wrong:
+        raise InvalidQuery(
+            f"{name} is {_shown(value)}; expected an object with {', '.join((*methods, *(fields or {})))}, and it has "
+            f"no usable {', '.join((*missing, *wrong))}"
+        )
+    return value
+
+
+def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
+    """Return the clock with each of its times checked. Raise InvalidQuery for what is no function."""
+    if not callable(clock):
+        raise InvalidQuery(f"clock is {_shown(clock)}; expected a function that returns seconds since 1970")
+
+    def seconds() -> float:
+        now = clock()
+        if not isinstance(now, (int, float)) or not abs(now) <= 1e12:
+            raise InvalidQuery(f"clock returned {_shown(now)}; expected seconds since 1970")
+        return float(now)
+
+    return seconds
+
+
+def _items(values: Iterable[T]) -> list[T] | None:
+    try:
+        items = iter(values)
+    except TypeError:
+        return None
+    return list(items)
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value) and value >= 0
+
+
+def _is_kind(value: object, kind: type) -> bool:
+    if kind is int:
+        return isinstance(value, int) and 0 < value <= MOST_DIMENSIONS
+    return isinstance(value, kind) and value != ""
+
+
+def _is_huge(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and abs(value) > 2**1_000  # Python refuses to print one of some thousand digits
+
+
+def _shown(value: object) -> str:
+    text = f"a whole number of {value.bit_length()} bits" if _is_huge(value) else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def checked_trace(trace: Trace) -> Trace:
+    """Return a trace of a question with its events. Raise InvalidQuery for anything else."""
+    checked_kind("trace", trace, Trace)
+    if not isinstance(trace.question, str) or not isinstance(trace.loop, str) or not isinstance(trace.events, tuple):
+        raise InvalidQuery(f"trace is {_shown(trace)}; expected one that ask() recorded")
+    for event in trace.events:
+        if not isinstance(event, get_args(Event)):
+            raise InvalidQuery(f"an event of the trace is {_shown(event)}; expected those that ask() recorded")
+    return trace

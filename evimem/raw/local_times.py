@@ -1,0 +1,63 @@
+"""The two kinds of times, naive and aware: each is brought to the kind that a memory holds, by its timezone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ..errors import InvalidQuery
+from ..types.values import Fact, TimeSpan
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTimes:
+    """Brings times to the kind of a memory: `aware` or naive, read and written as times of `zone`.
+
+    Without a zone, times stay as they are given. Of a naive time that a clock shows twice, `fold` says which is meant.
+    """
+
+    zone: tzinfo | None = None
+    aware: bool = True
+
+    def read(self, time: datetime) -> datetime:
+        """Return a time as one of the memory's kind. Raise OverflowError for one at the edge of the calendar."""
+        given = fixed_offset(time)
+        if self.zone is None or (given.tzinfo is not None) == self.aware:
+            return given
+        if self.aware:
+            return fixed_offset(given.replace(tzinfo=self.zone))
+        return given.astimezone(self.zone).replace(tzinfo=None, fold=0)
+
+    def read_fact(self, fact: Fact) -> Fact:
+        """Return a fact with the edges of its event read. Raise OverflowError as `read`."""
+        if fact.event is None or fact.event.start is None or fact.event.end is None:
+            return fact
+        return replace(fact, event=self._read_span(fact.event, fact.event.start, fact.event.end))
+
+    def _read_span(self, span: TimeSpan, start: datetime, end: datetime) -> TimeSpan:
+        return replace(span, start=self.read(start), end=self.read(end))
+
+
+AS_GIVEN = LocalTimes()
+
+
+def fixed_offset(time: datetime) -> datetime:
+    """Return a time with its offset instead of a zone, as it is read back from a file: what is derived is then equal.
+
+    Raise ValueError, TypeError or OverflowError for an offset that a tzinfo of the caller cannot give.
+    """
+    return time if time.tzinfo is None else datetime.fromisoformat(datetime.isoformat(time))
+
+
+def zone_of(name: object) -> tzinfo:
+    """Return the zone of an IANA name such as "Europe/Madrid". Raise InvalidQuery for any other value."""
+    try:
+        if isinstance(name, str):
+            return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        pass
+    raise InvalidQuery(
+        f"timezone is {name!r}; expected an IANA name such as 'Europe/Madrid' (where the system has no database of "
+        "timezones: pip install tzdata)"
+    )

@@ -1,0 +1,381 @@
+"""Every public call with any argument: its result, an EvimemError, or what the caller's own object raised."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import math
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone, tzinfo
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import evimem
+from evimem import (
+    AsyncMemory,
+    Budget,
+    CallableEmbedder,
+    EvimemError,
+    Labelled,
+    Memory,
+    MemoryPool,
+    StaticEmbedder,
+    StoreCorrupt,
+    Trace,
+    Turn,
+)
+
+NOON = datetime(2024, 3, 12, 12)
+EMBEDDER = StaticEmbedder()
+
+
+class OwnError(Exception):
+    """What an object of the caller raises: it may come out as it is."""
+
+
+def raises(*_: object, **__: object) -> Any:
+    raise OwnError
+
+
+class Raising:
+    """An object that raises whatever is done with it."""
+
+    __str__ = __repr__ = __iter__ = __len__ = __bool__ = __eq__ = __hash__ = __getattr__ = __fspath__ = __call__ = (
+        raises
+    )
+    __lt__ = __int__ = __float__ = __index__ = __contains__ = __getitem__ = __next__ = __add__ = raises
+
+
+class RaisingText(str):
+    """A string whose methods raise."""
+
+    __str__ = __repr__ = __eq__ = __hash__ = strip = encode = split = casefold = lower = raises
+
+
+class RaisingZone(tzinfo):
+    utcoffset = dst = tzname = raises
+
+
+class WrongZone(tzinfo):
+    def utcoffset(self, _: datetime | None) -> timedelta | None:
+        return timedelta(days=3)
+
+
+class Odd:
+    """An object with the attributes of every collaborator, all of the wrong kind."""
+
+    name = dimension = embed = complete = extract = events = text = id = as_async = model = remote = 7
+
+
+def raising_generator() -> Iterator[Any]:
+    yield Turn("g", "s", "Mira", "Hello.", NOON)
+    raise OwnError
+
+
+VALUES: tuple[Callable[[], Any], ...] = (
+    *(
+        (lambda value=value: value)
+        for value in (
+            None, True, False, 0, 1, -1, 7, 2**31, 2**63, -(2**70), 10**400, 0.5, -0.0, 1e308, math.nan, math.inf, 1j,
+            "", " ", "a", "tea", "\x00", "\ud800", "\u202e", "x" * 5_000, "../..", "/", ".", "%s{0}?", "2024-13-45",
+            "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", b"", b"a", b"\xff" * 9, bytearray(b"a"), (),
+            ("a",), ("a", 7), {"a": 1}, {7: object()}, {"a"}, frozenset(), [], [None], ["a", "\ud800", ""], [["a"]],
+            [7.5], range(3), slice(None), object(), Odd(), print, raises, Raising(), RaisingText("tea"), [Raising()],
+            datetime.min, datetime.max, datetime.max.replace(tzinfo=timezone.utc),
+            datetime.min.replace(tzinfo=timezone(timedelta(hours=23))), NOON.replace(tzinfo=RaisingZone()),
+            NOON.replace(tzinfo=WrongZone()), NOON.date(), timedelta(1), Path("/"), Path("none/here"), Path("a\x00b"),
+            Budget(), Budget(iterations=2**70, k=2**70, step=2**70, hops=2**70, tokens=2**70),
+            Budget(*[2**31 - 1] * 5),
+            Budget(k=True, seconds=math.nan, delta="all", abstain="maybe", calls=7, gate=None, without=7),
+            Budget(seconds="soon", abstain_below="low"), Budget(without=[["a"]]), Budget(delta=-1), Budget(delta=2**70),
+            Turn(7, 7, 7, 7, 7, 7, 7, 7), Turn("", "", "", "", None), Turn("a", "s", "Mira", "Hello.", datetime.max),
+            [Turn(Raising(), "s", "Mira", "x", NOON)], [Turn("t", "s", "Mira", "x", NOON, metadata=Raising())],
+            [Turn("t", "s", "Mira", "\ud800", NOON, metadata={"a": math.nan})], [Turn(["t"], {}, (), "x", NOON)],
+            [Turn("t", "s", "Mira", "x", NOON.replace(tzinfo=WrongZone()))],
+            [Labelled(7, 7, 7)] * 60, [Labelled("tea?", True, "never")] * 60, [Labelled("", False)] * 60,
+            Trace("tea?", "iris"), Trace(7, 7, 7), Trace("tea?", "iris", (7,)), CallableEmbedder(raises, "e", 3),
+            CallableEmbedder(len, "e", 2**40), CallableEmbedder(lambda texts: [[math.nan] * 3 for _ in texts], "e", 3),
+        )
+    ),
+    raising_generator,
+    lambda: iter([7, None]),
+    lambda: (one for one in ("a", "b")),
+)  # fmt: skip
+
+VALID: dict[str, Callable[[Path], Any]] = {
+    "after": lambda _: None,
+    "as_in": lambda _: None,
+    "before": lambda _: None,
+    "budget": lambda _: Budget(iterations=1),
+    "caption": lambda _: None,
+    "embedder": lambda _: EMBEDDER,
+    "exclude": lambda _: (),
+    "id": lambda _: "a",
+    "path": lambda folder: folder / "valid",
+    "query": lambda _: "tea",
+    "question": lambda _: "What did Mira have?",
+    "questions": lambda _: (),
+    "said_at": lambda _: NOON,
+    "speaker": lambda _: "Mira",
+    "text": lambda _: "We had tea yesterday.",
+    "time": lambda _: NOON,
+    "trace": lambda _: Trace("tea?", "iris"),
+    "turns": lambda _: (),
+    "user_id": lambda _: "mira",
+}
+VALID_OF: dict[tuple[str, str], Any] = {
+    ("context", "before"): 2,
+    ("context", "after"): 2,
+    ("forget", "turns"): None,
+    ("forget", "speaker"): None,
+}
+
+
+OPENAI = {
+    "model": "m", "base_url": "http://localhost:1/v1", "api_key": "k", "deadline": 5.0, "max_retries": 1,
+    "concurrency": 2,
+}  # fmt: skip
+OF_ROLES = {"judge_model": None, "extract_temperature": None, "prices": {}, "extra": {}}
+
+
+@dataclass
+class Judged:
+    """Calls, and those of them that raised something else: an untyped error, or a file called damaged that is whole."""
+
+    faults: list[str] = field(default_factory=list)
+
+    @contextlib.contextmanager
+    def call(self, name: str, given_: dict[str, Any]) -> Iterator[None]:
+        try:
+            yield
+        except StoreCorrupt as error:
+            self.faults.append(f"{name}({shown(given_)}): {error!r}")
+        except (EvimemError, OwnError):
+            pass
+        except Exception as error:  # noqa: BLE001 - collected, to be shown all at once
+            self.faults.append(f"{name}({shown(given_)}): {error!r}")
+
+
+@pytest.fixture
+def judged() -> Iterator[Judged]:
+    judged = Judged()
+    yield judged
+    assert not judged.faults, "\n".join(judged.faults[:40])
+
+
+def public(of: type) -> list[str]:
+    return sorted(name for name, _ in inspect.getmembers(of, inspect.isfunction) if not name.startswith("_"))
+
+
+def arguments(name: str, function: Callable[..., Any], folder: Path) -> dict[str, Any]:
+    """Return valid arguments: those without a default, and those that a default would make expensive."""
+    given = {}
+    for parameter in list(inspect.signature(function).parameters.values()):
+        if parameter.name == "self" or parameter.kind in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}:
+            continue
+        if (name, parameter.name) in VALID_OF:
+            given[parameter.name] = VALID_OF[name, parameter.name]
+        elif parameter.default is parameter.empty or parameter.name == "budget":
+            given[parameter.name] = VALID[parameter.name](folder)
+        else:
+            given[parameter.name] = parameter.default
+    return given
+
+
+def one_at_a_time(name: str, function: Callable[..., Any], folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield valid arguments with one of them replaced by each odd value in turn."""
+    valid = arguments(name, function, folder)
+    yield valid
+    for parameter, make in product(valid, VALUES):
+        yield valid | {parameter: make()}
+
+
+def consume(result: Any) -> None:
+    if inspect.isgenerator(result):
+        for _ in result:
+            pass
+
+
+async def consume_async(result: Any) -> None:
+    if inspect.isasyncgen(result):
+        async for _ in result:
+            pass
+    elif inspect.isawaitable(result):
+        await result
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hostile") / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.add("Mira", "We had tea yesterday.", time=NOON, id="a", session="s")
+        memory.add("Tomas", "I live in Leeds.", time=NOON + timedelta(minutes=1), id="b", session="s")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory: an odd path may be relative."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Copies:
+    """Memories to break: opened again, from a copy, once one was closed or has forgotten."""
+
+    def __init__(self, template: Path, folder: Path, name: str = "copy") -> None:
+        self._template, self._folder, self._name, self._number = template, folder, name, 0
+
+    def path(self) -> Path:
+        self._number += 1
+        path = self._folder / f"{self._name}-{self._number}.evimem"
+        shutil.copy(self._template, path)
+        return path
+
+
+def spoilt(name: str, memory: Memory | AsyncMemory) -> bool:
+    return name in {"forget", "reembed", "close", "end_worker"} or not memory._core.store.usable
+
+
+@pytest.mark.parametrize("name", public(Memory))
+def test_a_method_of_a_memory_raises_nothing_but_typed_errors(
+    name: str, template: Path, folder: Path, judged: Judged
+) -> None:
+    copies = Copies(template, folder)
+    memory = evimem.open(copies.path(), embedder=EMBEDDER)
+    for given_ in one_at_a_time(name, getattr(Memory, name), folder):
+        with judged.call(name, given_):
+            consume(getattr(memory, name)(**given_))
+        if spoilt(name, memory):
+            memory.close()
+            memory = evimem.open(copies.path(), embedder=EMBEDDER)
+    assert memory.check().problems == ()
+    memory.close()
+
+
+def shown(given_: dict[str, Any]) -> str:
+    texts = []
+    for name, value in given_.items():
+        try:
+            texts.append(f"{name}={value!r:.80}"[:100])
+        except Exception:  # noqa: BLE001 - the repr of an odd value may raise
+            texts.append(f"{name}=<{type(value).__name__}>")
+    return ", ".join(texts)
+
+
+@pytest.mark.parametrize("name", public(AsyncMemory))
+def test_a_method_of_the_async_door_raises_nothing_but_typed_errors(
+    name: str, template: Path, folder: Path, judged: Judged
+) -> None:
+    copies = Copies(template, folder)
+
+    async def scenario() -> None:
+        memory = evimem.open_async(copies.path(), embedder=EMBEDDER)
+        for given_ in one_at_a_time(name, getattr(AsyncMemory, name), folder):
+            with judged.call(name, given_):
+                await consume_async(getattr(memory, name)(**given_))
+            if spoilt(name, memory):
+                memory._core.store.close()
+                memory.end_worker()
+                memory = evimem.open_async(copies.path(), embedder=EMBEDDER)
+        assert (await memory.check()).problems == ()
+        await memory.close()
+
+    asyncio.run(scenario())
+
+
+def enter(name: str, result: Any) -> None:
+    if hasattr(type(result), "__enter__"):
+        with result:
+            pass
+    elif isinstance(result, AsyncMemory):
+        asyncio.run(result.close())
+
+
+@pytest.mark.parametrize("name", ["open", "open_async", "find_times", "replay"])
+def test_a_public_function_raises_nothing_but_typed_errors(
+    name: str, template: Path, folder: Path, judged: Judged
+) -> None:
+    with evimem.open(Copies(template, folder).path()) as memory:
+        function = getattr(evimem, name)
+        valid = VALID | {"memory": lambda _: memory}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(VALID, "memory", valid["memory"])
+            for given_ in one_at_a_time(name, function, folder):
+                with judged.call(name, given_):
+                    enter(name, function(**given_))
+
+
+@pytest.mark.parametrize("name", public(MemoryPool))
+def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: Path, judged: Judged) -> None:
+    async def scenario(pool: MemoryPool, given_: dict[str, Any]) -> None:
+        async with pool.open_async(**given_):
+            pass
+
+    with MemoryPool(folder / "users", wait_seconds=0.1) as pool:
+        for given_ in one_at_a_time(name, getattr(MemoryPool, name), folder):
+            with judged.call(name, given_):
+                if name == "open_async":
+                    asyncio.run(scenario(pool, given_))
+                else:
+                    enter(name, getattr(pool, name)(**given_))
+            with judged.call("in", given_):
+                assert isinstance(given_.get("user_id") in pool, bool)
+
+
+@pytest.mark.parametrize(
+    ("make", "valid"),
+    [
+        (MemoryPool, {"root": "users", "capacity": 2, "wait_seconds": 0.1, "llm": None, "embedder": None}),
+        (evimem.OpenAI, OPENAI | OF_ROLES),
+        (evimem.OpenAIEmbedder, OPENAI | {"dimension": 3, "batch": 2, "max_characters": 100}),
+        (CallableEmbedder, {"function": raises, "name": "e", "dimension": 3}),
+        (StaticEmbedder, {}),
+        (evimem.Calibration.from_json, {"text": "{}"}),
+    ],
+    ids=lambda value: getattr(value, "__qualname__", ""),
+)
+def test_a_constructor_raises_nothing_but_typed_errors(
+    make: Callable[..., Any], valid: dict[str, Any], folder: Path, judged: Judged
+) -> None:
+    for name, value in product(valid, VALUES):
+        given_ = valid | {name: value()}
+        with judged.call(make.__qualname__, given_):
+            made = make(**given_)
+            if make is MemoryPool:
+                with made, made.open("mira") as memory:
+                    memory.stats()
+
+
+def test_a_text_that_is_no_trace_is_a_value_error() -> None:
+    for value in VALUES:
+        with pytest.raises((ValueError, OwnError)):
+            Trace.from_json(value())
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_arguments_together_raise_nothing_but_typed_errors(
+    data: st.DataObject, template: Path, folder: Path, judged: Judged
+) -> None:
+    path = Copies(template, folder, secrets.token_hex(8)).path()
+    with evimem.open(path, embedder=EMBEDDER) as memory:
+        for _ in range(8):
+            name = data.draw(st.sampled_from(public(Memory)))
+            given_ = arguments(name, getattr(Memory, name), folder)
+            for parameter in given_:
+                if data.draw(st.booleans()):
+                    given_[parameter] = data.draw(st.sampled_from(VALUES))()
+            with judged.call(name, given_):
+                consume(getattr(memory, name)(**given_))
+            if spoilt(name, memory):
+                break

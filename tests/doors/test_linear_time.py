@@ -1,0 +1,126 @@
+"""Every public call that takes a text works in time linear in it: at twice the length, not three times as long."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem import EvimemError, Memory, find_times
+from evimem.cli.arguments import parser
+from evimem.cli.page import visible
+from evimem.loaders import load
+from evimem.loaders.openai_messages import text_of_content
+from evimem.openai.wire_format import host
+from evimem.query.analysis import analyse, hints
+from evimem.text.sentences import sentences
+from evimem.text.terms import terms
+
+NOON = datetime(2024, 3, 12, 12)
+LENGTH = 90_000  # characters of the longer text
+FLOOR = 0.15  # seconds of a processor: what is faster than that is fast enough, and too short to compare
+
+UNITS = {
+    "one letter": "a", "capitals": "A", "digits": "7", "spaces": " ", "newlines": "\n", "double quotes": '"',
+    "single quotes": "'", "dots": ".", "dotted letters": "a.b.", "commas": ",", "open": "(", "brackets": "[{(",
+    "closed": ")", "combining marks": "\u0301", "marked letters": "e\u0301", "hyphens": "-", "words and hyphens": "a-",
+    "underscores": "_", "question marks": "?", "colons": "1:", "slashes": "1/", "percents": "%", "backslashes": "\\",
+    "escapes": "\x1b[31m", "nulls": "\x00", "surrogates": "\ud800", "ideographs": "\u65e5", "emoji": "\U0001f469\u200d",
+    "right to left": "\u202e", "stars": "*", "ticks": "`", "tags": "<a>", "pipes": "|a", "apostrophes": "I'm ",
+    "numbers": "12 ", "years": "2024 ", "and": "and ", "of the": "of the ", "the last": "the last ", "ago": "days ago ",
+    "names": "Mira ", "Names and Names": "Mira and ", "asking": "what is ", "when": "when did ", "commands": "-- ",
+    "months": "May ", "each day": "every other ", "more": "more than ", "sentences": "He ran. ", "indented": "\n  - ",
+    "abbreviations": "e.g. ", "mail": "a@", "urls": "http://a.", "negation": "not ", "dollars": "$1,", "I": "I ",
+}  # fmt: skip
+
+Call = Callable[[Memory, str, Path], object]
+
+
+def loading(form: str, write: Callable[[str], str]) -> Call:
+    def call(_: Memory, text: str, folder: Path) -> object:
+        path = folder / "file"
+        path.write_text(write(text), encoding="utf-8", errors="surrogatepass")
+        return [list(one.turns) for one in load(path, form, start=NOON, refuse=lambda _: None)]
+
+    return call
+
+
+def importing(_: Memory, text: str, folder: Path) -> object:
+    path, turn = folder / "export", {"id": "i", "session": "s", "speaker": "Mira", "text": text, "role": "user"}
+    lines = ({"evimem": 1}, {"turn": turn | {"time": "2024-03-12T12:00:00"}, "facts": []}, {"end": 1})
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    with evimem.open(folder / f"{time.monotonic_ns()}.evimem") as fresh:
+        return fresh.import_(path)
+
+
+def adding(memory: Memory, text: str, _: Path) -> object:
+    return memory.add("Mira", text, time=NOON, id=f"{time.monotonic_ns()}")
+
+
+CALLS: dict[str, Call] = {
+    "search": lambda memory, text, _: memory.search(text),
+    "ask": lambda memory, text, _: memory.ask(text),
+    "add": adding,
+    "add as a caption": lambda memory, text, _: memory.add(
+        "Mira", "Look!", time=NOON, caption=text, id=f"{time.monotonic_ns()}"
+    ),
+    "a session, a speaker and ids": lambda memory, text, _: (
+        memory.search("tea", session=text, speaker=text, exclude=[text]),
+        memory.forget(session=text),
+        memory.forget(speaker=text),
+    ),
+    "a time": lambda memory, text, _: memory.search("tea", before=text),
+    "an id": lambda memory, text, _: memory.turn(text),
+    "find_times": lambda _, text, __: find_times(text, NOON),
+    "hints": lambda _, text, __: hints(text, ["Mira", "user"], NOON),
+    "analyse": lambda _, text, __: analyse(text, ["Mira", "user"], NOON),
+    "terms": lambda _, text, __: len(terms(text)),
+    "sentences": lambda _, text, __: list(sentences(text)),
+    "visible": lambda _, text, __: len(visible(text)),
+    "a command line": lambda _, text, __: parser().parse_args(["ask", "m", text.lstrip("-"), f"--asked-at={text}"]),
+    "a base URL": lambda _, text, __: host(f"http://{text}"),
+    "a timezone": lambda _, text, folder: evimem.open(folder / "zoned.evimem", timezone=text),
+    "parts of a message": lambda _, text, __: text_of_content([{"text": text}, text]),
+    "turns": loading("turns", lambda text: json.dumps({"speaker": "a", "text": text, "time": "2024-03-12"})),
+    "turns as text": loading("turns", lambda text: text),
+    "messages": loading("messages", lambda text: json.dumps([{"role": "user", "content": text}])),
+    "messages as text": loading("messages", lambda text: f"[{text}"),
+    "chatgpt": loading("chatgpt", lambda text: f"[{json.dumps({'id': text, 'mapping': {}})}]"),
+    "chatgpt as text": loading("chatgpt", lambda text: f"[{text}"),
+    "a format to detect": loading("", lambda one: one),
+    "import": importing,
+    "trace": lambda _, text, __: evimem.Trace.from_json(text),
+}
+
+
+def seconds(call: Call, text: str, folder: Path) -> float:
+    """Return the processor time of a call on a fresh memory: what one text leaves behind must not slow the next."""
+    with evimem.open(folder / f"{time.monotonic_ns()}.evimem") as memory:
+        memory.add("Mira", "We had tea yesterday.", time=NOON, id="a")
+        began = time.thread_time()
+        with contextlib.suppress(EvimemError, ValueError, SystemExit):
+            call(memory, text, folder)
+        return time.thread_time() - began
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_is_linear_in_any_text(name: str, tmp_path: Path) -> None:
+    slow = []
+    for kind, unit in UNITS.items():
+        text = unit * (LENGTH // len(unit))
+        whole = seconds(CALLS[name], text, tmp_path)
+        if whole <= FLOOR:
+            continue
+        ratio = min(  # the least of three: other work of the machine only ever adds
+            seconds(CALLS[name], text, tmp_path) / max(seconds(CALLS[name], text[: LENGTH // 2], tmp_path), FLOOR / 4)
+            for _ in range(3)
+        )
+        if ratio > 3.0:
+            slow.append(f"{kind}: {whole:.2f} s, {ratio:.1f} times those of half of it")
+    assert slow == []
