@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
+from evimem.bench.charts import reliability_chart
 from evimem.bench.right_answer import is_right
+from evimem.bench.svg_plot import svg
 from evimem.calibration.curves import Bin, auroc, ece, reliability
 from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
@@ -94,6 +96,7 @@ def main() -> None:
     parser.add_argument("--registers", type=Path, help="default: registers.json in the folder of chats")
     parser.add_argument("--constants", action="store_true", help="also print the constants fitted on everything")
     parser.add_argument("--keep", type=Path, help="read what was asked from this file, or save it there")
+    parser.add_argument("--plots", type=Path, help="also write the reliability of each kind of claim to this folder")
     options = parser.parse_args()
     if options.keep and options.keep.is_file():
         asked: list[Asked] = pickle.loads(options.keep.read_bytes())
@@ -104,6 +107,8 @@ def main() -> None:
     registers = [one for one in dict.fromkeys(a.register for a in asked) if one != LOCOMO]
     held = [d for name in registers for d in decide(fit(_without(asked, name)), _of(asked, name))]
     report(registers, held)
+    if options.plots:
+        plot([d for d in held if d.asked.kind != FOREIGN], options.plots)
     if options.constants:
         print(as_toml(fit(asked)))
 
@@ -131,7 +136,7 @@ def fit(asked: Sequence[Asked]) -> Constants:
             [signals[id(a)] for a in proven],
             [a.right for a in proven],
             dict.fromkeys(RIGHT, 1),
-            [1.0] * len(proven),
+            [a.weight for a in proven],
             ridge=4.0,
         )
     holds = logistic(
@@ -196,6 +201,17 @@ def report(registers: Sequence[str], held: Sequence[Decided]) -> None:
             f"{form}: proven {len(some)}, right {_mean([d.asked.right for d in some]):.2f}; "
             f"given {len(given)}, right {_mean([d.holds for d in given]):.2f}"
         )
+
+
+def plot(own: Sequence[Decided], folder: Path) -> None:
+    """Write predicted against observed for each kind of claim."""
+    for kind, claim in zip(CLAIMS, ("it is right", "it holds the answer", "nothing was told"), strict=True):
+        some = [d for d in own if d.kind == kind]
+        bins = _bins(some)
+        note = f"{len(some)} of {len(own)} questions, each register left out, ECE {ece(bins):.3f}"
+        title = {"answer": "Short answers", "quote": "Quotations", "abstained": "Refusals"}[kind]
+        chart = reliability_chart(f"{title}: {claim}", bins, note)
+        (folder / f"claims-{kind}.svg").write_text(svg(chart), encoding="utf-8")
 
 
 def _row(name: str, some: Sequence[Decided]) -> None:

@@ -34,7 +34,8 @@ class IngestResult:
 class QuestionResult:
     """The result of one question. `ranked` holds the turns of a search for it, best first; `text` is the answer.
 
-    `sufficient` is the judge's last probability that it has seen all the evidence; `complete` is whether all gold turns
+    `confidence` is the judge's last probability that the memory holds an answer, whatever was answered then, and
+    `sufficient` that it has seen all the evidence; `complete` is whether all gold turns
     were shown. `checks` counts its verdicts; `quote` is the cited text, or the reason for abstaining.
     """
 
@@ -144,7 +145,7 @@ def _ask(
         ranked=tuple(hit.turn.id for hit in hits),
         text=answer.text,
         abstained=answer.abstained,
-        confidence=answer.confidence,
+        confidence=judged[-1].probability if judged else 0.0,
         tier=answer.tier.value,
         f1=official_f1(answer.text, question.answer, question.category),
         requests=answer.usage.requests,

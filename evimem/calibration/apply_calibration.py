@@ -58,7 +58,7 @@ def with_calibration(judge: Judge, calibration: Calibration) -> Judge:
 
 def _digest(constants: Constants) -> str:
     weights: Mapping[str, float] = constants.answerable.weights
-    text = repr((sorted(weights.items()), constants.answerable.bias, constants.altered))
+    text = repr((sorted(weights.items()), constants.answerable.bias, constants.altered, constants.not_stated))
     return blake2b(text.encode(), digest_size=4).hexdigest()
 
 

@@ -107,7 +107,9 @@ def _manner(session: Session, check: Check) -> Manner:
 
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     verdict, worded = check.verdict, _manner(session, check)
-    checked = check_citations(draft.citations, session.citable, session.shown_facts)
+    # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
+    around = {turn.id: turn for dialogue in check.view.context.values() for turn in dialogue}
+    checked = check_citations(draft.citations, around | session.shown, session.shown_facts)
     citations = checked.citations or _witnesses(session)
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence

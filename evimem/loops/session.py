@@ -71,7 +71,6 @@ class Session:
         self.events: list[Event] = Record(task.on_event)
         self.events.append(_analysed(self))
         self.shown: dict[str, Turn] = {}
-        self.citable: dict[str, Turn] = {}
         self.shown_facts: set[str] = set()
         self._memo: dict[Any, Any] = {}
         self._started = task.clock()
@@ -183,9 +182,6 @@ class Session:
     def _show(self, view: View) -> None:
         turns = [item.turn.id for item in view.shown]
         self.shown.update((item.turn.id, item.turn) for item in view.shown)
-        # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-        self.citable.update((turn.id, turn) for around in view.context.values() for turn in around)
-        self.citable.update(self.shown)
         self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
         around = sorted({turn.id for near in view.context.values() for turn in near}.difference(turns))
         self.tracker = apply(self.tracker, Show((*turns, *around)))

@@ -77,9 +77,10 @@ class Constants:
     """Every number that was fitted to labelled questions.
 
     `answerable` scores whether the memory answers the question, in log-odds. The score is at most `altered` where the
-    evidence contradicts a word of the question or states no value of the attribute asked for, and at least `stated`
-    where it does state one. `calibrated` maps the score to a probability. `sufficient` gives the probability that the
-    view holds all the evidence, `word` the probability that a word belongs to the answer.
+    evidence contradicts a word of the question, at most `not_stated` where what is asked for is of a kind that is
+    looked up and is not stated, and at least `stated` where it is. `calibrated` maps the score to a probability.
+    `sufficient` gives the probability that the view holds all the evidence, `word` the probability that a word belongs
+    to the answer.
 
     `right` gives the probability that a short answer is right, `holds` that a quotation holds the answer; both take the
     log-odds of the calibrated probability as their signal "told", so that they follow a calibration of one's own.
@@ -93,6 +94,7 @@ class Constants:
 
     answerable: Linear
     altered: float
+    not_stated: float
     stated: float
     calibrated: Monotone
     sufficient: Linear
@@ -110,7 +112,7 @@ class Constants:
         """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
         score = self.answerable.score(signals)
         if stated := signals.get("stated", 0.0):
-            return max(score, self.stated) if stated > 0 else min(score, self.altered)
+            return max(score, self.stated) if stated > 0 else min(score, self.not_stated)
         return min(score, self.altered) if signals.get("altered") else score
 
     def probability(self, signals: Mapping[str, float]) -> float:

@@ -15,7 +15,7 @@ from ...text.terms import stem
 from ...types.values import TimeSpan
 from ..match_sentences import Array, match, mentions
 from ..sentence_units import is_assistant
-from .asked_form import AskedForm, asked_kind
+from .asked_form import SETTLED, AskedForm, asked_kind
 from .candidate_passages import Passage
 from .typed_values import Value
 
@@ -88,7 +88,7 @@ def bind(view: View, asked: AskedForm, found: Sequence[tuple[Passage, Value, Tim
     values = len({value.key for _, value, _ in found})
     bound = []
     for passage, value, time in found:
-        if not _names_near(asked, passage):
+        if not _names_near(asked, passage) or (asked.settling and not SETTLED.search(passage.text)):
             continue
         here = sum(other is passage for other, _, _ in found)
         checks = {

@@ -11,5 +11,6 @@ _CUES = {
     for name, cues in ENGLISH.lists("asked_forms.polarity").items()
 }
 NEGATION, ENDED, UNSETTLED = _CUES["negation"], _CUES["ended"], _CUES["unsettled"]
+FAILED = _CUES["failed"]
 HEARSAY, INTENDS = _CUES["hearsay"], _CUES["intends"]
 REPLY_YES, REPLY_NO = _CUES["reply_yes"], _CUES["reply_no"]

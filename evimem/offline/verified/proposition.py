@@ -21,10 +21,11 @@ from ..signals import contrasted
 from .asked_form import AskedForm, asked_kind
 from .bindings import share
 from .candidate_passages import Passage
-from .polarity import ENDED, HEARSAY, INTENDS, NEGATION, REPLY_NO, REPLY_YES, UNSETTLED
+from .polarity import ENDED, FAILED, HEARSAY, INTENDS, NEGATION, REPLY_NO, REPLY_YES, UNSETTLED
 from .subjects import is_subject
 
 _NEAR, _WIDE = 0.33, 0.45  # least shares of the question's words that a deciding passage binds
+_STATES = 0.5  # the same for a clause whose verb says nothing
 _FEW = 2
 _HALF = 0.5  # a passage that binds less must have two words of the question
 _AFFIRMS = 0.5  # least share that an affirming passage binds by itself or with its question
@@ -34,11 +35,17 @@ _AS_FIRM = 0.25  # a passage decides that binds this much less than the firmest
 _SAME = 0.55  # cosine from which two verbs count as the same
 _QUOTED = re.compile(r"[\"\u201c][^\"\u201d]{1,200}[\"\u201d]")
 _WHOLE = 0.95  # least share for a statement whose verb is only "is" or "has"
-_LIGHT_VERBS = frozenset(ENGLISH.words("asked_forms.light"))
+_LIGHT_VERBS = frozenset(map(stem, ENGLISH.words("asked_forms.light")))
 _AUXILIARY_VERBS = tuple(
     (re.compile(question, re.IGNORECASE), re.compile(statement, re.IGNORECASE))
     for question, statement in ENGLISH.lists("asked_forms.auxiliary_verbs").values()
 )
+_PAIRS = [[stem(word) for word in pair.split("/")] for pair in ENGLISH.words("asked_forms.opposites")]
+_OPPOSITES = {
+    word: [other for pair in _PAIRS if word in pair for other in pair if other != word]
+    for pair in _PAIRS
+    for word in pair
+}
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLAUSES = re.compile(
     r"[,;:\u2014.!?()]|\s[-\u2013]\s|\b(?:but|and|so|because|though|although|then|while|since|when)\b", re.IGNORECASE
@@ -77,9 +84,9 @@ def _decide(asked: AskedForm, passage: Passage) -> Decision | None:
     few = len(asked.weights) > _FEW and near < _HALF and (passage.near >= _HALF).sum() < _FEW
     if near < _NEAR or few or share(asked, passage.wide) < _WIDE:
         return None
-    for polarity, why in (*_replied(asked, passage, near), *_cued(asked, passage), *_affirmed(asked, passage, near)):
-        return Decision(polarity, why, passage, near)
-    return None
+    readers = (_replied, _cued, _affirmed)
+    found = next((one for reader in readers for one in reader(asked, passage, near)), None)
+    return None if found is None else Decision(*found, passage, near)
 
 
 def _replied(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:
@@ -92,17 +99,21 @@ def _replied(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[
             yield "yes", cue[0]
 
 
-def _cued(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
-    """Yield what the words of the binding clauses decide; not what is quoted, nor what an assistant advises."""
+def _cued(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:
+    """Yield what the words of the clauses that have the asked verb decide; not what is quoted or advised."""
     clause = _clauses_with(asked, _QUOTED.sub(" ", passage.text))
+    verbless = not asked.verb or stem(asked.verb) in _LIGHT_VERBS
+    states = near >= _STATES if verbless else bool(_verb(asked, clause, whole=False))
     if not asked.of_assistant and (cue := UNSETTLED.search(clause)):
-        yield "wished", cue[0]
+        yield "wished" if states else "reported", cue[0]
     if not asked.of_assistant and (cue := HEARSAY.search(passage.text)):
         yield "reported", cue[0]
     if cue := NEGATION.search(clause):
-        yield "no", cue[0]
-    if asked.verb and contrasted([stem(asked.verb)], [stem(word) for word in words(clause)]):
-        yield "no", f"the opposite of {asked.verb}"
+        yield "no" if states else "reported", cue[0]
+    if opposite := _opposite(asked.verb, clause):
+        yield "no", opposite
+    if cue := FAILED.search(clause):
+        yield "reported", cue[0]
     if cue := ENDED.search(clause):
         yield "yes" if ENDED.search(asked.text) else "no", cue[0]
 
@@ -110,7 +121,7 @@ def _cued(asked: AskedForm, passage: Passage) -> Iterator[tuple[Polarity, str]]:
 def _affirmed(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Polarity, str]]:
     """Yield the verb of the clause that states what is asked, of the asked subject, with all its numbers."""
     least = _SUGGESTS if asked.of_assistant else _AFFIRMS
-    bound = share(asked, passage.own) if asked.verb in _LIGHT_VERBS else near
+    bound = share(asked, passage.own) if stem(asked.verb) in _LIGHT_VERBS else near
     if bound < least or not asked.numbers <= set(_NUMBER.findall(passage.text)):
         return
     sentence = tagged(passage.turn.text, lowered(passage.turn.text), *passage.unit.span)
@@ -128,7 +139,7 @@ def _verb(asked: AskedForm, clause: str, *, whole: bool) -> str:
     said = words(clause)
     if asked.verb:
         same = next((word for word in said if stem(word) == stem(asked.verb)), "")
-        if same or asked.verb in _LIGHT_VERBS:
+        if same or stem(asked.verb) in _LIGHT_VERBS:
             return same
         row = word_vector(asked.verb)
         return next((word for word in said if float(row @ word_vector(word)) >= _SAME), "")
@@ -136,6 +147,13 @@ def _verb(asked: AskedForm, clause: str, *, whole: bool) -> str:
         if whole and question.search(asked.text) and (found := statement.search(clause)):
             return found[0].strip()
     return ""
+
+
+def _opposite(verb: str, clause: str) -> str:
+    """Return the word of a clause that is the opposite of a verb: "failed" where "passed" is asked for."""
+    said = {stem(word): word for word in words(clause)}
+    against = contrasted([stem(verb)], said).values() if verb else ()
+    return next((said[term] for term in (*against, *_OPPOSITES.get(stem(verb), ())) if term in said), "")
 
 
 def _changed(asked: AskedForm, found: Decision, passages: Sequence[Passage]) -> bool:
