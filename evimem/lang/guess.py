@@ -18,10 +18,8 @@ OTHER = "other"  # a language without tables of its own
 ENGLISH_OR_UNKNOWN = frozenset(("en", ""))
 _READ = 400  # characters of a text that are looked at
 _FEWEST = 9  # words of a text that is not short; without any English word it is in another language
-_ENOUGH, _ENOUGH_OF_FEW = (
-    2,
-    1,
-)  # signs of a language that a text must have, and one that is short and not English at all
+_ENOUGH = 2  # signs of a language that a text must have
+_ENOUGH_OF_FEW = 1  # the same for a short text with at most a shared word that may be English
 _MANY_SHARED = 3  # different words of a language that show it though English texts have each of them
 _SURELY_ENGLISH = 2  # English words more than others, which no other sign outweighs
 _MOST_LETTERS = 3  # letters that English lacks that count in one text
@@ -30,7 +28,6 @@ LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() i
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN_LETTERS = re.compile("[a-z\u00df-\u024f]")
-_KANA = re.compile("[\u3041-\u30ff]")
 # Words of scripts that belong to one of the languages; of those written without spaces, pairs of characters.
 _SCRIPTS = (
     ("ja", re.compile("[\u3041-\u30ff]{1,2}")),

@@ -21,7 +21,8 @@ Where English is ambiguous, these conventions hold, always counted from the day 
 * In numeric dates the month is first where it can be: 6/9/2023 is June 9, 25/12/2022 Christmas. With dots the day is
   first: 9.6.2023.
 * Seasons are northern and meteorological, holidays those of the United States where countries differ, and nights end
-  at midnight. The words are English (`lang/en`); full dates are read in some other languages too.
+  at midnight. The words are English (`lang/en`). A text in another language is read by `other_languages`, whose
+  conventions differ where those of the language do.
 """
 
 from .cues import mentions_time
