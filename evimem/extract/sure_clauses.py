@@ -101,7 +101,8 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         or (word == "'s" and _is_fixed(sentence, group, following, clause))
     ):
         return False
-    if tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS:
+    is_cut_by_time = tags[clause.verb] == Tag.TIME and tags[clause.verb - 1] in _NEVER_BEFORE_S  # "the third Sunday is"
+    if is_cut_by_time or (tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS):
         return False  # "friendship and chasing dreams were explored"
     if clause.role == "dropped":
         return _is_sure_without_subject(sentence, tags, clause)

@@ -56,6 +56,8 @@ def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Rang
     start, end = place
     if tags[start : start + 1] in (Tag.FIRST_PERSON, Tag.THIRD_PERSON):
         return None  # "I move we take it"
+    if start < end and tags[end - 1] == Tag.PREPOSITION and tags[end : end + 1] == Tag.QUESTION_WORD:
+        return None  # "typing with what"
     cut = _first_doubt(sentence, tags, start, end)
     if cut is None:
         return None
