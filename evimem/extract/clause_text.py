@@ -43,6 +43,8 @@ class ClauseText:
         None where the clause states nothing.
         """
         sentence, tags = self._sentence, self._tags
+        if verb in SAY and tags[stop : stop + 1] == Tag.INTERJECTION:
+            return None  # "said yes to the plan"
         if stop < end and is_divided(tags, stop):
             place = Range(stop, stop)
         else:

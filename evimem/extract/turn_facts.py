@@ -12,6 +12,7 @@ from ..times import Located, locate_times, mentions_time
 from ..times.context import Weekday
 from ..types.values import Fact, TimeSpan, Turn
 from .aliases import aliases
+from .bounds import NOT_ITS_TIME
 from .captions import read_caption
 from .fact_draft import Statement
 from .fact_text import Voice, voice_of
@@ -149,15 +150,19 @@ class Source:
         return tagged(self._turn.text, self._low, start, end, ranges)
 
     def times_in(self, sentence: Tagged) -> Sequence[Located]:
-        """Return the times within a sentence, without those that are names there: "May got the job"."""
+        """Return the times of a sentence, without those that are names there or bounds: "May left", "until May"."""
         if not self._times or not sentence.ranges:
             return ()
         start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
         inside = [time for time in self._times if start <= time.start < end]
-        if not inside or Tag.NAME not in sentence.tags:
+        if not inside or (Tag.NAME not in sentence.tags and NOT_ITS_TIME.isdisjoint(sentence.words)):
             return inside
-        starts = {first for (first, _), tag in zip(sentence.ranges, sentence.tags, strict=True) if tag == Tag.NAME}
-        return [time for time in inside if time.start not in starts]
+        others = {
+            first
+            for index, (first, _) in enumerate(sentence.ranges)
+            if sentence.tags[index] == Tag.NAME or (index and sentence.words[index - 1] in NOT_ITS_TIME)
+        }
+        return [time for time in inside if time.start not in others]
 
     def _located(self, start: int, end: int) -> Sequence[Located]:
         text = self._turn.text[start:end]
