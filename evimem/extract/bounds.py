@@ -58,7 +58,7 @@ def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
         return object_range(sentence, tags, start, after.start())
     while start < end and tags[start] == Tag.TIME:
         start += 1
-    return Range(start, end)
+    return Range(start, start if tags[start : start + 1] == Tag.COMMA else end)
 
 
 def _is_before_object(sentence: Tagged, tags: str, at: int, end: int) -> bool:

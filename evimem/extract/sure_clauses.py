@@ -78,7 +78,8 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
     if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
         return False
     has_relative = not _RELATIVES.isdisjoint(found[1:])
-    if (found[-1] in _NEVER_LAST and not (has_relative and found[-1] == Tag.ADVERB)) or last in _CLOSED_DETERMINERS:
+    ends_relative = has_relative and found[-1] in (Tag.ADVERB, Tag.PREPOSITION)  # "the company I work for"
+    if (found[-1] in _NEVER_LAST and not ends_relative) or last in _CLOSED_DETERMINERS:
         return found[-1] == Tag.COMMA and found.count(Tag.COMMA) == 2
     if found.count(Tag.COMMA) == 1 or (Tag.COMMA in found and Tag.AND not in found):
         return False
@@ -89,12 +90,14 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether the verb of a clause is no noun or adjective: not "night shifts mostly", "two doors dented"."""
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
     is_inverted = following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES  # "nor did he"
+    is_parted = group.strip(TagSet.QUALIFIERS) == Tag.HAVE and Tag.NOT in group and following == Tag.PREPOSITION
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
     word = sentence.words[clause.verb]
     is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
     is_step = sentence.words[clause.end - 1] == "gone" and following == Tag.AND  # "I've gone and told them"
     if (
         is_inverted
+        or is_parted
         or is_modal_alone
         or is_echo
         or is_step
@@ -117,7 +120,8 @@ def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     before, following = tags[clause.verb - 1], tags[clause.end : clause.end + 1]
     if before in _PRONOUNS:
         return sentence.words[clause.verb - 1] not in _PLURAL_PRONOUNS
-    if before == Tag.PLURAL or before in _NEVER_BEFORE_S:
+    is_counted = sentence.words[clause.subject][0].isdigit()  # "24 prize bonds in a tin"
+    if before == Tag.PLURAL or before in _NEVER_BEFORE_S or is_counted:
         return False
     is_noun_phrase = tags[clause.subject] in TagSet.DETERMINERS + Tag.IT or before == Tag.NAME
     is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]

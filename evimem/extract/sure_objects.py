@@ -16,6 +16,7 @@ _DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
 _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
+_OPENING_BRACKETS = ("(", "[")
 _JOINS = frozenset(letters("COMMA AND"))
 _FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
 _BASES = frozenset(letters("BASE"))
@@ -73,10 +74,11 @@ def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) 
     """Return an object up to `cut` without the words at its end that belong to what was cut off."""
     start, end = place
     is_cut = cut < end or tags[end : end + 1] == Tag.TIME  # else "the same as being looked after" is whole
+    is_broken_off = is_cut and (cut == end or sentence.words[cut] in _OPENING_BRACKETS)
     if is_cut and _OPEN_THAT.search(tags, start, cut) is not None:
         return None
     while cut > start and (
-        tags[cut - 1] in (_DANGLING if cut == end and is_cut else _JOINS)
+        tags[cut - 1] in (_DANGLING if is_broken_off else _JOINS)
         or sentence.words[cut - 1] in _CLOSED_DETERMINERS
         or sentence.words[cut - 1] in _DANGLING_WORDS
     ):
@@ -95,6 +97,8 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
             join = index
         elif tag == Tag.SO and tags[index + 1 : index + 2] not in _AFTER_DEGREE:
             return index if index > start else None
+        elif tag == Tag.PAST_OR_PARTICIPLE and join == index - 2 >= start and tags[index - 1] == Tag.NAME:
+            return join if join > start else None  # "but Priit looked"
         elif (tag in _FINITE and sentence.words[index] not in _NOT_FINITE) or (
             join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)
         ):

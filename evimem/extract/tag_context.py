@@ -36,7 +36,7 @@ _FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
 
 _BEFORE_CLAUSE = frozenset(("", *letters("AND COMMA BREAK INTERJECTION SUBORDINATOR QUOTE")))
 _FINITE = frozenset(letters("PAST S_FORM PAST_OR_PARTICIPLE"))
-_NAMED = frozenset(letters("NAME NOUN"))
+_NAMED = letters("NAME NOUN")
 _ONE_OF_A_KIND = frozenset(letters("POSSESSIVE DETERMINER"))
 _NAMEABLE = frozenset(letters("MODAL PAST PAST_OR_PARTICIPLE BASE BASE_OR_NOUN TIME ADJECTIVE"))
 # "'s" is a verb after these, and before these
@@ -109,7 +109,8 @@ def _is_name(tags: Sequence[str], words: Sequence[str], index: int) -> bool:
         after += 1
     following, word = ("", "") if after >= len(words) else (tags[after], words[after])
     if following == Tag.AND:
-        return after + 1 < len(words) and tags[after + 1] in _NAMED and words[after + 1] != words[index]
+        is_joined = after + 1 < len(words) and tags[after + 1] in _NAMED + TagSet.PERSONS
+        return is_joined and words[after + 1] != words[index]
     if words[index] in _MONTH_NAMES:  # "May is busy", but "May is my sister", "May got the job"
         is_one = tags[after + 1 : after + 2] and tags[after + 1] in _ONE_OF_A_KIND
         return following in _FINITE or following == Tag.HAVE or (word in _FINITE_FORMS and bool(is_one))

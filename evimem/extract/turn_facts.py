@@ -98,10 +98,13 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedSt
     source = Source(turn, weekday)
     found: list[DatedStatement] = []
     short: list[DatedStatement] = []
-    asked = False
+    asked = is_mixed = False
     for start, end in own:
         sentence = source.tagged(start, end)
-        if not sentence.words or is_empty(sentence) or is_foreign_text(turn.text[start:end], sentence.words):
+        if not sentence.words or is_empty(sentence):
+            continue
+        if is_foreign_text(turn.text[start:end], sentence.words):
+            is_mixed = True
             continue
         times = source.times_in(sentence)
         stated = _stated(sentence, start, end, source.voice, read)
@@ -118,7 +121,9 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedSt
             size = content(sentence.tags)
             kept = found if size >= MIN_CONTENT else short
             kept.extend(DatedStatement(each, _event(times, each.scope)) for each in quoted)
-    return found or short
+    found = found or short
+    # a fragment beside another language is most often of that language
+    return [each for each in found if each.statement.kind != "statement"] if is_mixed else found
 
 
 def _stated(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader) -> list[Statement]:
