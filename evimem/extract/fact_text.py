@@ -74,7 +74,7 @@ class Voice:
         if replaced.keys().isdisjoint(words[start:end]):
             return clean(text[kept : ranges[end - 1][1]])
         pieces: list[str] = []
-        first = False
+        first = was_spelled = False
         for index in range(start, end):
             word = words[index]
             new = replaced.get(word) if tags[index] not in _UNREPLACED else None
@@ -84,6 +84,9 @@ class Voice:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
             elif new is None and first and tags[index] in TagSet.BASES:
                 new = third_person(word)
+            if word == "n't" and was_spelled:
+                new = " not"  # "won't" became "will" and "not"
+            was_spelled = new is not None and tags[index] in TagSet.AUXILIARIES
             first = (word in ("i", "we") and new is not None) or (first and tags[index] in TagSet.ADVERBS)
             if new is not None:
                 pieces += (text[kept : ranges[index][0]], new)

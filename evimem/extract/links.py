@@ -153,7 +153,7 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
         return "part"
     if Tag.COMMA not in gap.tags or verb in SAY:
-        is_direct = Tag.COMMA not in gap.tags or gap.tags.strip(_FILLERS) == Tag.COMMA
+        is_direct = Tag.COMMA not in gap.tags or gap.tags == Tag.COMMA
         is_object = is_direct and verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
         if is_object or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
             return "content"

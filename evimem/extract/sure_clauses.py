@@ -91,6 +91,7 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
     is_inverted = following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES  # "nor did he"
     is_parted = group.strip(TagSet.QUALIFIERS) == Tag.HAVE and Tag.NOT in group and following == Tag.PREPOSITION
+    is_first_person = sentence.words[clause.verb] in ("'m", "am") and clause.verb - clause.subject > 1  # "her hen n im"
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
     word = sentence.words[clause.verb]
     is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
@@ -98,6 +99,7 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     if (
         is_inverted
         or is_parted
+        or is_first_person
         or is_modal_alone
         or is_echo
         or is_step
@@ -143,6 +145,8 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         return True
     if tags[clause.subject : clause.verb] == Tag.GERUND:
         return False  # "Having lost my keys"
+    if sentence.words[clause.subject][0].isdigit() and following in _ENDS:
+        return False  # "0 double sold"
     is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
     if is_named and sentence.words[clause.subject] in ("a", "an"):
         return False  # "a rabbit called Clover"
