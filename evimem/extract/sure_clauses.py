@@ -27,6 +27,8 @@ _BEFORE_INFINITIVE = frozenset(ENGLISH.words("predicates.senses.before_infinitiv
 _PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
 _FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
+_DETERMINERS = TagSet.DETERMINERS + Tag.IT
+_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
 _RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
 _NEVER_IN_SUBJECT = frozenset(letters("BREAK QUOTE END SUBORDINATOR"))
 _NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO"))
@@ -89,7 +91,7 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
 def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether the verb of a clause is no noun or adjective: not "night shifts mostly", "two doors dented"."""
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
-    is_inverted = following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES  # "nor did he"
+    is_inverted = following in _NOMINATIVES and group[-1] in TagSet.AUXILIARIES  # "nor did he"
     is_parted = group.strip(TagSet.QUALIFIERS) == Tag.HAVE and Tag.NOT in group and following == Tag.PREPOSITION
     is_first_person = sentence.words[clause.verb] in ("'m", "am") and clause.verb - clause.subject > 1  # "her hen n im"
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
@@ -125,7 +127,7 @@ def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     is_counted = sentence.words[clause.subject][0].isdigit()  # "24 prize bonds in a tin"
     if before == Tag.PLURAL or before in _NEVER_BEFORE_S or is_counted:
         return False
-    is_noun_phrase = tags[clause.subject] in TagSet.DETERMINERS + Tag.IT or before == Tag.NAME
+    is_noun_phrase = tags[clause.subject] in _DETERMINERS or before == Tag.NAME
     is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]
     return is_noun_phrase or following in _TRANSITIVE_SIGNS
 
@@ -150,7 +152,7 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
     if is_named and sentence.words[clause.subject] in ("a", "an"):
         return False  # "a rabbit called Clover"
-    is_phrase = first in TagSet.DETERMINERS + Tag.IT and before != Tag.DETERMINER  # unlike the 17 of "17 sold"
+    is_phrase = first in _DETERMINERS and before != Tag.DETERMINER  # unlike the 17 of "17 sold"
     if is_phrase or before in (Tag.NAME, Tag.TIME):
         return True
     return following not in _ENDS and not is_named

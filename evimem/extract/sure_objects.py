@@ -17,6 +17,8 @@ _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
 _OPENING_BRACKETS = ("(", "[")
+_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
+_AFTER_DIVIDING_SO = (*TagSet.BASES, *TagSet.PERSONS)
 _JOINS = frozenset(letters("COMMA AND"))
 _FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
 _BASES = frozenset(letters("BASE"))
@@ -48,14 +50,13 @@ _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA]* COMMA DETERMI
 
 def is_divided(tags: str, at: int) -> bool:
     """Return whether the object of a verb cannot start at this token: "came through, so make that signed"."""
-    divides_after = tags[at + 1 : at + 2] in (*TagSet.BASES, *TagSet.PERSONS)
-    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and divides_after)
+    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and tags[at + 1 : at + 2] in _AFTER_DIVIDING_SO)
 
 
 def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Range | None:
     """Return the part of an object before the first doubt, None where nothing sure is left of it."""
     start, end = place
-    if tags[start : start + 1] in (Tag.FIRST_PERSON, Tag.THIRD_PERSON):
+    if tags[start : start + 1] in _NOMINATIVES:
         return None  # "I move we take it"
     if start < end and tags[end - 1] == Tag.PREPOSITION and tags[end : end + 1] == Tag.QUESTION_WORD:
         return None  # "typing with what"
