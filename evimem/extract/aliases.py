@@ -1,4 +1,7 @@
-"""Other names of people and things, where they are told: "my sister Ruth", "Mel, short for Melanie", "call me Kit"."""
+"""Other names of people, where they are told: "my sister Ruth", "Mel, short for Melanie", "call me Kit".
+
+"My cat is called Moss" tells one in a clause of its own (`predicate_class` "name").
+"""
 
 from __future__ import annotations
 
@@ -37,15 +40,11 @@ _CALLED_ME = re.compile(
     f"calls? me (?P<name>{_NAME}){_END}"
 )
 _CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
-_CALLED = re.compile(
-    f"\\b(?i:my|our) (?P<who>{_alternatives(_NAMED)})(?: is|'s|\u2019s|'s name is|\u2019s name is) "
-    f"(?:called |named |nicknamed )?(?P<name>{_NAME}){_END}"
-)
 _OWN_NAME = re.compile(
     f"\\b(?i:my) (?:real |full |first |middle |maiden |birth )?(?:name|nickname) is (?P<name>{_NAME}){_END}"
 )
 _OF_SPEAKER = (_CALLED_ME, _CALL_ME, _OWN_NAME)
-_OF_RELATIVE = (_RELATIVE, _APPOSED, _CALLED)
+_OF_RELATIVE = (_RELATIVE, _APPOSED)
 
 
 def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:

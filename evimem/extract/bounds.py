@@ -11,6 +11,8 @@ from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import GERUND
 
+NOT_ITS_TIME = frozenset(ENGLISH.words("grammar.not_its_time"))
+"""Words before a time at which a clause did not happen: "until Friday"."""
 _FILLERS = frozenset(ENGLISH.words("grammar.filler_adverbs"))
 _PUNCTUATION = frozenset(letters("COMMA BREAK END SYMBOL AND"))
 _BEFORE_OBJECT = frozenset(letters("ADVERB INTERJECTION COMMA BREAK END SYMBOL AND SO"))
@@ -50,11 +52,13 @@ def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
     if Tag.TIME not in tags[start:end]:
         return Range(start, end)
     after = _TIME_AFTER.search(tags, start, end)
+    if after is not None and not NOT_ITS_TIME.isdisjoint(words[after.start() : after.end()]):
+        return Range(start, end)  # "better than yesterday", "away until Friday"
     if after is not None:
         return object_range(sentence, tags, start, after.start())
     while start < end and tags[start] == Tag.TIME:
         start += 1
-    return Range(start, end)
+    return Range(start, start if tags[start : start + 1] == Tag.COMMA else end)
 
 
 def _is_before_object(sentence: Tagged, tags: str, at: int, end: int) -> bool:

@@ -6,7 +6,7 @@ from ..lang import ENGLISH
 from .bounds import Range, object_range, predicate_end, whole_range
 from .fact_text import Voice
 from .grammar import ClauseSpan
-from .sure_clauses import is_sure_subject
+from .sure_clauses import is_sure_subject, is_sure_verb
 from .sure_objects import is_divided, sure_object
 from .tag_letters import Tag, TagSet
 from .tagging import Tagged
@@ -43,6 +43,8 @@ class ClauseText:
         None where the clause states nothing.
         """
         sentence, tags = self._sentence, self._tags
+        if verb in SAY and tags[stop : stop + 1] == Tag.INTERJECTION:
+            return None  # "said yes to the plan"
         if stop < end and is_divided(tags, stop):
             place = Range(stop, stop)
         else:
@@ -69,7 +71,7 @@ class ClauseText:
     ) -> tuple[str, str] | None:
         """Return predicate and object for an object that is a clause: (said he lost, his job), (thinks, it works)."""
         sentence, tags = self._sentence, self._tags
-        if not is_sure_subject(sentence, tags, inner.subject, inner.verb):
+        if not is_sure_subject(sentence, tags, inner.subject, inner.verb) or not is_sure_verb(sentence, tags, inner):
             return None
         listener = self.phrase(object_range(sentence, tags, outer.end, inner.subject))
         predicate = f"{predicate} {listener.removesuffix('that').strip()}".strip()

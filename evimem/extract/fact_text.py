@@ -13,8 +13,8 @@ from .verbs import lemma, third_person
 _KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
 _PLURAL = ("we", "us")
 _AFTER_NOT_ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
-_SPELLED_OUT = ENGLISH.table("grammar.spelled_out")
-_THIRD_PERSON = ENGLISH.table("grammar.third_person")
+_SPELLED_OUT = dict(ENGLISH.table("grammar.spelled_out"))
+_THIRD_PERSON = dict(ENGLISH.table("grammar.third_person"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
 _FIRST_PERSON = ENGLISH.words("grammar.first_person")
 _FIRST_PERSON_POSSESSIVE = ENGLISH.words("grammar.first_person_possessive")
@@ -74,7 +74,7 @@ class Voice:
         if replaced.keys().isdisjoint(words[start:end]):
             return clean(text[kept : ranges[end - 1][1]])
         pieces: list[str] = []
-        first = False
+        first = was_spelled = False
         for index in range(start, end):
             word = words[index]
             new = replaced.get(word) if tags[index] not in _UNREPLACED else None
@@ -84,6 +84,9 @@ class Voice:
                 new = " " * (ranges[index - 1][1] == ranges[index][0]) + _spelled(word, first=True)
             elif new is None and first and tags[index] in TagSet.BASES:
                 new = third_person(word)
+            if word == "n't" and was_spelled:
+                new = " not"  # "won't" became "will" and "not"
+            was_spelled = new is not None and tags[index] in TagSet.AUXILIARIES
             first = (word in ("i", "we") and new is not None) or (first and tags[index] in TagSet.ADVERBS)
             if new is not None:
                 pieces += (text[kept : ranges[index][0]], new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from .tag_letters import tag_pattern
+from .tag_letters import letters, tag_pattern
 
 Role = Literal["main", "shared", "dropped"]
 
@@ -137,6 +137,10 @@ _CLAUSE = re.compile(
 )
 
 
+# without one of these there is no verb
+_VERBAL = frozenset(letters("FULL_VERBS AUXILIARIES PERSONS"))
+
+
 class ClauseSpan(NamedTuple):
     """One subject with one finite verb group: token ranges, half-open."""
 
@@ -148,6 +152,8 @@ class ClauseSpan(NamedTuple):
 
 def find_clauses(tags: str) -> list[ClauseSpan]:
     """Return every subject with its verb group, in order, and the verbs that share or drop a subject."""
+    if _VERBAL.isdisjoint(tags):
+        return []
     found = []
     for match in _CLAUSE.finditer(tags):
         group = match.lastgroup or ""

@@ -11,6 +11,7 @@ from .grammar import ClauseSpan
 from .tag_letters import Tag, TagSet, letters, tag_pattern
 from .tagging import Tagged
 from .verb_senses import COMPLEMENT, SAY, head
+from .word_tags import TAGS
 
 # main states something itself; content is the object of the clause before it ("I think she moved"); part belongs to a
 # noun or stays in the object before it; condition qualifies the clause after it; aside states nothing ("you know");
@@ -123,10 +124,20 @@ def _without_subject(
 ) -> Link:
     gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
     if before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags)):
-        is_base = before is not None and tags[clause.end - 1] in _BASES
-        return "unsure" if is_base and _is_apart(gap) else "main"
+        return "main" if before is None or _is_surely_shared(sentence, tags, clause, before, gap) else "unsure"
     is_verb = tags[clause.end - 1] in _UNMISTAKABLE and last in ("main", "content", "unsure")
     return "unsure" if is_verb and gap.continues else "part"
+
+
+def _is_surely_shared(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan, gap: _Gap) -> bool:
+    """Return whether a verb has the subject of the clause before it and of no other clause or noun."""
+    if tags[clause.end - 1] in _BASES:
+        return not _is_apart(gap)
+    if tags[clause.verb : clause.end] == Tag.PAST_OR_PARTICIPLE and Tag.AND not in gap.tags:
+        return tags[clause.end : clause.end + 1] not in _NOT_AFTER_VERB  # "a rail by the door, crooked"
+    # "Ben agreed before I'd finished, and was insulted": Ben was
+    opener = sentence.words[before.subject - 1] if before.subject else ""
+    return Tag.COMMA not in gap.tags or TAGS.get(opener) != Tag.PREPOSITION_OR_CONJUNCTION
 
 
 def _is_apart(gap: _Gap) -> bool:
@@ -142,7 +153,7 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
         return "part"
     if Tag.COMMA not in gap.tags or verb in SAY:
-        is_direct = Tag.COMMA not in gap.tags or gap.tags.strip(_FILLERS) == Tag.COMMA
+        is_direct = Tag.COMMA not in gap.tags or gap.tags == Tag.COMMA
         is_object = is_direct and verb in COMPLEMENT and _LISTENER.match(gap.tags.replace(Tag.COMMA, "")) is not None
         if is_object or (verb in ("be", "feel") and _FEELING.match(gap.tags) is not None):
             return "content"

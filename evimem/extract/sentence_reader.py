@@ -16,7 +16,7 @@ from .links import EMBEDDED, Link, opening
 from .sure_clauses import is_led_in, is_sure_subject, is_sure_verb
 from .tag_letters import Tag, TagSet, letters
 from .tagging import Tagged
-from .verb_senses import FACTIVE, SAY, Kind, head, kind_of
+from .verb_senses import FACTIVE, SAY, head, kind_of
 from .verbs import lemma
 
 _LEADING_FILLERS = letters("ADVERB INTERJECTION SYMBOL COMMA")
@@ -124,7 +124,10 @@ class SentenceReader:
         if not predicate or not subject.text:
             return None
         if clause.role == "shared":
-            predicate, kind = self._with_auxiliary(predicate, kind, clause, first=first_person)
+            if self._auxiliary is not None and tags[clause.verb] in _SHARING:
+                shared = self._voice.predicate(sentence, *self._auxiliary, first=first_person)
+                predicate = _completed(predicate, shared)
+                kind = kind_of(sentence, ClauseSpan("main", self._auxiliary.start, *self._auxiliary), verb)
         else:
             self._auxiliary = _auxiliary(tags, clause)
         if nested:
@@ -168,16 +171,6 @@ class SentenceReader:
         kind = inside.kind if inside is not None else kind
         return Statement(made.subject, predicate, text, span, scope, kind, made.elliptic)
 
-    def _with_auxiliary(self, predicate: str, kind: Kind, clause: ClauseSpan, *, first: bool) -> tuple[str, Kind]:
-        """Complete "join" in "wants to learn guitar and join a band" by what it shares: "wants to join"."""
-        if self._auxiliary is None or self._tags[clause.verb] not in _SHARING:
-            return predicate, kind
-        start, end = self._auxiliary
-        shared = self._voice.predicate(self._sentence, start, end, first=first)
-        verb, *rest = predicate.split(" ")
-        base = "be" if verb == "is" else lemma(verb)
-        return " ".join([shared, base, *rest]), kind_of(self._sentence, ClauseSpan("main", start, start, end), verb)
-
     def _presupposed(self, index: int, end: int) -> list[Statement]:
         """Return what "I realized that Ana moved" states besides the learning: that Ana moved."""
         if not self._is_content(index + 1):
@@ -215,3 +208,9 @@ def _is_certain(sentence: Tagged, tags: str, clause: ClauseSpan, inner: ClauseSp
     verb, group = head(sentence, clause), tags[clause.verb : clause.end]
     feels = verb == "be" and not _FACTIVE_FEELINGS.isdisjoint(sentence.words[clause.end : inner.subject])
     return (verb in FACTIVE or feels) and Tag.NOT not in group and Tag.MODAL not in group
+
+
+def _completed(predicate: str, shared: str) -> str:
+    """Complete "join" in "wants to learn guitar and join a band" by what it shares: "wants to join"."""
+    verb, *rest = predicate.split(" ")
+    return " ".join([shared, "be" if verb == "is" else lemma(verb), *rest])

@@ -27,9 +27,11 @@ _BEFORE_INFINITIVE = frozenset(ENGLISH.words("predicates.senses.before_infinitiv
 _PLURAL_FORMS = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
 _FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
+_DETERMINERS = TagSet.DETERMINERS + Tag.IT
+_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
 _RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
 _NEVER_IN_SUBJECT = frozenset(letters("BREAK QUOTE END SUBORDINATOR"))
-_NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO"))
+_NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
 _PRONOUNS = frozenset(letters("PERSONS IT THAT THERE"))
 _QUANTIFIERS = frozenset(letters("DETERMINER IT ADVERB POSSESSIVE"))
 _NEVER_BEFORE_S = frozenset(letters("GERUND ADJECTIVE DETERMINERS"))
@@ -78,7 +80,8 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
     if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
         return False
     has_relative = not _RELATIVES.isdisjoint(found[1:])
-    if (found[-1] in _NEVER_LAST and not (has_relative and found[-1] == Tag.ADVERB)) or last in _CLOSED_DETERMINERS:
+    ends_relative = has_relative and found[-1] in (Tag.ADVERB, Tag.PREPOSITION)  # "the company I work for"
+    if (found[-1] in _NEVER_LAST and not ends_relative) or last in _CLOSED_DETERMINERS:
         return found[-1] == Tag.COMMA and found.count(Tag.COMMA) == 2
     if found.count(Tag.COMMA) == 1 or (Tag.COMMA in found and Tag.AND not in found):
         return False
@@ -88,20 +91,25 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
 def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether the verb of a clause is no noun or adjective: not "night shifts mostly", "two doors dented"."""
     group, following = tags[clause.verb : clause.end], tags[clause.end : clause.end + 1]
-    is_inverted = following in (Tag.FIRST_PERSON, Tag.THIRD_PERSON) and group[-1] in TagSet.AUXILIARIES  # "nor did he"
+    is_inverted = following in _NOMINATIVES and group[-1] in TagSet.AUXILIARIES  # "nor did he"
+    is_parted = group.strip(TagSet.QUALIFIERS) == Tag.HAVE and Tag.NOT in group and following == Tag.PREPOSITION
+    is_first_person = sentence.words[clause.verb] in ("'m", "am") and clause.verb - clause.subject > 1  # "her hen n im"
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
     word = sentence.words[clause.verb]
     is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
     is_step = sentence.words[clause.end - 1] == "gone" and following == Tag.AND  # "I've gone and told them"
     if (
         is_inverted
+        or is_parted
+        or is_first_person
         or is_modal_alone
         or is_echo
         or is_step
         or (word == "'s" and _is_fixed(sentence, group, following, clause))
     ):
         return False
-    if tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS:
+    is_cut_by_time = tags[clause.verb] == Tag.TIME and tags[clause.verb - 1] in _NEVER_BEFORE_S  # "the third Sunday is"
+    if is_cut_by_time or (tags[clause.subject] == Tag.GERUND and word in _PLURAL_FORMS):
         return False  # "friendship and chasing dreams were explored"
     if clause.role == "dropped":
         return _is_sure_without_subject(sentence, tags, clause)
@@ -116,9 +124,10 @@ def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     before, following = tags[clause.verb - 1], tags[clause.end : clause.end + 1]
     if before in _PRONOUNS:
         return sentence.words[clause.verb - 1] not in _PLURAL_PRONOUNS
-    if before == Tag.PLURAL or before in _NEVER_BEFORE_S:
+    is_counted = sentence.words[clause.subject][0].isdigit()  # "24 prize bonds in a tin"
+    if before == Tag.PLURAL or before in _NEVER_BEFORE_S or is_counted:
         return False
-    is_noun_phrase = tags[clause.subject] in TagSet.DETERMINERS + Tag.IT or before == Tag.NAME
+    is_noun_phrase = tags[clause.subject] in _DETERMINERS or before == Tag.NAME
     is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]
     return is_noun_phrase or following in _TRANSITIVE_SIGNS
 
@@ -138,10 +147,12 @@ def _is_sure_past(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         return True
     if tags[clause.subject : clause.verb] == Tag.GERUND:
         return False  # "Having lost my keys"
+    if sentence.words[clause.subject][0].isdigit() and following in _ENDS:
+        return False  # "0 double sold"
     is_named = sentence.words[clause.end - 1] in _STATIVE and following in (Tag.NAME, Tag.PREPOSITION)
     if is_named and sentence.words[clause.subject] in ("a", "an"):
         return False  # "a rabbit called Clover"
-    is_phrase = first in TagSet.DETERMINERS + Tag.IT and before != Tag.DETERMINER  # unlike the 17 of "17 sold"
+    is_phrase = first in _DETERMINERS and before != Tag.DETERMINER  # unlike the 17 of "17 sold"
     if is_phrase or before in (Tag.NAME, Tag.TIME):
         return True
     return following not in _ENDS and not is_named

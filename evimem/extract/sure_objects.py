@@ -16,6 +16,9 @@ _DIVIDERS = frozenset(letters("COMMA BREAK AND END"))
 _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
+_OPENING_BRACKETS = ("(", "[")
+_NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
+_AFTER_DIVIDING_SO = (*TagSet.BASES, *TagSet.PERSONS)
 _JOINS = frozenset(letters("COMMA AND"))
 _FINITE = frozenset(letters("AUXILIARIES PAST S_FORM"))
 _BASES = frozenset(letters("BASE"))
@@ -47,15 +50,16 @@ _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA]* COMMA DETERMI
 
 def is_divided(tags: str, at: int) -> bool:
     """Return whether the object of a verb cannot start at this token: "came through, so make that signed"."""
-    divides_after = tags[at + 1 : at + 2] in (*TagSet.BASES, *TagSet.PERSONS)
-    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and divides_after)
+    return tags[at] in _DIVIDERS or (tags[at] == Tag.SO and tags[at + 1 : at + 2] in _AFTER_DIVIDING_SO)
 
 
 def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Range | None:
     """Return the part of an object before the first doubt, None where nothing sure is left of it."""
     start, end = place
-    if tags[start : start + 1] in (Tag.FIRST_PERSON, Tag.THIRD_PERSON):
+    if tags[start : start + 1] in _NOMINATIVES:
         return None  # "I move we take it"
+    if start < end and tags[end - 1] == Tag.PREPOSITION and tags[end : end + 1] == Tag.QUESTION_WORD:
+        return None  # "typing with what"
     cut = _first_doubt(sentence, tags, start, end)
     if cut is None:
         return None
@@ -71,10 +75,11 @@ def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) 
     """Return an object up to `cut` without the words at its end that belong to what was cut off."""
     start, end = place
     is_cut = cut < end or tags[end : end + 1] == Tag.TIME  # else "the same as being looked after" is whole
+    is_broken_off = is_cut and (cut == end or sentence.words[cut] in _OPENING_BRACKETS)
     if is_cut and _OPEN_THAT.search(tags, start, cut) is not None:
         return None
     while cut > start and (
-        tags[cut - 1] in (_DANGLING if cut == end and is_cut else _JOINS)
+        tags[cut - 1] in (_DANGLING if is_broken_off else _JOINS)
         or sentence.words[cut - 1] in _CLOSED_DETERMINERS
         or sentence.words[cut - 1] in _DANGLING_WORDS
     ):
@@ -93,6 +98,8 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
             join = index
         elif tag == Tag.SO and tags[index + 1 : index + 2] not in _AFTER_DEGREE:
             return index if index > start else None
+        elif tag == Tag.PAST_OR_PARTICIPLE and join == index - 2 >= start and tags[index - 1] == Tag.NAME:
+            return join if join > start else None  # "but Priit looked"
         elif (tag in _FINITE and sentence.words[index] not in _NOT_FINITE) or (
             join == index - 1 >= start and _is_conjoined_verb(sentence, tag, index)
         ):

@@ -28,6 +28,8 @@ _CLITIC_NOUN = re.compile(tag_pattern("^ [BASE BASE_OR_NOUN PAST LIKE] (?=[BE AP
 
 _NAMES = frozenset(ENGLISH.words("people.names_that_are_words"))
 _MONTH_NAMES = frozenset(ENGLISH.words("people.names_that_are_months"))
+_PHRASES = frozenset(tuple(phrase.split(" ")) for phrase in ENGLISH.words("grammar.adverb_phrases"))
+_PHRASE_ENDS = frozenset(phrase[-1] for phrase in _PHRASES)
 _PRONOMINAL = frozenset(("one", "each", "either", "neither"))  # "one hates mushrooms"
 _ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
@@ -36,7 +38,7 @@ _FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
 
 _BEFORE_CLAUSE = frozenset(("", *letters("AND COMMA BREAK INTERJECTION SUBORDINATOR QUOTE")))
 _FINITE = frozenset(letters("PAST S_FORM PAST_OR_PARTICIPLE"))
-_NAMED = frozenset(letters("NAME NOUN"))
+_NAMED = letters("NAME NOUN")
 _ONE_OF_A_KIND = frozenset(letters("POSSESSIVE DETERMINER"))
 _NAMEABLE = frozenset(letters("MODAL PAST PAST_OR_PARTICIPLE BASE BASE_OR_NOUN TIME ADJECTIVE"))
 # "'s" is a verb after these, and before these
@@ -63,6 +65,8 @@ def in_context(tags: str, words: Sequence[str]) -> str:
     for signs, pattern, changed in _SIMPLE:
         if signs in tags:
             tags = pattern.sub(changed, tags)
+    if not _PHRASE_ENDS.isdisjoint(words):
+        tags = _with_phrases(tags, words)
     if Tag.QUOTE in tags:
         tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
     return _with_negations(tags, words)
@@ -83,6 +87,15 @@ def _with_negations(tags: str, words: Sequence[str]) -> str:
     if Tag.NOT + Tag.ADVERB in tags and not _ONLY.isdisjoint(words):
         tags = _NOT_ONLY.sub(lambda found: Tag.ADVERB * 2 if words[found.start() + 1] in _ONLY else found.group(), tags)
     return tags
+
+
+def _with_phrases(tags: str, words: Sequence[str]) -> str:
+    """Change to adverbs the two words of a phrase like "of course"."""
+    found = list(tags)
+    for index in range(1, len(words)):
+        if (words[index - 1], words[index]) in _PHRASES:
+            found[index - 1 : index + 1] = Tag.ADVERB, Tag.ADVERB
+    return "".join(found)
 
 
 def _as(words: Sequence[str], index: int) -> str:
@@ -109,7 +122,8 @@ def _is_name(tags: Sequence[str], words: Sequence[str], index: int) -> bool:
         after += 1
     following, word = ("", "") if after >= len(words) else (tags[after], words[after])
     if following == Tag.AND:
-        return after + 1 < len(words) and tags[after + 1] in _NAMED and words[after + 1] != words[index]
+        is_joined = after + 1 < len(words) and tags[after + 1] in _NAMED + TagSet.PERSONS
+        return is_joined and words[after + 1] != words[index]
     if words[index] in _MONTH_NAMES:  # "May is busy", but "May is my sister", "May got the job"
         is_one = tags[after + 1 : after + 2] and tags[after + 1] in _ONE_OF_A_KIND
         return following in _FINITE or following == Tag.HAVE or (word in _FINITE_FORMS and bool(is_one))

@@ -13,6 +13,7 @@ from ..times import Located, locate_times, mentions_time
 from ..times.context import Weekday
 from ..types.values import Fact, TimeSpan, Turn
 from .aliases import aliases
+from .bounds import NOT_ITS_TIME
 from .captions import read_caption
 from .fact_draft import Statement
 from .fact_text import Voice, voice_of
@@ -99,10 +100,13 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedSt
     foreign = not is_english(turn.text)
     found: list[DatedStatement] = []
     short: list[DatedStatement] = []
-    asked = False
+    asked = is_mixed = False
     for start, end in own:
         sentence = source.tagged(start, end)
-        if not sentence.words or is_empty(sentence) or not is_read(turn.text[start:end], foreign=foreign):
+        if not sentence.words or is_empty(sentence):
+            continue
+        if not is_read(turn.text[start:end], foreign=foreign):
+            is_mixed = True
             continue
         times = source.times_in(sentence)
         stated = _stated(sentence, start, end, source.voice, read)
@@ -119,7 +123,9 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedSt
             size = content(sentence.tags)
             kept = found if size >= MIN_CONTENT else short
             kept.extend(DatedStatement(each, _event(times, each.scope)) for each in quoted)
-    return found or short
+    found = found or short
+    # a fragment beside another language is most often of that language
+    return [each for each in found if each.statement.kind != "statement"] if is_mixed else found
 
 
 def is_read(sentence: str, *, foreign: bool) -> bool:
@@ -156,15 +162,19 @@ class Source:
         return tagged(self._turn.text, self._low, start, end, ranges)
 
     def times_in(self, sentence: Tagged) -> Sequence[Located]:
-        """Return the times within a sentence, without those that are names there: "May got the job"."""
+        """Return the times of a sentence, without those that are names there or bounds: "May left", "until May"."""
         if not self._times or not sentence.ranges:
             return ()
         start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
         inside = [time for time in self._times if start <= time.start < end]
-        if not inside or Tag.NAME not in sentence.tags:
+        if not inside or (Tag.NAME not in sentence.tags and NOT_ITS_TIME.isdisjoint(sentence.words)):
             return inside
-        starts = {first for (first, _), tag in zip(sentence.ranges, sentence.tags, strict=True) if tag == Tag.NAME}
-        return [time for time in inside if time.start not in starts]
+        others = {
+            first
+            for index, (first, _) in enumerate(sentence.ranges)
+            if sentence.tags[index] == Tag.NAME or (index and sentence.words[index - 1] in NOT_ITS_TIME)
+        }
+        return [time for time in inside if time.start not in others]
 
     def _located(self, start: int, end: int) -> Sequence[Located]:
         text = self._turn.text[start:end]
