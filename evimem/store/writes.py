@@ -15,7 +15,7 @@ from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, JobKind
+from ..types.stored import Entry, Job, JobKind
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
 from .handle import StoreHandle
@@ -84,6 +84,34 @@ def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: st
         seqs = [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None]
         layers.jobs.hold(kind, seqs, reason, seconds)
         layers.count_commit()
+
+
+def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
+    """Return queued jobs as `Store.due` does, and offer them to no other caller for so many seconds."""
+    layers = handle.layers
+    with handle.writing():
+        jobs = layers.jobs.lease(kind, limit, seconds)
+        seqs = [seq for seq, _ in jobs]
+        turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
+        layers.count_commit()
+    return tuple(Job(turn, tuple(facts[seq]), attempts) for turn, (seq, attempts) in zip(turns, jobs, strict=True))
+
+
+def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
+    """Offer leased jobs again that were neither finished nor put off."""
+    layers = handle.layers
+    with handle.writing():
+        layers.jobs.release(kind, [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None])
+        layers.count_commit()
+
+
+def retry_now(handle: StoreHandle) -> None:
+    """Make every job that was put off after a failure, or given up, due now."""
+    kinds: tuple[JobKind, ...] = ("vector", "link", "extract")
+    with handle.writing():
+        for kind in kinds:
+            handle.layers.jobs.retry_now(kind)
+        handle.layers.count_commit()
 
 
 def postpone(handle: StoreHandle, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
