@@ -15,6 +15,7 @@ from ..index.prepared_query import microseconds
 from ..index.segments import Segments
 from ..raw import RawLog, TurnRows, instant
 from ..types.values import Fact, Turn
+from .job_leases import JobLeases
 from .queue import Jobs
 
 _PREFIX = "setting."  # of settings kept for code above the store, apart from the store's own
@@ -30,11 +31,14 @@ class Layers:
     segments: Segments
     edges: EdgeGraph
     jobs: Jobs
+    leases: JobLeases
 
     @classmethod
     def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
         """Return the layers of an open file; `size` is the number of turns in a segment."""
-        return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), Jobs(db, clock))
+        jobs = Jobs(db, clock)
+        leases = JobLeases(db, clock, jobs)
+        return cls(db, RawLog(db), FactTable(db), Segments(db, dimension, size), EdgeGraph(db), jobs, leases)
 
     def row(self, place: TurnRows, turn: Turn, facts: Sequence[Fact], packed: Packed | None) -> IndexRow:
         """Return what the index keeps of a stored turn; `packed` is its quantized vector, None while it is pending."""

@@ -7,17 +7,11 @@ that a turn is not sent to a model twice; rows of other kinds are deleted.
 from __future__ import annotations
 
 import math
-import os
-import platform
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from ..db.connection import Connection
 from ..types.stored import MOST_SECONDS, JobKind
-
-_LEASED = "error LIKE 'leased by %'"
-_TOKEN = os.urandom(4).hex()  # tells this process from an earlier one with its number, as after a container's restart
-_IN_BATCH = "error LIKE 'in batch %'"
 
 
 class Jobs:
@@ -48,7 +42,7 @@ class Jobs:
         """
         if reason is not None:
             return self._pending(kind, limit, "error = ?", reason)
-        ready, waiting = "due NOT BETWEEN ? AND ?", self._waiting()
+        ready, waiting = "due NOT BETWEEN ? AND ?", self.waiting()
         untried = self._pending(kind, limit, f"attempts = 0 AND {ready}", *waiting)
         return untried or self._pending(kind, limit, ready, *waiting)
 
@@ -63,44 +57,6 @@ class Jobs:
         sql = "UPDATE job SET due = ?, error = ? WHERE kind = ? AND seq = ? AND state = 'pending'"
         self._db.executemany(sql, [(due, reason, kind, seq) for seq in seqs])
 
-    def lease(self, kind: JobKind, limit: int, seconds: float) -> list[tuple[int, int]]:
-        """Return jobs that may be tried now, as `due` does, and offer them to nobody else for so many seconds.
-
-        Jobs leased by a process of this machine that has ended are offered again. Call it in a transaction.
-        """
-        held = self._db.rows(
-            f"SELECT DISTINCT error FROM job WHERE kind = ? AND state = 'pending' AND {_LEASED}", (kind,)
-        )
-        for (holder,) in held:
-            if not _is_alive(holder):
-                sql = "UPDATE job SET due = ? WHERE kind = ? AND state = 'pending' AND error = ?"
-                self._db.execute(sql, (self._clock(), kind, holder))
-        jobs = self.due(kind, limit)
-        self.hold(kind, [seq for seq, _ in jobs], _holder(), seconds)
-        return jobs
-
-    def release(self, kind: JobKind, seqs: Sequence[int]) -> None:
-        """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
-        sql = "UPDATE job SET due = ?, error = NULL WHERE kind = ? AND seq = ? AND state = 'pending' AND error = ?"
-        self._db.executemany(sql, [(self._clock(), kind, seq, _holder()) for seq in seqs])
-
-    def retry_now(self, kind: JobKind) -> None:
-        """Make every job that was put off after a failure, or given up, due now; leases and batches stay."""
-        sql = (
-            "UPDATE job SET state = 'pending', attempts = 0, due = ?, error = NULL WHERE kind = ? AND "
-            "(state = 'failed' OR (state = 'pending' AND attempts > 0)) "
-            f"AND NOT coalesce({_LEASED}, 0) AND NOT coalesce({_IN_BATCH}, 0)"
-        )
-        self._db.execute(sql, (self._clock(), kind))
-
-    def put_off(self) -> list[tuple[str, int, float]]:
-        """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
-        sql = (
-            "SELECT error, count(*), min(due) FROM job WHERE state = 'pending' AND error IS NOT NULL "
-            "AND due BETWEEN ? AND ? GROUP BY error ORDER BY min(due)"
-        )
-        return list(self._db.rows(sql, self._waiting()))
-
     def unfinished(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
         """Return which of these turns have a job that may be tried now, or have never had one of this kind."""
         if not seqs:
@@ -108,7 +64,7 @@ class Jobs:
         # A range instead of a list of numbers: one scan of the primary key, and no limit on parameters.
         other = "(state <> 'pending' OR due BETWEEN ? AND ?)"
         sql = f"SELECT seq FROM job WHERE kind = ? AND {other} AND seq BETWEEN ? AND ?"
-        excluded = {seq for (seq,) in self._db.rows(sql, (kind, *self._waiting(), min(seqs), max(seqs)))}
+        excluded = {seq for (seq,) in self._db.rows(sql, (kind, *self.waiting(), min(seqs), max(seqs)))}
         return [seq for seq in seqs if seq not in excluded]
 
     def complete(self, kind: JobKind, seqs: Sequence[int]) -> None:
@@ -154,7 +110,7 @@ class Jobs:
         """Return how many jobs of a state there are, by kind."""
         return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
 
-    def _waiting(self) -> tuple[float, float]:
+    def waiting(self) -> tuple[float, float]:
         """Return the range of `due` in which a job is not tried now.
 
         Later than `MOST_SECONDS` from now is tried again: such a time was written before the clock was set back, or
@@ -172,23 +128,3 @@ class Jobs:
         """Return when the oldest pending job was queued, in UTC."""
         since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")
         return None if since is None else datetime.fromtimestamp(since, tz=timezone.utc)
-
-
-def _holder() -> str:
-    return f"leased by {platform.node()} {os.getpid()} {_TOKEN}"
-
-
-def _is_alive(holder: str) -> bool:
-    """Return whether the process that holds a lease may still work on it: one of another machine always may."""
-    *node, pid, token = holder.removeprefix("leased by ").split(" ")
-    if " ".join(node) != platform.node() or not pid.isdigit():
-        return True
-    if int(pid) == os.getpid():
-        return token == _TOKEN
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):  # another user's process
-        return True
-    return True

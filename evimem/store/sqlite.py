@@ -135,7 +135,7 @@ class SqliteStore:
 
     def put_off(self) -> list[tuple[str, int, float]]:
         """Return (reason, number of jobs, earliest next try in seconds since 1970) of the jobs that wait."""
-        return self._handle.layers.jobs.put_off()
+        return self._handle.layers.leases.put_off()
 
     def postpone(self, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
         """Record a failure; see `Store.postpone`."""

@@ -90,7 +90,7 @@ def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tup
     """Return queued jobs as `Store.due` does, and offer them to no other caller for so many seconds."""
     layers = handle.layers
     with handle.writing():
-        jobs = layers.jobs.lease(kind, limit, seconds)
+        jobs = layers.leases.lease(kind, limit, seconds)
         seqs = [seq for seq, _ in jobs]
         turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
         layers.count_commit()
@@ -101,7 +101,7 @@ def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None
     """Offer leased jobs again that were neither finished nor put off."""
     layers = handle.layers
     with handle.writing():
-        layers.jobs.release(kind, [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None])
+        layers.leases.release(kind, [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None])
         layers.count_commit()
 
 
@@ -110,7 +110,7 @@ def retry_now(handle: StoreHandle) -> None:
     kinds: tuple[JobKind, ...] = ("vector", "link", "extract")
     with handle.writing():
         for kind in kinds:
-            handle.layers.jobs.retry_now(kind)
+            handle.layers.leases.retry_now(kind)
         handle.layers.count_commit()
 
 

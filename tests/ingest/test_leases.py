@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 import pytest
 
 import evimem
-from evimem.store.queue import _holder
+from evimem.store.job_leases import _holder
 from evimem.testing import FakeClock, ScriptedModel
 
 NOTHING = json.dumps({"facts": []})
