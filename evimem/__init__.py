@@ -33,7 +33,7 @@ from .errors import (
 )
 from .types.answer import Answer, Citation, Usage
 from .types.budget import Budget
-from .types.reports import AddReport, BatchReport, EraseReport, Estimate, Health, Stats, TurnStatus
+from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
 from .types.values import Edge, Fact, Gap, Hit, Query, Tier, TimeSpan, Turn
 
 __version__ = "0.1.0"
@@ -45,6 +45,7 @@ if _typing.TYPE_CHECKING:
     from .doors.open import open, open_async
     from .doors.pool import MemoryPool
     from .doors.replay import replay
+    from .doors.streaming import Restarted
     from .embedding import CallableEmbedder, StaticEmbedder
     from .openai import OpenAI, OpenAIEmbedder
     from .times import find_times
@@ -62,6 +63,7 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "StaticEmbedder": "embedding",
     "Trace": "types.trace",
     "find_times": "times",
+    "Restarted": "doors.streaming",
     "open": "doors.open",
     "open_async": "doors.open",
     "replay": "doors.replay",
@@ -81,6 +83,7 @@ __all__ = [
     "Edge",
     "EmbedderError",
     "EmbedderMismatch",
+    "EnrichReport",
     "EraseReport",
     "Estimate",
     "EvimemError",
@@ -106,6 +109,7 @@ __all__ = [
     "PromptTooLong",
     "Query",
     "ReplyError",
+    "Restarted",
     "StaticEmbedder",
     "Stats",
     "StoreBusy",

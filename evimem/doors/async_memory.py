@@ -24,13 +24,13 @@ from ..protocols import Embedder
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete
-from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Health, Stats
+from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
 from .checked_arguments import checked_progress
 from .memory import Memory, Progress, perform_batch, price_of, turn_count
-from .operations import Core, TimeInput, filters
+from .operations import Core, TimeInput, filters, workers_for
 from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
 
 T = TypeVar("T")
@@ -167,7 +167,7 @@ class AsyncMemory:
         forget = partial(self._core.forget, turns, session, before, speaker, as_in, everything=everything)
         return await self._in_worker(forget)
 
-    async def enrich(self, *, progress: Progress | None = None) -> int:
+    async def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
         """Process queued jobs: embeddings, edges, facts extracted by a model; see `Memory.enrich`.
 
         Raises:
@@ -175,6 +175,8 @@ class AsyncMemory:
             EmbedderError: The embedder cannot be reached. Unfinished jobs stay queued.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
+        if retry_now:
+            await self._in_worker(self._core.store.retry_now)
         done = sum(await self._run_each(self._core.process_queue(), progress, int))
         indexing = self._core.store.index_vectors()
         while indexed := await self._in_worker(partial(next, indexing, 0)):
@@ -182,9 +184,12 @@ class AsyncMemory:
             if progress:
                 progress(indexed)
         pages = self._core.extraction_jobs()
-        while jobs := await self._in_worker(partial(next, pages, None)):
-            done += await self._extract_all(jobs, progress)
-        return done
+        try:
+            while jobs := await self._in_worker(partial(next, pages, None)):
+                done += await self._extract_all(jobs, progress)
+        finally:
+            await self._in_worker(pages.close)
+        return await self._in_worker(partial(self._core.enriched, done))
 
     async def enrich_batch(self) -> BatchReport:
         """Collect finished batches of the provider's Batch API and submit new ones; see `Memory.enrich_batch`.
@@ -371,8 +376,13 @@ class AsyncMemory:
         return await arun(flow, self._perform)
 
     async def _extract_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
-        done = 0
-        tasks = [asyncio.ensure_future(self._run(extract_job(job))) for job in jobs]
+        done, places = 0, asyncio.Semaphore(workers_for(getattr(self._model, "model", self._model)))
+
+        async def extract(job: Job) -> int:
+            async with places:
+                return await self._run(extract_job(job))
+
+        tasks = [asyncio.ensure_future(extract(job)) for job in jobs]
         try:
             for task in asyncio.as_completed(tasks):
                 done += await task

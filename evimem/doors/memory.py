@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from datetime import datetime
 from os import PathLike
 from threading import Event as Flag
@@ -21,12 +22,12 @@ from ..protocols import Embedder
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete
-from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Health, Stats
+from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
 from .checked_arguments import checked_count, checked_items, checked_path, checked_progress, checked_trace
-from .operations import WORKERS, Core, TimeInput, filters
+from .operations import WORKERS, Core, TimeInput, filters, workers_for
 from .streaming import EffectResult, Streamed, is_streamed, stream_answer
 from .streaming import stream as streamed
 
@@ -234,19 +235,21 @@ class Memory:
         """
         return self._core.forget(turns, session, before, speaker, as_in, everything=everything)
 
-    def enrich(self, *, progress: Progress | None = None) -> int:
+    def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
         """Process queued jobs: embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
 
         Jobs are queued for the vectors of a remote or failing embedder and for the edges of a large memory; from
         500,000 turns on, the vector index is built too. With `llm`, the model extracts facts from every turn that it
-        has not read, up to 16 requests at the same time. A turn whose replies cannot be used is postponed, and after
-        some attempts marked failed (see `health`).
+        has not read: up to 16 requests at the same time, or the model's `concurrency`. Several threads and processes
+        may call it for one memory: a turn is given to one of them only. A turn whose replies cannot be used is
+        postponed, and after some attempts marked failed (see `health`).
 
         Args:
+            retry_now: Try jobs that were postponed or marked failed again at once.
             progress: Called with the number of jobs done since the last call.
 
         Returns:
-            The number of jobs processed, postponed ones included.
+            How many jobs were processed, how many wait, until when and why.
 
         Raises:
             ModelError: The model cannot be reached or refuses every request. Finished jobs are kept, the rest stay
@@ -254,15 +257,21 @@ class Memory:
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
+        if retry_now:
+            self._core.store.retry_now()
         done = sum(self._run_each(self._core.process_queue(), progress, int))
         for indexed in self._core.store.index_vectors():
             done += indexed
             if progress:
                 progress(indexed)
-        with ThreadPoolExecutor(WORKERS, thread_name_prefix="evimem-enrich") as workers:
-            for jobs in self._core.extraction_jobs():
+        count = min(WORKERS, workers_for(self._model))
+        with (
+            closing(self._core.extraction_jobs()) as pages,
+            ThreadPoolExecutor(count, thread_name_prefix="evimem-enrich") as workers,
+        ):
+            for jobs in pages:
                 done += self._extract_all(workers, jobs, progress)
-        return done
+        return self._core.enriched(done)
 
     def enrich_batch(self) -> BatchReport:
         """Extract facts through the provider's Batch API, at a lower price: collect finished batches, submit new ones.

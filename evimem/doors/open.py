@@ -8,7 +8,9 @@ from time import time
 from typing import Any
 
 from ..embedding import StaticEmbedder
+from ..errors import InvalidQuery
 from ..llm.llm_judge import LLMJudge
+from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
 from .async_memory import AsyncMemory
@@ -35,8 +37,8 @@ def open(
     Args:
         path: The file; its folder must exist. The other files are named after it. A symbolic link is followed; a file
             with several hard links is refused. Files are created readable by their owner only.
-        llm: The chat model that judges, answers and extracts facts: an `OpenAI`, or any object with
-            `complete(request)`. Without one, rules do all of it.
+        llm: The chat model that judges, answers and extracts facts: an `OpenAI`, the name of a model ("gpt-4o-mini"
+            is `OpenAI(model="gpt-4o-mini")`), or any object with `complete(request)`. Without one, rules do all of it.
         embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default
             `StaticEmbedder`, which ships with evimem and needs no network.
         extractor: Finds facts in a turn when it is added; by default the rules that ship with evimem.
@@ -49,6 +51,8 @@ def open(
 
     Raises:
         InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
+        InvalidQuery: `llm` is neither a model nor the name of one.
+        MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
         EmbedderMismatch: It was built with an embedder of another name.
@@ -57,7 +61,9 @@ def open(
         StoreReadOnly: The folder does not exist, or the file cannot be written.
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
-    return Memory(make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone), llm)
+    model = chat_model(llm)
+    core = make_core(path, llm=model, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
+    return Memory(core, model)
 
 
 def open_async(
@@ -77,6 +83,8 @@ def open_async(
 
     Raises:
         InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
+        InvalidQuery: `llm` is neither a model nor the name of one.
+        MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
         EmbedderMismatch: It was built with an embedder of another name.
@@ -85,10 +93,11 @@ def open_async(
         StoreReadOnly: The folder does not exist, or the file cannot be written.
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
-    if llm is not None:
-        checked_part("llm", llm, ("as_async",))
-    core = make_core(path, llm=llm, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
-    return AsyncMemory(core, None if llm is None else llm.as_async())
+    model = chat_model(llm)
+    if model is not None and not callable(getattr(model, "as_async", None)):
+        raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
+    core = make_core(path, llm=model, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
+    return AsyncMemory(core, None if model is None else model.as_async())
 
 
 def make_core(
@@ -113,6 +122,18 @@ def make_core(
         checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
     )
     return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm))
+
+
+def chat_model(llm: Any) -> Any:
+    """Return the model that `llm` names or is. Raise InvalidQuery for anything else."""
+    if isinstance(llm, str) and llm.strip():
+        return OpenAI(model=llm)
+    if llm is None or (callable(getattr(llm, "complete", None)) and not isinstance(llm, type)):
+        return llm
+    raise InvalidQuery(
+        f"llm is a {type(llm).__name__}; expected evimem.OpenAI(model=...), the name of a model, or an object with "
+        "complete(request)"
+    )
 
 
 def _model_name(llm: Any) -> str:

@@ -6,9 +6,11 @@ needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timezone
 from os import PathLike
 from typing import Any, TypeVar, cast
 
@@ -22,7 +24,7 @@ from ..calibration.apply_calibration import (
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, StoreError
 from ..extract import RuleExtractor
 from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, run
@@ -43,7 +45,7 @@ from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
 from ..types.answer import Answer
 from ..types.budget import Budget
-from ..types.reports import AddReport, BatchReport, EraseReport, Estimate, Health
+from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
 from ..types.stored import Job, JobKind
 from ..types.trace import Event
 from ..types.values import Hit, Turn
@@ -65,6 +67,7 @@ TimeInput = datetime | str
 AnyPath = str | PathLike[str]
 OnEvent = Callable[[Event], None]
 WORKERS = 16  # model requests of one enrich() at the same time
+LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
 
 
@@ -158,16 +161,31 @@ class Core:
         while self.store.due("link", 1):
             yield link_facts()
 
-    def extraction_jobs(self) -> Iterator[tuple[Job, ...]]:
+    def extraction_jobs(self) -> Generator[tuple[Job, ...], None, None]:
         """Yield pages of turns whose facts a model has not extracted yet; nothing without a model.
 
-        Postponed turns are left out until they are due again.
+        A page is leased: no other caller is given its turns, so that none is paid for twice. Postponed turns are left
+        out until they are due again. Close the iterator, so that what was not begun is free at once.
         """
         if self.judge is None:
             return
         self.store.enqueue_missing("extract")
-        while page := self.store.due("extract", JOBS_PER_PAGE):
-            yield page
+        while page := self.store.lease("extract", JOBS_PER_PAGE, LEASE_SECONDS):
+            try:
+                yield page
+            finally:
+                with suppress(StoreError):  # the lease ends by itself, and what made the caller stop matters more
+                    self.store.release("extract", [job.turn.id for job in page])
+
+    def enriched(self, done: int) -> EnrichReport:
+        """Return what was done, and what waits until when, and why."""
+        waiting = self.store.put_off()
+        reasons: Counter[str] = Counter()
+        for reason, count, _ in waiting:
+            reasons[reason] += count
+        until = min((due for *_, due in waiting), default=None)
+        first = None if until is None else datetime.fromtimestamp(until, tz=timezone.utc)
+        return EnrichReport(done, sum(reasons.values()), first, dict(reasons), dict(self.store.health().failed))
 
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
@@ -299,3 +317,8 @@ def filters(
 
 def _no_progress(turns: int) -> None:
     """Ignore progress."""
+
+
+def workers_for(model: Any) -> int:
+    """Return how many requests to make at once: as many as the model takes, so that none waits within its deadline."""
+    return max(1, min(WORKERS, getattr(model, "concurrency", WORKERS)))

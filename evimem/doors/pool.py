@@ -24,7 +24,7 @@ from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
 from .leases import Lease, Leases, OpenMemory, Slot
 from .memory import Memory
-from .open import make_core
+from .open import chat_model, make_core
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
@@ -76,7 +76,7 @@ class MemoryPool:
         self._root = checked_path("root", root)
         make_folder(self._root)
         self._wait_seconds = wait_seconds
-        self._llm = llm
+        self._llm = chat_model(llm)
         self._options = options
         self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
         self._leases = Leases(capacity)

@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..flow import Effect, Flow
 from ..llm.answer_stream import AnswerStream
+from ..llm.prompt_fields import visible
 from ..types.answer import Answer
 from ..types.model import Complete, Reply
 from ..types.trace import Event
 
-Streamed: TypeAlias = Event | str | Answer
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The text streamed so far is void: the model's reply could not be used, and another text follows, or none."""
+
+
+Streamed: TypeAlias = Event | str | Restarted | Answer
+
+
+class StreamedText:
+    """What of the answer was streamed, so that each text comes once and a void one is announced."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._void = False
+
+    def begin(self, effect: Effect) -> None:
+        """Note that an effect is performed; one that words the answer anew makes the text so far void."""
+        self._void = self._void or (bool(self._text) and isinstance(effect, Complete) and is_streamed(effect))
+
+    def add(self, piece: str) -> Iterator[str | Restarted]:
+        """Yield a piece of the text, with the announcement before it where the text before is void."""
+        if self._void:
+            self._text, self._void = "", False
+            yield Restarted()
+        self._text += piece
+        yield piece
+
+    def end(self, answer: Answer) -> Iterator[Streamed]:
+        """Yield what is left to say: the whole text where what was streamed is not it, and the answer."""
+        text = answer.text or ""
+        if self._void or visible(self._text).strip() != text:
+            if self._text:
+                yield Restarted()
+            if text:  # without a model, or with a reply in one piece, nothing was streamed
+                yield text
+        yield answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +68,25 @@ def stream(
 
     The flow appends to `events`; they are yielded before its next effect is performed.
     """
-    text_streamed = False
+    text = StreamedText()
     try:
         effect = next(flow)
         while True:
             yield from _take_all(events)
+            text.begin(effect)
             try:
                 for piece in perform(effect):
                     if isinstance(piece, EffectResult):
                         result = piece.value
                     else:
-                        text_streamed = True
-                        yield piece
+                        yield from text.add(piece)
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
                 effect = flow.send(result)
     except StopIteration as done:
         yield from _take_all(events)
-        yield from _last_items(done.value, text_streamed=text_streamed)
+        yield from text.end(done.value)
     finally:
         flow.close()  # at once, and not when it is collected, where the caller stops in the middle
 
@@ -60,31 +97,42 @@ async def astream(
     perform: Callable[[Effect], AsyncGenerator[str | EffectResult, None]],
 ) -> AsyncGenerator[Streamed, None]:
     """Do what `stream` does, awaiting each effect."""
-    text_streamed = False
+    text = StreamedText()
     try:
         effect = next(flow)
         while True:
             for event in _take_all(events):
                 yield event
+            text.begin(effect)
             try:
-                async with aclosing(perform(effect)) as pieces:  # a cancelled caller ends the model's reply too
-                    async for piece in pieces:
-                        if isinstance(piece, EffectResult):
-                            result = piece.value
-                        else:
-                            text_streamed = True
-                            yield piece
+                result: list[Any] = []
+                # A cancelled caller ends the model's reply too.
+                async with aclosing(perform(effect)) as pieces, aclosing(_told(pieces, text, result)) as told:
+                    async for item in told:
+                        yield item
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
-                effect = flow.send(result)
+                effect = flow.send(result[-1])
     except StopIteration as done:
         for event in _take_all(events):
             yield event
-        for last in _last_items(done.value, text_streamed=text_streamed):
+        for last in text.end(done.value):
             yield last
     finally:
         flow.close()
+
+
+async def _told(
+    pieces: AsyncIterator[str | EffectResult], text: StreamedText, result: list[Any]
+) -> AsyncGenerator[str | Restarted, None]:
+    """Yield what the pieces tell; append the effect's result to `result`."""
+    async for piece in pieces:
+        if isinstance(piece, EffectResult):
+            result.append(piece.value)
+            continue
+        for item in text.add(piece):
+            yield item
 
 
 def stream_answer(model: Any, request: Complete) -> Iterator[str | EffectResult]:
@@ -120,10 +168,3 @@ def is_streamed(request: Complete) -> bool:
 def _take_all(events: deque[Event]) -> Iterator[Event]:
     while events:
         yield events.popleft()
-
-
-def _last_items(answer: Answer, *, text_streamed: bool) -> Iterator[Streamed]:
-    # Without a model, or with a reply that came in one piece, the text was not streamed: it is yielded once.
-    if answer.text and not text_streamed:
-        yield answer.text
-    yield answer

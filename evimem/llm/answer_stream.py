@@ -15,7 +15,10 @@ class AnswerStream:
     def add(self, piece: str) -> str:
         """Add a piece of the reply; return the characters by which it extends the answer, often none."""
         self._reply += piece
-        answer = partial_field(self._reply, "answer")
+        spoken = self._reply.rpartition("</think>")[2].lstrip()
+        if not spoken.startswith(("{", "`")):  # thoughts, tagged or not, may hold a draft of the reply
+            return ""
+        answer = partial_field(spoken, "answer")
         new = answer[len(self._sent) :]
         self._sent = answer
         return new

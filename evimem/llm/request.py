@@ -13,6 +13,7 @@ from ..types.trace import Called
 
 T = TypeVar("T")
 MORE = 4  # times as many tokens for the reply that follows a cut one
+LEAST_CONTEXT = 400  # tokens: a smaller number is no context that a server has, but a usage that means nothing
 SHORT = 4_000  # characters of a request, below which no server cuts it
 MOST_PER_TOKEN = 7.5  # characters: text has 3 to 5 in a token, and 6 in a word
 
@@ -87,7 +88,7 @@ def _check_read(request: Complete, reply: Reply) -> None:
     Some servers drop what exceeds their context without a word, instructions first; such a reply means nothing.
     """
     length = len(" ".join(f"{request.system} {request.prompt}".split()))
-    if length > SHORT and 0 < reply.input_tokens < length / MOST_PER_TOKEN:
+    if length > SHORT and LEAST_CONTEXT <= reply.input_tokens < length / MOST_PER_TOKEN:
         raise PromptTooLong(
             f"the server read {reply.input_tokens} tokens of a request of {length} characters; raise its context size",
             retryable=False,

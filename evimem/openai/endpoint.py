@@ -172,7 +172,7 @@ class _Connection:
                 self._thread.start()
                 _OPEN.add(self)
                 _silence_http_logs()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+            return asyncio.run_coroutine_threadsafe(_retrieved(work), self._loop)
 
     def start_closing(self) -> threading.Thread | None:
         """Have the loop cancel its calls, close its sockets and stop; return its thread, without waiting for it."""
@@ -307,6 +307,14 @@ def _silence_http_logs() -> None:
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in {"openai", "httpx", "httpx2", "httpcore", "httpcore2"}:
             logging.getLogger(name).addFilter(_DROP_OURS)
+
+
+async def _retrieved(work: Coroutine[Any, Any, T]) -> T:
+    """Await work in a task whose exception counts as retrieved: a cancelled caller asks for it no more."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.add_done_callback(_mark_retrieved)
+    return await work
 
 
 def _mark_retrieved(task: asyncio.Task[Any]) -> None:

@@ -16,6 +16,7 @@ from ..index.prepared_query import microseconds
 from ..index.segments import Segments
 from ..raw import RawLog, TurnRows, instant
 from ..types.values import Fact, Turn
+from .job_leases import JobLeases
 from .queue import Jobs
 
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
@@ -35,19 +36,14 @@ class Layers:
     segments: Segments
     edges: EdgeGraph
     jobs: Jobs
+    leases: JobLeases
 
     @classmethod
     def over(cls, db: Connection, dimension: int, size: int, clock: Callable[[], float]) -> Layers:
         """Return the layers of an open file; `size` is the number of turns in a segment."""
-        return cls(
-            db,
-            RawLog(db),
-            FactTable(db),
-            PassageTable(db),
-            Segments(db, dimension, size),
-            EdgeGraph(db),
-            Jobs(db, clock),
-        )
+        jobs = Jobs(db, clock)
+        index = (FactTable(db), PassageTable(db), Segments(db, dimension, size))
+        return cls(db, RawLog(db), *index, EdgeGraph(db), jobs, JobLeases(db, clock, jobs))
 
     def rows(
         self,

@@ -42,7 +42,7 @@ class Jobs:
         """
         if reason is not None:
             return self._pending(kind, limit, "error = ?", reason)
-        ready, waiting = "due NOT BETWEEN ? AND ?", self._waiting()
+        ready, waiting = "due NOT BETWEEN ? AND ?", self.waiting()
         untried = self._pending(kind, limit, f"attempts = 0 AND {ready}", *waiting)
         return untried or self._pending(kind, limit, ready, *waiting)
 
@@ -64,7 +64,7 @@ class Jobs:
         # A range instead of a list of numbers: one scan of the primary key, and no limit on parameters.
         other = "(state <> 'pending' OR due BETWEEN ? AND ?)"
         sql = f"SELECT seq FROM job WHERE kind = ? AND {other} AND seq BETWEEN ? AND ?"
-        excluded = {seq for (seq,) in self._db.rows(sql, (kind, *self._waiting(), min(seqs), max(seqs)))}
+        excluded = {seq for (seq,) in self._db.rows(sql, (kind, *self.waiting(), min(seqs), max(seqs)))}
         return [seq for seq in seqs if seq not in excluded]
 
     def complete(self, kind: JobKind, seqs: Sequence[int]) -> None:
@@ -110,7 +110,7 @@ class Jobs:
         """Return how many jobs of a state there are, by kind."""
         return dict(self._db.rows("SELECT kind, count(*) FROM job WHERE state = ? GROUP BY kind", (state,)))
 
-    def _waiting(self) -> tuple[float, float]:
+    def waiting(self) -> tuple[float, float]:
         """Return the range of `due` in which a job is not tried now.
 
         Later than `MOST_SECONDS` from now is tried again: such a time was written before the clock was set back, or

@@ -115,13 +115,16 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None) -> t
     """See `Store.due`."""
     layers = handle.layers
     with layers.db.reading():
-        jobs = layers.jobs.due(kind, limit, reason)
-        seqs = [seq for seq, _ in jobs]
-        turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
-        rows = layers.passages.of(seqs)
+        return jobs_of(layers, layers.jobs.due(kind, limit, reason))
+
+
+def jobs_of(layers: Layers, queued: Sequence[tuple[int, int]]) -> tuple[Job, ...]:
+    """Return jobs with their turns, given as (sequence number, attempts); inside a transaction of the caller."""
+    seqs = [seq for seq, _ in queued]
+    turns, facts, rows = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.passages.of(seqs)
     return tuple(
-        Job(turn, tuple(facts[seq]), attempts, rows[seq].count)
-        for turn, (seq, attempts) in zip(turns, jobs, strict=True)
+        Job(turn, tuple(facts[seq]), attempts, rows[seq].count if seq in rows else 1)
+        for turn, (seq, attempts) in zip(turns, queued, strict=True)
     )
 
 

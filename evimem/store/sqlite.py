@@ -127,6 +127,22 @@ class SqliteStore:
         """Offer no jobs of these turns for a while; see `Store.hold`."""
         writes.hold(self._handle, kind, turn_ids, reason, seconds)
 
+    def lease(self, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
+        """Return queued jobs that may be tried now, and offer them to no other caller for so many seconds."""
+        return writes.lease(self._handle, kind, limit, seconds)
+
+    def release(self, kind: JobKind, turn_ids: Sequence[str]) -> None:
+        """Offer leased jobs again that were neither finished nor put off."""
+        writes.release(self._handle, kind, turn_ids)
+
+    def retry_now(self) -> None:
+        """Make every job that was put off after a failure, or given up, due now."""
+        writes.retry_now(self._handle)
+
+    def put_off(self) -> list[tuple[str, int, float]]:
+        """Return (reason, number of jobs, earliest next try in seconds since 1970) of the jobs that wait."""
+        return self._handle.layers.leases.put_off()
+
     def postpone(self, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
         """Record a failure; see `Store.postpone`."""
         writes.postpone(self._handle, kind, turn_id, error, seconds)

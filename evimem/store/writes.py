@@ -15,12 +15,13 @@ from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, JobKind
+from ..types.stored import Entry, Job, JobKind
 from ..types.vectors import Vectors
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
 from .handle import StoreHandle
 from .layers import Layers, events
+from .reads import jobs_of
 
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
@@ -65,7 +66,7 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None
             elif kind == "extract":
                 layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
                 happens = events(layers.facts.of_turns([seq])[seq])
-                for row in layers.passages.of([seq])[seq]:
+                for row in layers.passages.of([seq]).get(seq, ()):
                     layers.segments.set_events(row, happens)
         relinked = kind != "vector" and _link(layers, known, now=kind == "link")
         layers.jobs.complete(kind, [seq for seq, _ in known])
@@ -87,6 +88,32 @@ def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: st
         seqs = [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None]
         layers.jobs.hold(kind, seqs, reason, seconds)
         layers.count_commit()
+
+
+def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
+    """Return queued jobs as `Store.due` does, and offer them to no other caller for so many seconds."""
+    layers = handle.layers
+    with handle.writing():
+        jobs = jobs_of(layers, layers.leases.lease(kind, limit, seconds))
+        layers.count_commit()
+    return jobs
+
+
+def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
+    """Offer leased jobs again that were neither finished nor put off."""
+    layers = handle.layers
+    with handle.writing():
+        layers.leases.release(kind, [seq for turn_id in turn_ids if (seq := layers.raw.find(turn_id)) is not None])
+        layers.count_commit()
+
+
+def retry_now(handle: StoreHandle) -> None:
+    """Make every job that was put off after a failure, or given up, due now."""
+    kinds: tuple[JobKind, ...] = ("vector", "link", "extract")
+    with handle.writing():
+        for kind in kinds:
+            handle.layers.leases.retry_now(kind)
+        handle.layers.count_commit()
 
 
 def postpone(handle: StoreHandle, kind: JobKind, turn_id: str, error: str, seconds: float | None) -> None:
@@ -144,8 +171,8 @@ def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
 
 def _set_vectors(layers: Layers, seq: int, vectors: Vectors) -> None:
     """Store the vectors of a turn's passages; skip a turn that was split anew since they were asked for."""
-    rows = layers.passages.of([seq])[seq]
-    if len(vectors) == rows.count:
+    rows = layers.passages.of([seq]).get(seq)
+    if rows is not None and len(vectors) == rows.count:
         for row, vector in zip(rows, vectors, strict=True):
             layers.segments.set_vector(row, pack(vector))
 

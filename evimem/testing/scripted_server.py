@@ -164,7 +164,8 @@ class ModelServer:
             return response(200, json.dumps(self._embeddings(received.body)).encode())
         choice = dict(answer) if isinstance(answer, Mapping) else {}
         text = answer(received.body) if callable(answer) else answer if isinstance(answer, str) else ""
-        usage = {"prompt_tokens": len(received.prompt.split()), "completion_tokens": len(text.split())}
+        asked = " ".join(str(message.get("content", "")) for message in received.body.get("messages") or [])
+        usage = {"prompt_tokens": len(asked.split()), "completion_tokens": len(text.split())}
         if received.body.get("stream"):
             return response(200, _events(received.body, text, choice, usage), kind="text/event-stream")
         message = {"role": "assistant", "content": text}

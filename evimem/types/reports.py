@@ -80,6 +80,28 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class EnrichReport:
+    """What `enrich` did; true where it did anything.
+
+    Attributes:
+        done: Jobs processed, postponed ones included.
+        put_off: Jobs that wait: after a failure, in a batch, or with another caller.
+        until: When the first of them is tried again, in UTC; None if none waits.
+        reasons: How many jobs wait, by reason.
+        failed: Jobs given up after repeated failures, by kind; `enrich(retry_now=True)` tries them again.
+    """
+
+    done: int
+    put_off: int
+    until: datetime | None
+    reasons: Mapping[str, int] = field(hash=False)
+    failed: Mapping[str, int] = field(hash=False)
+
+    def __bool__(self) -> bool:
+        return self.done > 0
+
+
+@dataclass(frozen=True, slots=True)
 class BatchReport:
     """What `enrich_batch` did, in turns.
 

@@ -27,7 +27,7 @@ def by_model(body):
     """Play judge or answerer by the model's name."""
     if body["model"] == "the-judge":
         return JUDGED
-    return json.dumps({"steps": [], "answer": "On 8 March 2024.", "citations": [{"id": "t1", "quote": "puppy"}]})
+    return json.dumps({"steps": [], "answer": "On 8 March 2024.", "citations": [{"id": "e1", "quote": "puppy"}]})
 
 
 def test_a_model_judges_and_answers_when_asked_for(cli, friends):

@@ -65,7 +65,7 @@ def test_turns_are_handed_in_once_and_collected_by_a_later_process(opened: Any) 
     assert not any(turn.id in batch for turn in TURNS)
     memory.close()
     memory = opened(model)
-    assert memory.enrich() == 0  # what is in a batch is not asked again
+    assert memory.enrich().done == 0  # what is in a batch is not asked again
     report = memory.enrich_batch()
     assert (report.collected, report.failed, report.waiting) == (1, 1, 0)
     assert by_model(memory) == ["Tomas bought a kite"]

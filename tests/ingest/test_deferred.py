@@ -7,13 +7,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
 
 import evimem
 from evimem.errors import EmbedderError
-from evimem.testing import ModelServer, ScriptedModel, WordEmbedder
+from evimem.testing import FakeClock, ModelServer, ScriptedModel, WordEmbedder
 from evimem.types.model import Complete
 
 
@@ -60,7 +61,7 @@ def test_turns_are_kept_at_once_and_read_by_the_model_later(tmp_path: Path) -> N
 def test_a_memory_built_without_a_model_is_read_when_there_is_one(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS[:1])
-        assert memory.enrich() == 0
+        assert memory.enrich().done == 0
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=facts_of)) as memory:
         memory.enrich()
         assert by_model(memory, "k") == ["Tomas bought a kite"]
@@ -79,9 +80,9 @@ def test_facts_by_a_model_can_be_dropped_and_their_jobs_queued_again(tmp_path: P
 
 
 def test_a_failure_does_not_undo_what_another_worker_has_done_meanwhile(tmp_path: Path) -> None:
-    """A slower worker that was overtaken must not queue the turn again or record it as failed."""
-    path = tmp_path / "m.evimem"
-    with evimem.open(path, llm=ScriptedModel(then=facts_of)) as other:
+    """A slower worker whose lease has run out must not queue the turn again or record it as failed."""
+    path, later = tmp_path / "m.evimem", FakeClock(time() + 2_000)
+    with evimem.open(path, llm=ScriptedModel(then=facts_of), clock=later) as other:
 
         def slow_and_bad(request: Complete) -> str:
             other.enrich()
@@ -104,7 +105,8 @@ def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp
     ):
         memory.extend(TURNS[:1])
         memory.add("Tomas", "Guess what, a kite again, blue.", time="2024-05-02T10:03", id="l")
-        offered = memory._core.store.due
+        name = "lease" if way == "enrich" else "due"
+        offered = getattr(memory._core.store, name)
 
         def and_then_forgotten(*which: Any) -> Any:
             jobs = offered(*which)
@@ -112,7 +114,7 @@ def test_a_turn_that_is_forgotten_while_work_on_it_is_offered_is_passed_over(tmp
                 other.forget(turns=["k"])
             return jobs
 
-        memory._core.store.due = and_then_forgotten  # type: ignore[method-assign]
+        setattr(memory._core.store, name, and_then_forgotten)
         getattr(memory, way)()
         getattr(memory, way)()
         assert by_model(memory, "l") == ["Tomas bought a kite"]
@@ -169,7 +171,7 @@ def test_turns_are_read_concurrently_and_reported_one_by_one(tmp_path: Path) -> 
         llm = evimem.OpenAI("small", base_url=server.url, deadline=10.0)
         with evimem.open(tmp_path / "m.evimem", llm=llm) as memory:
             memory.extend(many(24))
-            assert memory.enrich(progress=told.append) == 24
+            assert memory.enrich(progress=told.append).done == 24
         assert server.peak >= 4
     assert told[-24:] == [1] * 24
 
@@ -252,7 +254,7 @@ def test_an_embedder_is_left_alone_for_as_long_as_it_asks(tmp_path: Path) -> Non
         with pytest.raises(EmbedderError):
             memory.enrich()
         embedder.down, now[0] = None, now[0] + 3599
-        assert (memory.enrich(), embedder.asked) == (0, 1)
+        assert (memory.enrich().done, embedder.asked) == (0, 1)
         now[0] += 2
         memory.enrich()
         assert memory.health().pending == {}

@@ -149,7 +149,7 @@ def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_pat
             memory.enrich()
         lateness.check(DEADLINE)
         clock.advance(seconds - 1)
-        assert memory.enrich() == 0
+        assert memory.enrich().done == 0
         assert len(server.received) == 1
         clock.advance(2)
         memory.enrich()

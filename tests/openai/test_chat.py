@@ -44,7 +44,7 @@ def test_a_request_goes_out_as_chat_messages_with_a_schema():
         {"role": "user", "content": "Is it enough?"},
     ]
     assert received.body["response_format"]["json_schema"]["schema"] == SCHEMA
-    assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("yes", "small", 3, 1)
+    assert (reply.text, reply.model, reply.input_tokens, reply.output_tokens) == ("yes", "small", 4, 1)
 
 
 def test_each_role_has_its_model_and_temperature():
@@ -150,7 +150,7 @@ def test_prices_make_a_cost():
     with ModelServer("one two three") as server:
         reply = client(server, prices={"small": (1_000_000.0, 2_000_000.0)}).complete(JUDGE)
         assert client(server).complete(JUDGE).cost is None
-    assert reply.cost == 3 + 2 * 3
+    assert reply.cost == 4 + 2 * 3
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_prices_make_a_cost():
 def test_a_reply_that_is_not_whole_is_a_typed_error_that_says_what_it_cost(answer, why):
     with ModelServer(answer) as server, pytest.raises(ReplyError, match=why) as caught:
         client(server).complete(JUDGE)
-    assert caught.value.received.input_tokens == 3
+    assert caught.value.received.input_tokens == 4
     assert len(server.received) == 1
 
 
@@ -185,7 +185,7 @@ def test_pieces_come_before_the_whole(door):
     *pieces, reply = seen
     assert len(pieces) == 5
     assert "".join(pieces) == reply.text == "on the eighth of March"
-    assert (reply.input_tokens, reply.output_tokens) == (3, 5)
+    assert (reply.input_tokens, reply.output_tokens) == (4, 5)
 
 
 async def gathered(model):

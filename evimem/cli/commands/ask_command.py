@@ -81,6 +81,9 @@ def _streamed(memory: evimem.Memory, options: argparse.Namespace, screen: Screen
         if isinstance(piece, str):
             screen.stream(piece if printed else f"  {piece}")
             printed = True
+        elif isinstance(piece, evimem.Restarted):
+            screen.stream("\n  (void: the model is asked again)\n" if printed else "")
+            printed = False
         elif isinstance(piece, evimem.Answer):
             answer = piece
     if printed:

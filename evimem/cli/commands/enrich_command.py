@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser)
     parser.add_argument("--dry-run", action="store_true", help="only estimate the requests to a model and their cost")
     parser.add_argument("--batch", action="store_true", help="use the provider's Batch API: cheaper, within a day")
+    parser.add_argument("--retry-now", action="store_true", help="also try what was put off or given up")
     add_model(parser)
 
 
@@ -41,21 +42,27 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         elif options.batch:
             _batch(memory, screen)
         else:
-            _enrich(memory, screen)
+            _enrich(memory, screen, retry_now=options.retry_now)
     return Exit.OK
 
 
-def _enrich(memory: evimem.Memory, screen: Screen) -> None:
+def _enrich(memory: evimem.Memory, screen: Screen, *, retry_now: bool) -> None:
     pending = memory.health().pending
     total = (
         sum(pending.values()) if "extract" in pending or not pending else None
     )  # else the number of turns left for the model is unknown
     with screen.progress("enriching", "jobs", total or None) as progress:
-        done = memory.enrich(progress=progress)
+        report = memory.enrich(retry_now=retry_now, progress=progress)
     left = memory.health()
-    page: list[Block] = [line(f"{counted(done, 'job')} done, {sum(left.pending.values()):,} left")]
-    page += [field("failed", f"{counted(count, 'turn')}: {kind}") for kind, count in left.failed.items()]
-    screen.show(page, {"done": done, "pending": dict(left.pending), "failed": dict(left.failed)})
+    page: list[Block] = [line(f"{counted(report.done, 'job')} done, {sum(left.pending.values()):,} left")]
+    if report.until:
+        page.append(
+            field("put off", f"{counted(report.put_off, 'job')}, first until {report.until:%Y-%m-%d %H:%M} UTC")
+        )
+    page += [field("because", f"{reason}: {counted(count, 'job')}") for reason, count in report.reasons.items()]
+    page += [field("failed", f"{counted(count, 'turn')}: {kind}") for kind, count in report.failed.items()]
+    data = asdict(report) | {"until": report.until and report.until.isoformat(), "pending": dict(left.pending)}
+    screen.show(page, data)
 
 
 def _estimate(memory: evimem.Memory, screen: Screen) -> None:

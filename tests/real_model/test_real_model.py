@@ -1,0 +1,159 @@
+"""With a small real model: every call ends bounded, every reply is read or refused by type, nothing false is cited.
+
+It is far too weak to judge or answer well, and nothing here asks whether it does. Each test prints what it cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+import evimem
+from evimem.llm.prompts import MOST_TOKENS
+from evimem.llm.request import MORE
+from evimem.types.trace import Called, Trace
+from tests.real_model.conftest import DEADLINE
+
+pytestmark = pytest.mark.nightly
+QUESTION = "When did Mira adopt her puppy?"
+JOINT = evimem.Budget(iterations=2)
+READ = {"ok"}
+REFUSED = {"ReplyError", "ModelTimeout", "ModelUnavailable", "PromptTooLong"}
+
+
+def asked(path: Path, model: evimem.OpenAI, budget: evimem.Budget = JOINT) -> evimem.Answer:
+    """Ask; return the answer, or what is known where the model gave no usable reply."""
+    with evimem.open(path, llm=model) as memory:
+        try:
+            answer = memory.ask(QUESTION, budget=budget)
+        except evimem.ModelError as error:
+            answer = error.partial
+            assert answer is not None
+            assert (answer.text, answer.abstained) == (None, False)
+    return answer
+
+
+def held(path: Path, answer: evimem.Answer) -> list[Called]:
+    """Check what must hold of an answer; return its requests."""
+    calls = [event for event in answer.trace if isinstance(event, Called)]
+    assert calls
+    assert {call.outcome for call in calls} <= READ | REFUSED
+    assert all(call.output_tokens <= MORE * max(MOST_TOKENS.values()) for call in calls)
+    assert all(call.seconds <= DEADLINE + 10 for call in calls)
+    assert all(call.input_tokens > 0 for call in calls if call.outcome == "ok")
+    assert answer.usage.input_tokens == sum(call.input_tokens for call in calls)
+    with evimem.open(path) as memory:
+        for citation in answer.citations:
+            turn = memory.turn(citation.turn_id)
+            if citation.span is not None:
+                assert turn.text[slice(*citation.span)] == citation.quote
+    sys.stdout.write(f"{cost(calls)}\n")
+    return calls
+
+
+def cost(calls: Iterable[Called]) -> str:
+    """Return requests, tokens and seconds in words."""
+    calls = list(calls)
+    read = sum(call.outcome == "ok" for call in calls)
+    sent, received = sum(call.input_tokens for call in calls), sum(call.output_tokens for call in calls)
+    return (
+        f"{read} of {len(calls)} replies read, {sent} tokens in, {received} out, {sum(c.seconds for c in calls):.0f} s"
+    )
+
+
+def test_a_question_ends_bounded_and_cites_nothing_false(path: Path, model: evimem.OpenAI) -> None:
+    held(path, asked(path, model))
+
+
+def test_the_papers_pattern_of_calls_does_so_too(path: Path, model: evimem.OpenAI) -> None:
+    held(path, asked(path, model, evimem.Budget(iterations=2, calls="separate")))
+
+
+def test_a_reply_without_a_schema_is_read_or_refused(path: Path, model: evimem.OpenAI) -> None:
+    model._rejected_options[model.model, "response_format"] = 3
+    held(path, asked(path, model))
+
+
+def test_a_replay_repeats_it_without_the_model(path: Path, model: evimem.OpenAI) -> None:
+    answer = asked(path, model)
+    with evimem.open(path) as memory:
+        again = evimem.replay(Trace.from_json(answer.trace.to_json()), memory)
+    assert (again.text, again.citations, again.trace) == (answer.text, answer.citations, answer.trace)
+
+
+def test_a_stream_tells_the_answer_once(path: Path, model: evimem.OpenAI) -> None:
+    text = ""
+    with evimem.open(path, llm=model) as memory, suppress(evimem.ModelError):
+        for item in memory.ask(QUESTION, budget=JOINT, stream=True):
+            if isinstance(item, evimem.Restarted):
+                text = ""
+            elif isinstance(item, str):
+                text += item
+            elif isinstance(item, evimem.Answer):
+                assert text.strip() == (item.text or "")
+
+
+def test_every_turn_is_read_or_put_off_with_a_reason_and_facts_are_grounded(path: Path, model: evimem.OpenAI) -> None:
+    with evimem.open(path, llm=model) as memory:
+        report = memory.enrich()
+        assert report.done > 0
+        assert sum(report.reasons.values()) == report.put_off
+        for fact in memory.facts([turn.id for turn in memory.turns()]):
+            if fact.extractor == "llm":
+                text = memory.turn(fact.turn_id).text
+                assert fact.span is not None
+                assert text[slice(*fact.span)].strip()
+        sys.stdout.write(f"{report.done} turns done, {report.put_off} put off: {dict(report.reasons)}\n")
+
+
+def test_a_deadline_ends_a_call_that_generates(path: Path, url: str) -> None:
+    model = evimem.OpenAI(model="smollm2", base_url=url, deadline=1.0, max_retries=0)
+    began = monotonic()
+    with evimem.open(path, llm=model) as memory, pytest.raises(evimem.ModelTimeout):
+        memory.ask(QUESTION)
+    assert monotonic() - began < 60
+    model.close()
+
+
+def test_the_seconds_of_a_budget_end_a_question(path: Path, model: evimem.OpenAI) -> None:
+    began = monotonic()
+    answer = asked(path, model, evimem.Budget(seconds=2.0))
+    assert answer.text is None
+    assert monotonic() - began < 60
+
+
+def test_a_cancelled_question_ends_at_once_and_the_next_one_is_answered(path: Path, model: evimem.OpenAI) -> None:
+    async def cancelled() -> float:
+        async with evimem.open_async(path, llm=model) as memory:
+            question = asyncio.ensure_future(memory.ask(QUESTION))  # type: ignore[arg-type]
+            await asyncio.sleep(1.0)
+            began = monotonic()
+            question.cancel()
+            await asyncio.gather(question, return_exceptions=True)
+            return monotonic() - began
+
+    assert asyncio.run(cancelled()) < 30
+    held(path, asked(path, model, evimem.Budget(iterations=1)))
+
+
+def test_two_clients_ask_at_once(path: Path, model: evimem.OpenAI, url: str) -> None:
+    other = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0)
+    answers: list[evimem.Answer] = []
+    both = (model, other)
+    once = evimem.Budget(iterations=1)
+    threads = [threading.Thread(target=lambda one=one: answers.append(asked(path, one, once))) for one in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    other.close()
+    assert len(answers) == 2
+    for answer in answers:
+        held(path, answer)
