@@ -17,6 +17,7 @@ _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
 _OPENING_BRACKETS = ("(", "[")
+_THERE_IS = Tag.THERE + Tag.BE
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
 _AFTER_DIVIDING_SO = (*TagSet.BASES, *TagSet.PERSONS)
 _JOINS = frozenset(letters("COMMA AND"))
@@ -56,8 +57,8 @@ def is_divided(tags: str, at: int) -> bool:
 def sure_object(sentence: Tagged, tags: str, place: Range, longest: int) -> Range | None:
     """Return the part of an object before the first doubt, None where nothing sure is left of it."""
     start, end = place
-    if tags[start : start + 1] in _NOMINATIVES:
-        return None  # "I move we take it"
+    if tags[start : start + 1] in _NOMINATIVES or tags.startswith(_THERE_IS, start, end):
+        return None  # "I move we take it", "Everywhere you go there's music"
     if start < end and tags[end - 1] == Tag.PREPOSITION and tags[end : end + 1] == Tag.QUESTION_WORD:
         return None  # "typing with what"
     cut = _first_doubt(sentence, tags, start, end)

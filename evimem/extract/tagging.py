@@ -26,6 +26,7 @@ _NUMBER = (
 _WORD = r"[^\W_]+(?:[.&/-][^\W_]+)*"
 _SHORT = rf"\b(?:{'|'.join(map(re.escape, _ABBREVIATIONS))})\.(?=\s+\S)"  # "Dr." before a word
 _UNPRINTABLE = r"\x00-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060\ufeff"  # no tokens: "I\u200b left"
+_INITIALS = r"\b(?:[^\W\d_]\.){1,4}(?=\s+\S)"  # "J.K. Rowling"
 _OTHER = rf"--+|\.\.+|[^\s\w{_UNPRINTABLE}]|_"
 _CLITIC = f"'(?:{'|'.join(ENGLISH.words('grammar.clitics'))})\\b"
 # for a sentence with an apostrophe: "don't" is do + n't, "I'm" is I + 'm, "o'clock" stays one word
@@ -36,7 +37,7 @@ _DIGIT = re.compile("[0-9]")
 @cache
 def _tokens(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[str]:
     """Return the pattern of tokens for a sentence with or without digits, full stops inside and apostrophes."""
-    parts = [_NUMBER] * numbers + [_SHORT] * abbreviations + [_DIVIDED_WORD if clitics else _WORD, _OTHER]
+    parts = [_NUMBER] * numbers + [_SHORT, _INITIALS] * abbreviations + [_DIVIDED_WORD if clitics else _WORD, _OTHER]
     return re.compile("|".join(parts))
 
 

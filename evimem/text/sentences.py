@@ -77,8 +77,8 @@ def _binds(text: str, at: int, end: int) -> bool:
         return not _has_name_before(text, found.start())
     if word.lower() in _ABBREVIATIONS:
         return word.lower() not in _MAY_END or following.islower() or following.isdigit()
-    if len(word) == 1 and word.isupper() and word != "I":
-        return True  # "J. Smith"
+    if word != "I" and all(len(letter) == 1 and letter.isupper() for letter in word.split(".")):
+        return True  # "J. Smith", "J.K. Smith"
     return word.isdigit() and (found.start() == 0 or text[found.start() - 1] == "\n")  # "2. Preheat"
 
 

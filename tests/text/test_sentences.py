@@ -24,6 +24,7 @@ def split(text: str) -> list[str]:
         ("Fruit, e.g. pears, is fine. Yes.", ["Fruit, e.g. pears, is fine.", "Yes."]),
         ("It cost 3.50 euros. Cheap!", ["It cost 3.50 euros.", "Cheap!"]),
         ("I met J. Smith. He left.", ["I met J. Smith.", "He left."]),
+        ("I met J.K. Smith. He left.", ["I met J.K. Smith.", "He left."]),
         ("He and I. We left.", ["He and I.", "We left."]),
         ("Well... maybe. Or not...", ["Well... maybe.", "Or not..."]),
         ("Hm\u2026 maybe. So\u2026 What now?", ["Hm\u2026 maybe.", "So\u2026", "What now?"]),
