@@ -110,8 +110,8 @@ def _cued(asked: AskedForm, passage: Passage, near: float) -> Iterator[tuple[Pol
         yield "reported", cue[0]
     if cue := NEGATION.search(clause):
         yield "no" if states else "reported", cue[0]
-    if opposite := _opposite(asked.verb, clause):
-        yield "no", opposite
+    if against := _opposite(asked.verb, clause):
+        yield "no", against
     if cue := FAILED.search(clause):
         yield "reported", cue[0]
     if cue := ENDED.search(clause):
