@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..judging.evidence import Evidence, View
-from ..judging.passages import excerpt, most_shown, passages
+from ..judging.shown_passages import excerpt, most_shown, passages
 from ..text.terms import terms
 from ..times import render
 from ..types.values import Fact, Turn

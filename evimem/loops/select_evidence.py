@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..embedding import count_tokens
 from ..judging.evidence import Evidence
-from ..judging.passages import most_shown
+from ..judging.shown_passages import most_shown
 
 EDGE_SHARE = 0.15  # of the token budget, reserved for turns that edges brought
 RAW_SHARE = 0.15  # for turns without facts

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.judging.passages import excerpt, passages
+from evimem.judging.shown_passages import excerpt, passages
 from evimem.text.terms import terms
 
 GREY = "The weather stayed grey over the harbour. "
