@@ -84,7 +84,9 @@ def test_every_expression_has_a_cue(table: Callable):
     assert all(mentions_time(row.text) for row in table("expressions.txt") if row.meanings)
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.cues.words], ids=lambda rule: getattr(rule.read, "__name__", "rule"))
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.cues.words], ids=lambda rule: getattr(rule.read, "__name__", "rule")
+)
 def test_a_rule_matches_only_texts_with_one_of_its_words(table: Callable, rule):
     rows = (row.text for name in TABLES for row in table(name))
     contexts = [Context(text, fold(text), SAID[0], "recent") for text in (*rows, *MORE)]
