@@ -138,6 +138,7 @@ def _verb(text: str) -> str:
     clause = _SUBORDINATE.split(text, maxsplit=1)[0]
     sentence = tagged(clause, lowered(clause), 0, len(clause))
     for place in range(1, len(sentence.tags)):
-        if sentence.tags[place] in TagSet.FULL_VERBS and sentence.tags[place - 1] not in _BEFORE_NOUN:
+        noun = sentence.tags[place - 1] in _BEFORE_NOUN or sentence.words[place - 1] in ("what", "which")
+        if sentence.tags[place] in TagSet.FULL_VERBS and not noun:
             return sentence.words[place]
     return ""

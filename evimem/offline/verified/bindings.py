@@ -20,6 +20,7 @@ from .candidate_passages import Passage
 from .typed_values import Value
 
 _ABOUT = 0.5  # least weight with which a passage must be about the asked speaker
+_SAID = 0.9  # from which a word counts as said itself, and not one near it in meaning
 _REACH = 30.0  # characters over which nearness falls to 1/e
 _PLANNED_FOR, _TOLD_AFTER = timedelta(days=60), timedelta(days=60)
 _SHORT = 8.0  # words of a sentence that is half as short as one can be
@@ -79,12 +80,18 @@ def share(asked: AskedForm, bound: Array) -> float:
     return float(weights @ bound / weights.sum())
 
 
-def bind(view: View, asked: AskedForm, found: Sequence[tuple[Passage, Value, TimeSpan | None]]) -> list[Binding]:
+def bind(
+    view: View,
+    asked: AskedForm,
+    passages: Sequence[Passage],
+    found: Sequence[tuple[Passage, Value, TimeSpan | None]],
+) -> list[Binding]:
     """Check how firmly each value is bound."""
     matches = {(m.unit.turn.id, m.unit.span): m.score for m in match(view).ranked if not m.unit.caption}
     top = max(matches.values(), default=1.0) or 1.0
     scores = {item.turn.id: item.score for item in view.evidence}
     best = max(scores.values(), default=1.0) or 1.0
+    found = [one for one in found if not _is_other_event(asked, one[0], passages)]
     values = len({value.key for _, value, _ in found})
     bound = []
     for passage, value, time in found:
@@ -106,6 +113,17 @@ def bind(view: View, asked: AskedForm, found: Sequence[tuple[Passage, Value, Tim
         }
         bound.append(Binding(value, passage, checks, time))
     return bound
+
+
+def _is_other_event(asked: AskedForm, passage: Passage, passages: Sequence[Passage]) -> bool:
+    """Return whether the asked event is told beside a passage, as in "He died on Saturday. We buried him later.".
+
+    The date or amount of the passage is then that of another event.
+    """
+    if _verb(asked, passage) >= _SAID or stem(asked.verb) not in asked.weights:
+        return False
+    row = list(asked.weights).index(stem(asked.verb))
+    return any(other.turn.id == passage.turn.id and other.own[row] >= _SAID for other in passages)
 
 
 def _verb(asked: AskedForm, passage: Passage) -> float:

@@ -89,11 +89,12 @@ def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Bin
     """Return the values of the asked type that the evidence states of the subject, each with its checks."""
     weekday: Weekday = getattr(extractor, "weekday", "recent")
     found: list[tuple[Passage, Value, TimeSpan | None]] = []
-    for one in _passages(view, asked):
+    passages = _passages(view, asked)
+    for one in passages:
         named = [(one, value, None) for value in values(asked, one)]
         dated = [] if named or asked.form not in DATED else dates(asked, one, weekday)
         found += named or [(one, value, time) for value, time in dated]
-    return bind(view, asked, found)
+    return bind(view, asked, passages, found)
 
 
 def _passages(view: View, asked: AskedForm) -> list[Passage]:
