@@ -11,6 +11,10 @@ import evimem
 from ..errors import InvalidQuery
 from ..raw.commit_mark import mark_path
 
+MODEL_OPTIONS = (
+    "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "deadline", "concurrency",
+)  # fmt: skip
+
 
 def add_path(parser: argparse.ArgumentParser) -> None:
     """Add the path of the memory."""
@@ -34,6 +38,9 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", metavar="NAME", help="the model, such as gpt-4o-mini; required with --llm")
     group.add_argument("--answer-model", metavar="NAME", help="use another model for answering")
     group.add_argument("--judge-model", metavar="NAME", help="use another model for judging the evidence")
+    group.add_argument("--extract-model", metavar="NAME", help="use another model for extracting facts, in `enrich`")
+    group.add_argument("--deadline", type=float, metavar="SECONDS", help="the longest that a request may take (60)")
+    group.add_argument("--concurrency", type=int, metavar="N", help="requests at the same time (8)")
     group.add_argument(
         "--price",
         nargs=2,
@@ -65,19 +72,21 @@ def model(options: argparse.Namespace) -> evimem.OpenAI | None:
         model=options.model,
         judge_model=options.judge_model,
         answer_model=options.answer_model,
+        extract_model=options.extract_model,
         base_url=options.base_url,
         prices={options.model: tuple(options.price)} if options.price else {},
         api_key=os.environ.get(options.key_from) if options.key_from else None,
+        **{name: value for name in ("deadline", "concurrency") if (value := getattr(options, name)) is not None},
     )
 
 
 def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options of the chat model; None if nothing is."""
-    named = [
-        name
-        for name in ("model", "answer_model", "judge_model", "base_url", "key_from", "price")
-        if getattr(options, name, None)
-    ]
+    named = [name for name in MODEL_OPTIONS if getattr(options, name, None) is not None]
+    if (seconds := getattr(options, "deadline", None)) is not None and not seconds > 0:
+        return f"--deadline is {seconds:g}; expected seconds above 0"
+    if (places := getattr(options, "concurrency", None)) is not None and places < 1:
+        return f"--concurrency is {places}; expected at least 1"
     if getattr(options, "llm", False):
         return None if options.model else "--llm needs --model NAME"
     return f"--{named[0].replace('_', '-')} needs --llm; add it, or leave the option out" if named else None

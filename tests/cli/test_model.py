@@ -143,6 +143,28 @@ def test_the_words_of_an_answer_are_shown_before_the_reply_is_whole(friends):
         running.communicate()
 
 
+def test_the_trace_of_a_failure_is_shown_and_kept(cli, friends):
+    with ModelServer(then=Fault("401")) as server:
+        ran = cli("ask", friends, QUESTION, "--llm", "--model", "m", "--base-url", server.url, "--trace")
+    assert ran.code == Exit.MODEL
+    assert "ModelUnavailable" in ran.out
+    assert "ModelUnavailable" in cli("trace", friends).out
+
+
+def test_deadline_concurrency_and_the_extracting_model_are_options(cli, unread):
+    with ModelServer(then=Fault("hang")) as server:
+        options = ("--llm", "--model", "m", "--extract-model", "reader", "--base-url", server.url)
+        ran = cli("enrich", unread, *options, "--deadline", 0.3, "--concurrency", 1)
+    assert ran.code == Exit.MODEL
+    assert {one.body["model"] for one in server.received} == {"reader"}
+    assert server.peak == 1
+
+
+@pytest.mark.parametrize("wrong", [("--deadline", 0), ("--concurrency", 0)])
+def test_a_model_takes_time_and_at_least_one_request(cli, friends, wrong):
+    assert cli("ask", friends, QUESTION, "--llm", "--model", "m", *wrong).code == Exit.USAGE
+
+
 def test_streaming_is_for_people(cli, friends):
     assert cli("ask", friends, QUESTION, "--stream", "--json").code == Exit.USAGE
 

@@ -15,7 +15,7 @@ from typing import Any
 import evimem
 
 from ...db.atomic_files import replace_with
-from ...errors import StoreError, UnknownTurn
+from ...errors import ModelError, StoreError, UnknownTurn
 from ...loops import LOOPS
 from ..exit_codes import Exit
 from ..json_output import answer_data
@@ -48,13 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Print the answer."""
     with existing(options) as memory:
-        answer = _streamed(memory, options, screen) if options.stream else _asked(memory, options)
+        try:
+            answer = _streamed(memory, options, screen) if options.stream else _asked(memory, options)
+        except ModelError as error:
+            _keep_failure(memory, error, options, screen)
+            raise
         turns = {citation.turn_id: memory.turn(citation.turn_id) for citation in answer.citations}
         if not options.no_keep:
             _keep(memory, answer, screen)
     if options.save_trace:
-        with replace_with(options.save_trace) as file:
-            file.write(answer.trace.to_json().encode())
+        _save(options.save_trace, answer)
     page = streamed_page(answer, turns) if options.stream else answer_page(options.question, answer, turns)
     data: dict[str, Any] = answer_data(options.question, answer, turns)
     if options.trace:
@@ -96,6 +99,23 @@ def exit_of(answer: evimem.Answer) -> Exit:
     if answer.abstained:
         return Exit.ABSTAINED
     return Exit.OK if answer.text is not None else Exit.MODEL
+
+
+def _keep_failure(memory: evimem.Memory, error: ModelError, options: argparse.Namespace, screen: Screen) -> None:
+    """Print and keep the trace of a question that a failure of the model ended: it says what was found and asked."""
+    if error.partial is None:
+        return
+    if not options.no_keep:
+        _keep(memory, error.partial, screen)
+    if options.save_trace:
+        _save(options.save_trace, error.partial)
+    if options.trace and not options.json:
+        screen.page(trace_page(error.partial.trace))
+
+
+def _save(path: Path, answer: evimem.Answer) -> None:
+    with replace_with(path) as file:
+        file.write(answer.trace.to_json().encode())
 
 
 def _keep(memory: evimem.Memory, answer: evimem.Answer, screen: Screen) -> None:
