@@ -107,7 +107,7 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     why = _contradiction(view, matches, signals, other, not_stated.gap) if doubtful else None
     query = not_stated.query if view.iteration == 1 else ""
     gaps = _gaps(view, supported)
-    if certain and why is not None:
+    if why is not None and (certain or why == not_stated.gap):
         gaps = (Gap("attribute" if why == not_stated.gap else "attribution", matches.target or "", why), *gaps)
     return Verdict(
         tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),

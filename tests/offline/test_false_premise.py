@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from evimem.judging.evidence import View
+from evimem.offline.constants import SPAN
 from evimem.offline.match_sentences import match
 from evimem.offline.signals import Altered, altered, contrasted, in_words
 from evimem.text.terms import stem
@@ -53,8 +54,8 @@ def test_words_next_to_the_best_turn_count_as_stated(see: See) -> None:
 
 
 def test_an_altered_premise_is_less_probable_and_gives_the_reason(see: See) -> None:
-    right = judge(see("What did Mira's sister send her from Lisbon?", LETTER))
-    wrong = judge(see("What did Mira's brother send her from Lisbon?", LETTER))
+    right = judge(see("What did Mira's sister send her from Lisbon?", LETTER), SPAN)
+    wrong = judge(see("What did Mira's brother send her from Lisbon?", LETTER), SPAN)
     assert right.probability is not None
     assert wrong.probability is not None
     assert wrong.probability < right.probability / 2
