@@ -110,7 +110,8 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
     around = {turn.id: turn for dialogue in check.view.context.values() for turn in dialogue}
     checked = check_citations(draft.citations, around | session.shown, session.shown_facts)
-    citations = checked.citations or _witnesses(session)
+    # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
+    citations = checked.citations or (() if checked.dropped else _witnesses(session))
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
     told = sufficiency if verdict.probability is None else verdict.probability
