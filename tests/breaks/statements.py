@@ -10,6 +10,7 @@ from typing import Any
 
 from evimem import Tier
 from evimem.doors.pool import MemoryPool
+from evimem.edges import EdgeGraph
 from evimem.errors import ModelError
 from evimem.extract import RuleExtractor
 from evimem.judging import apply_verdict
@@ -58,6 +59,12 @@ def the_time_of_saying_is_taken_for_the_event() -> None:
 @breaks(gate=f"{IRIS}::test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar", says="'similar': 0")
 def nothing_is_similar_enough() -> None:
     put(writes, "threshold", lambda embedder: 2.0)
+
+
+@breaks(gate=f"{IRIS}::test_e4_the_facts_of_a_turn_are_a_chain", says="6 == 3")
+def every_pair_of_facts_of_a_turn_is_an_edge() -> None:
+    honest = EdgeGraph.count
+    put(EdgeGraph, "count", lambda self: {**honest(self), "same_turn": 6})
 
 
 @breaks(

@@ -62,7 +62,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for day in range(1, 31):
             heron, bread = (
                 f"On walk {day} I saw heron number {day} by the mill.",
-                f"My bread of day {day} was too salty.",
+                f"I baked loaf number {day} and it was too salty.",
             )
             memory.add("Mira", heron, time=f"2024-03-{day:02}T08:00", session="walks")
             memory.add("Noah", bread, time=f"2024-03-{day:02}T09:00", session="walks")
