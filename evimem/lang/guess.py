@@ -26,7 +26,7 @@ _MOST_LETTERS = 3  # letters that English lacks that count in one text
 _LATIN = ("fr", "de", "es", "it", "pt")  # written in Latin letters, and told apart by their words
 LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"\b[^\W\d_]+\b")  # not the letters of "2moro"
 _LATIN_LETTERS = re.compile("[a-z\u00df-\u024f]")
 # Words of scripts that belong to one of the languages; of those written without spaces, pairs of characters.
 _SCRIPTS = (

@@ -105,7 +105,7 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
         supported.pop(f"attribution:{matches.target}", None)
     certain = answerable < constants.misattributed
     why = _contradiction(view, matches, signals, other, not_stated.gap) if doubtful else None
-    query = not_stated.query if view.iteration == 1 else ""
+    query = short.query if short is not None and view.iteration == 1 else ""
     gaps = _gaps(view, supported)
     if why is not None and (certain or why == not_stated.gap):
         gaps = (Gap("attribute" if why == not_stated.gap else "attribution", matches.target or "", why), *gaps)

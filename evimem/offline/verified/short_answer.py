@@ -46,6 +46,7 @@ class ShortAnswer:
         support: How firmly it is bound to the question, 0 to 1.
         time: The interval that it states, if it states one.
         steps: What was computed, in words.
+        query: What to search for once more, because it may have changed since; empty where that is not likely.
     """
 
     text: str
@@ -54,6 +55,7 @@ class ShortAnswer:
     support: float
     time: TimeSpan | None = None
     steps: tuple[str, ...] = ()
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | No
         return None
     citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
     name = f"attribute:{attribute.kind}" if attribute else "reply"
-    return ShortAnswer(", ".join(item.text for item in found.items), citations, name, support)
+    return ShortAnswer(", ".join(item.text for item in found.items), citations, name, support, query=found.query)
 
 
 def _is_hearsay(view: View, found: Lookup) -> bool:
