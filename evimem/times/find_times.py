@@ -13,11 +13,11 @@ from functools import cache
 from typing import get_args
 
 from ..errors import InvalidQuery
-from ..lang.guess import ENGLISH_OR_UNKNOWN, language_of
+from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import TimeSpan
 from .calendar import TimeInterval
 from .context import Context, Weekday
-from .cues import cues
+from .cues import cues, language_of_times
 from .folding import LIMIT, fold
 from .fragments import MONTH, Pattern
 from .joins import Expression, joined
@@ -77,7 +77,7 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if weekday not in CONVENTIONS:
         raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
-    language = language_of(text)
+    language = language_of_times(text, folded)
     if language not in ENGLISH_OR_UNKNOWN:
         dates = locate_dates(language, folded, said_at.replace(tzinfo=None))
         return [_located(Expression(start, end, Meaning(time)), text, said_at) for start, end, time in dates]
