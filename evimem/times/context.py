@@ -36,7 +36,8 @@ _ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
 # "I got a slot on 5 May" tells of what one has, "I got married" of what is over.
 _HAVING = r"got (?:an?|the|my|our|his|her|their)"
 _BACK = (
-    rf"(?!{_HAVING}\b){one_of(ENGLISH.words('times.back'))}"
+    rf"got (?!{one_of(ENGLISH.words('times.moving_verbs'))}\b)[a-z]{{2,16}}ed"
+    rf"|(?!{_HAVING}\b){one_of(ENGLISH.words('times.back'))}"
     rf"|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
 )
 # "-ed" without a subject before it may be a participle, and what was said may lie ahead.
@@ -49,7 +50,8 @@ _CUE = Pattern(
 )
 LOOKS = {"ahead": AHEAD, "state": PRESENT, "back": BACK, "perhaps": PERHAPS_BACK, "present": PRESENT, "will": AHEAD}
 _RESCHEDULED = Pattern(
-    rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: [\w'-]+){{0,6}}? (?:to|until|till|for) (?:the )?$"
+    rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: (?!and\b|but\b)[\w'-]+){{0,6}}?"
+    r" (?:to|until|till|for) (?:the )?$"
 )
 _NEXT_CLAUSE = Pattern(rf",? (?:and|but|so) (?:now )?{_SUBJECT}\b")
 _SENTENCE_END = re.compile(r"[.!?;:\n](?=\s|$)|\|")
@@ -155,7 +157,7 @@ class Context:
         A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
 
         The nearest cue decides; one after the range counts as twice as far, since the verb mostly comes first in
-        English, and behind "and I" as four times as far: it belongs to another clause.
+        English, and behind "and I" as six times as far: it belongs to another clause.
         """
         first, last = self.sentence(start, end)
         direction, nearest = 0, 3 * REACH  # more than any distance in the sentence
@@ -165,7 +167,7 @@ class Context:
                 continue
             distance = start - cue.end
             if cue.start >= end:
-                distance = (cue.start - end) * (4 if _NEXT_CLAUSE.regex.match(self.folded, end) else 2)
+                distance = (cue.start - end) * (6 if _NEXT_CLAUSE.regex.match(self.folded, end) else 2)
             if distance <= nearest:
                 nearest, direction = distance, cue.direction
         if direction < 0 and self.rescheduled(start, end):

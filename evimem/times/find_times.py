@@ -131,8 +131,11 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
     base: TimeInterval | None = None
     day: Expression | None = None
     month: Expression | None = None
+    unread = -1  # where a word began that may be a weekday, as "sat" in "rugby sat, kick-off 2.15pm"
     for each in expressions:
         meaning = each.meaning
+        if meaning.kind == "clock" and unread >= ctx.sentence(each.start, each.end)[0]:
+            continue
         if meaning.later is not None and (base is not None or not meaning.weak):
             meaning = VAGUE if base is None else Meaning(possible(meaning.later, base))
         if meaning.kind == "clock" and meaning.clock and day and day.end > ctx.sentence(each.start, each.end)[0]:
@@ -140,12 +143,13 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
         if meaning.choices and meaning.yearly is None and month and month.end > ctx.sentence(each.start, each.end)[0]:
             meaning = replace(meaning, interval=_in_month(each, month))
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
+            unread = each.start if meaning.weak and meaning.kind == "weekday" else unread
             continue
         base = meaning.interval or base
         if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
             month = each
         if each.is_a("day") or meaning.kind == "part":
-            day = each
+            day, unread = each, -1
         yield Expression(each.start, each.end, meaning)
 
 

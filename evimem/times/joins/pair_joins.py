@@ -144,7 +144,10 @@ def _before(last: TimeInterval, yearly: Callable[[int], TimeInterval | None]) ->
 
 
 MOVED_REACH = 48  # characters before a time in which a verb of moving it stands
-_MOVED = Pattern(rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: [\w:'-]{{1,12}}){{0,5}}? from (?:the )?\Z")
+_MOVED = Pattern(
+    rf"\b{one_of(ENGLISH.words('times.moving_verbs'))}\b"
+    r"(?: (?!and\b|but\b|then\b|to\b)[\w:'-]{1,12}){0,5}? from (?:the )?\Z"
+)
 _NOTHING = Pattern(r"\Z")
 _AT = rf"(?:{one_of(BETWEEN['same_day'])} ?)?"
 SAME_DAY = (

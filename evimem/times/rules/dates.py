@@ -193,7 +193,9 @@ def bare_day(match: Match, ctx: Context) -> Meaning:
     led = match["lead"] is not None and (word[0].isdigit() or match["lead"] in _SURE)
     led = led or (word[0].isdigit() and ctx.rescheduled(*match.span("x")))
     weak = not led or not ctx.complete(match.end())
-    reading = nearest_of(choices, ctx.today, ctx.direction(*match.span("x")) or PRESENT)
+    # "My exam's the 27th and I've read nothing": what is said of a day in the present is true of it.
+    direction = PRESENT if match["lead"] in ("is", "'s") else ctx.direction(*match.span("x")) or PRESENT
+    reading = nearest_of(choices, ctx.today, direction)
     return Meaning(reading, weak=weak, choices=tuple(choices))
 
 

@@ -14,7 +14,7 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, TimeInterval
 from ..context import Context
-from ..fragments import YEAR, one_of, year_number
+from ..fragments import WEEKDAY, YEAR, Pattern, one_of, year_number
 from ..lexicon import BEFORE, FULL_WEEKDAYS
 from ..rule_types import Meaning, needs, rules
 from ..yearly import RELATIVE, nearest, relative
@@ -65,13 +65,21 @@ def holiday(match: re.Match[str], ctx: Context) -> Meaning | None:
     if match["lead"] == "in the" and not match["year"]:
         return None  # "in the New Year" is some time after it
     direction = ctx.direction(*match.span("x"))
-    weak = not match["weekend"] and not ctx.complete(match.end())
+    weak = not (match["weekend"] or ctx.complete(match.end()) or _ON_DAY.regex.match(ctx.folded, match.end()))
     if match["relative"]:
         return Meaning(relative(match["relative"], yearly, ctx.today, direction), yearly=yearly, weak=weak)
     near = nearest(yearly, ctx.today, direction)
-    soon = near is not None and ctx.today <= near.start <= ctx.today + SOON and match["article"] is None
+    soon = near is not None and ctx.today <= near.start <= ctx.today + SOON and not _in_general(match, ctx)
     weak = weak or not (match["lead"] or match["weekend"] or soon) or ctx.habitual(*match.span("x"))
     return Meaning(near, yearly=yearly, weak=weak)
+
+
+def _in_general(match: re.Match[str], ctx: Context) -> bool:
+    """Return whether a holiday is spoken of in general: "I hate Christmas", "Christmas is a lot of work"."""
+    start = match.start("x")
+    opinion = _OPINION.regex.search(ctx.folded, max(0, start - LONGEST_OPINION), start)
+    judged = _JUDGED.regex.match(ctx.folded, match.end())
+    return bool(match["article"] or opinion or judged)
 
 
 def _one_of_two(name: str, match: re.Match[str], ctx: Context) -> Meaning | None:
@@ -83,6 +91,10 @@ def _one_of_two(name: str, match: re.Match[str], ctx: Context) -> Meaning | None
     return Meaning(calendar.day(near[0]), weak=not ctx.complete(match.end())) if len(near) == 1 else None
 
 
+LONGEST_OPINION = 16  # characters before a holiday that hold such a verb
+_OPINION = Pattern(rf"\b{one_of(ENGLISH.words('times.opinions'))} \Z")
+_JUDGED = Pattern(r"(?: is|'s) (?:an?|my|our|so|such|always|never|about|for|more|the (?:best|worst|most))\b")
+_ON_DAY = Pattern(rf"(?: is|'s) (?:on )?(?:this |next )?{WEEKDAY}\b")
 _NO_DAY = "(?:the|a|an|my|our|happy|merry)"  # "the Thanksgiving turkey", "Happy New Year"
 
 RULES = rules(

@@ -79,7 +79,8 @@ def bare(match: Match, ctx: Context) -> Meaning | None:
     day = WEEKDAYS[match["weekday"]]
     start, end = match.span("x")
     said = _SAID.regex.search(ctx.folded, max(0, start - LONGEST_WORD), start)  # "I said Friday": for Friday
-    back = ctx.direction(start, end) < 0 and not said
+    told = _TOLD.regex.match(ctx.folded, end)  # "he said Friday was hard"
+    back = ctx.direction(start, end) < 0 and (told is not None or said is None)
     if day == ctx.today.weekday() and not _is_another(match, ctx):
         reading = _weekday(ctx.today)
     else:
