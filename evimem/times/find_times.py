@@ -29,6 +29,7 @@ from .unread import beside_unread
 from .windows import Windows
 
 NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
+NUMERIC = Pattern(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
 CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
 
@@ -131,6 +132,7 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
     base: TimeInterval | None = None
     day: Expression | None = None
     month: Expression | None = None
+    numeric: Expression | None = None  # a date beside which "11/24" is one too
     unread = -1  # where a word began that may be a weekday, as "sat" in "rugby sat, kick-off 2.15pm"
     for each in expressions:
         meaning = each.meaning
@@ -142,15 +144,24 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
             meaning = Meaning(day.interval and meaning.interval and meaning.clock.on(day.interval.start), "clock")
         if meaning.choices and meaning.yearly is None and month and month.end > ctx.sentence(each.start, each.end)[0]:
             meaning = replace(meaning, interval=_in_month(each, month))
+        if meaning.weak and numeric is not None and _is_numeric(each, ctx):
+            beside = numeric.end > ctx.sentence(each.start, each.end)[0]
+            meaning = replace(meaning, weak=not beside)
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
             unread = each.start if meaning.weak and meaning.kind == "weekday" else unread
             continue
         base = meaning.interval or base
+        numeric = each if _is_numeric(each, ctx) else numeric
         if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
             month = each
         if each.is_a("day") or meaning.kind == "part":
             day, unread = each, -1
         yield Expression(each.start, each.end, meaning)
+
+
+def _is_numeric(expression: Expression, ctx: Context) -> bool:
+    """Return whether an expression is a date in figures, as "11/24", whose day shows that it is hardly a fraction."""
+    return NUMERIC.regex.fullmatch(ctx.folded, expression.start, expression.end) is not None
 
 
 def _in_month(day: Expression, month: Expression) -> TimeInterval | None:
