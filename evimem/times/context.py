@@ -26,15 +26,22 @@ _SUBJECT = "(?:i|you|we|they|he|she|it)"
 _AHEAD = (
     rf"plan(?:s|ning|ned)? (?:to|on|for|a)|going (?:to(?! the\b| a\b| my\b)|on a|a)\b"
     rf"|{one_of(ENGLISH.words('times.ahead'))}"
+    rf"|(?:\A|(?<=[,.!?] )){one_of(ENGLISH.words('times.invitations'))}"
     rf"|{one_of(ENGLISH.words('times.progressive_subjects'))}(?: {_SUBJECT})? (?:not |just |also |all |both )?"
     r"(?!going to (?:the|a|my)\b)[a-z]{2,}ing"
 )
 # "The shop's closed till May" tells of now.
 _STATE = r"(?:is|are|am|it's|that's|we're|they're|you're|i'm|im|\w{1,16}'s) (?:not )?[a-z]{2,}ed"
 _ED = rf"(?!{one_of(ENGLISH.words('times.not_past'))})[a-z]{{2,}}ed"
-_BACK = rf"{one_of(ENGLISH.words('times.back'))}|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
+# "I got a slot on 5 May" tells of what one has, "I got married" of what is over.
+_HAVING = r"got (?:an?|the|my|our|his|her|their)"
+_BACK = (
+    rf"got (?!{one_of(ENGLISH.words('times.moving_verbs'))}\b)[a-z]{{2,16}}ed"
+    rf"|(?!{_HAVING}\b){one_of(ENGLISH.words('times.back'))}"
+    rf"|{_SUBJECT} (?!{one_of(ENGLISH.words('times.ahead'))}\b){_ED}"
+)
 # "-ed" without a subject before it may be a participle, and what was said may lie ahead.
-_PERHAPS_BACK = rf"{_ED}|{one_of(ENGLISH.words('times.perhaps_back'))}"
+_PERHAPS_BACK = rf"{_HAVING}|{_ED}|{one_of(ENGLISH.words('times.perhaps_back'))}"
 _PRESENT = one_of(ENGLISH.words("times.present"))
 _CUE = Pattern(
     rf"(?<![\w'])(?:(?P<ahead>{_AHEAD})|(?P<state>{_STATE})|(?P<back>{_BACK})|(?P<perhaps>{_PERHAPS_BACK})"
@@ -43,8 +50,10 @@ _CUE = Pattern(
 )
 LOOKS = {"ahead": AHEAD, "state": PRESENT, "back": BACK, "perhaps": PERHAPS_BACK, "present": PRESENT, "will": AHEAD}
 _RESCHEDULED = Pattern(
-    rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: [\w'-]+){{0,6}}? (?:to|until|till|for) (?:the )?$"
+    rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: (?!and\b|but\b)[\w'-]+){{0,6}}?"
+    r" (?:to|until|till|for) (?:the )?$"
 )
+_NEXT_CLAUSE = Pattern(rf",? (?:and|but|so) (?:now )?{_SUBJECT}\b")
 _SENTENCE_END = re.compile(r"[.!?;:\n](?=\s|$)|\|")
 _CLAUSE_END = re.compile(r"[,:;()]")
 _HABITUAL = Pattern(rf"\b{one_of(ENGLISH.words('times.habitual'))}\b")
@@ -138,13 +147,17 @@ class Context:
         after = _CLAUSE_END.search(self.folded, end, last)
         return before[-1] if before else first, after.start() if after else last
 
+    def rescheduled(self, start: int, end: int) -> bool:
+        """Return whether something was moved to the time at a range: "we moved the exam to the 5th"."""
+        return _RESCHEDULED.regex.search(self.folded[self.sentence(start, end)[0] : start]) is not None
+
     def direction(self, start: int, end: int) -> int:
         """Return AHEAD or BACK when the sentence looks ahead or back at a range, PRESENT for a present, 0 without cue.
 
         A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
 
         The nearest cue decides; one after the range counts as twice as far, since the verb mostly comes first in
-        English.
+        English, and behind "and I" as six times as far: it belongs to another clause.
         """
         first, last = self.sentence(start, end)
         direction, nearest = 0, 3 * REACH  # more than any distance in the sentence
@@ -152,10 +165,12 @@ class Context:
         for cue in cues[bisect_left(cues, first, key=_start) : bisect_left(cues, last, key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
-            distance = start - cue.end if cue.end <= start else 2 * (cue.start - end)
+            distance = start - cue.end
+            if cue.start >= end:
+                distance = (cue.start - end) * (6 if _NEXT_CLAUSE.regex.match(self.folded, end) else 2)
             if distance <= nearest:
                 nearest, direction = distance, cue.direction
-        if direction < 0 and _RESCHEDULED.regex.search(self.folded[first:start]):
+        if direction < 0 and self.rescheduled(start, end):
             return AHEAD
         if nearest > FAR and direction:
             return PERHAPS_BACK if direction < 0 else PRESENT

@@ -48,7 +48,7 @@ FIGURES = {
     "year": re.compile(r"(?:1[5-9]|20)\d\d"),
     "decade": re.compile(r"\d0'?s"),
     "day": re.compile(r"\b2(?:mo|mr|ni)"),
-    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d"),
+    "clock": re.compile(r"\d[ \n]{0,3}[ap]\.?m|\d[:h]\d\d|\d[snrt][tdh] [0-2]\d{3}"),
 }
 _GROUPS = {word: [group for group, words in WORDS.items() if word in words] for word in set().union(*WORDS.values())}
 _KNOWN = frozenset(_GROUPS)
@@ -81,11 +81,17 @@ def mentions_time(text: str) -> bool:
     Without one `find_times` finds nothing. With one it may still find nothing. Only the first LIMIT (16,384)
     characters are read.
     """
-    language, folded = language_of(text), fold(text[:LIMIT])
+    folded = fold(text[:LIMIT])
+    language = language_of_times(text, folded)
     if language not in ENGLISH_OR_UNKNOWN:
         return may_mention_dates(language, folded)
     groups, words = cues(folded)
     return bool(groups) or not misspellings().keys().isdisjoint(words)
+
+
+def language_of_times(text: str, folded: str) -> str:
+    """Return the language whose dates are read in a text: that of the text, but English where it has "2moro"."""
+    return "en" if FIGURES["day"].search(folded) else language_of(text)
 
 
 def cues(folded: str) -> tuple[frozenset[str], frozenset[str]]:

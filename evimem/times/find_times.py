@@ -13,11 +13,11 @@ from functools import cache
 from typing import get_args
 
 from ..errors import InvalidQuery
-from ..lang.guess import ENGLISH_OR_UNKNOWN, language_of
+from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import TimeSpan
 from .calendar import TimeInterval
 from .context import Context, Weekday
-from .cues import cues
+from .cues import cues, language_of_times
 from .folding import LIMIT, fold
 from .fragments import MONTH, Pattern
 from .joins import Expression, joined
@@ -29,6 +29,7 @@ from .unread import beside_unread
 from .windows import Windows
 
 NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
+NUMERIC = Pattern(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
 CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
 
@@ -77,7 +78,7 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     if weekday not in CONVENTIONS:
         raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
-    language = language_of(text)
+    language = language_of_times(text, folded)
     if language not in ENGLISH_OR_UNKNOWN:
         dates = locate_dates(language, folded, said_at.replace(tzinfo=None))
         return [_located(Expression(start, end, Meaning(time)), text, said_at) for start, end, time in dates]
@@ -131,22 +132,36 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
     base: TimeInterval | None = None
     day: Expression | None = None
     month: Expression | None = None
+    numeric: Expression | None = None  # a date beside which "11/24" is one too
+    unread = -1  # where a word began that may be a weekday, as "sat" in "rugby sat, kick-off 2.15pm"
     for each in expressions:
         meaning = each.meaning
+        if meaning.kind == "clock" and unread >= ctx.sentence(each.start, each.end)[0]:
+            continue
         if meaning.later is not None and (base is not None or not meaning.weak):
             meaning = VAGUE if base is None else Meaning(possible(meaning.later, base))
         if meaning.kind == "clock" and meaning.clock and day and day.end > ctx.sentence(each.start, each.end)[0]:
             meaning = Meaning(day.interval and meaning.interval and meaning.clock.on(day.interval.start), "clock")
         if meaning.choices and meaning.yearly is None and month and month.end > ctx.sentence(each.start, each.end)[0]:
             meaning = replace(meaning, interval=_in_month(each, month))
+        if meaning.weak and numeric is not None and _is_numeric(each, ctx):
+            beside = numeric.end > ctx.sentence(each.start, each.end)[0]
+            meaning = replace(meaning, weak=not beside)
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
+            unread = each.start if meaning.weak and meaning.kind == "weekday" else unread
             continue
         base = meaning.interval or base
+        numeric = each if _is_numeric(each, ctx) else numeric
         if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
             month = each
         if each.is_a("day") or meaning.kind == "part":
-            day = each
+            day, unread = each, -1
         yield Expression(each.start, each.end, meaning)
+
+
+def _is_numeric(expression: Expression, ctx: Context) -> bool:
+    """Return whether an expression is a date in figures, as "11/24", whose day shows that it is hardly a fraction."""
+    return NUMERIC.regex.fullmatch(ctx.folded, expression.start, expression.end) is not None
 
 
 def _in_month(day: Expression, month: Expression) -> TimeInterval | None:

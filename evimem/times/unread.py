@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .context import Context
-from .fragments import MONTH, Pattern, one_of
+from .fragments import MONTH, WEEKDAY, Pattern, one_of
 from .joins import Expression
 from .lexicon import NOT_BEFORE, SIMPLE_NUMBERS, UNITS
 
@@ -17,6 +17,8 @@ _BEFORE_COUNT = Pattern(
     rf"|\d {one_of(UNITS)}(?:, | and |, and )\Z"
 )
 _BEFORE_CLOCK = Pattern(rf"\b(?:{_NUMBER}|quarter|half)(?: minutes?| mins?)? (?:past|to|of|after|before|til) \Z")
+# "Mon 31st at 6pm", where no Monday is near that is a 31st.
+_BEFORE_TIME = Pattern(rf"\b{WEEKDAY}\.?,? (?:the )?\d\d?(?:st|nd|rd|th)?,? (?:at |from |by )?\Z")
 _AFTER = Pattern(
     rf"(?: |-|/)?'?\d{{1,4}}(?!\d|[:h]\d|\.\d\d|\d* ?(?:[ap]\.?m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 )
@@ -31,7 +33,7 @@ def beside_unread(expression: Expression, ctx: Context) -> bool:
     start, end, folded = expression.start, expression.end, ctx.folded
     first, last = max(0, start - WINDOW), min(len(folded), end + WINDOW)
     if expression.meaning.kind == "clock":
-        return _BEFORE_CLOCK.regex.search(folded, first, start) is not None
+        return any(unread.regex.search(folded, first, start) for unread in (_BEFORE_CLOCK, _BEFORE_TIME))
     if _STARTS_WITH_MONTH.regex.match(folded, start, end) and _BEFORE_MONTH.regex.search(folded, first, start):
         return True
     if _STARTS_WITH_COUNT.regex.match(folded, start, end) and _BEFORE_COUNT.regex.search(folded, first, start):

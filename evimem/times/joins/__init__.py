@@ -6,7 +6,7 @@ from ..context import Context
 from ..rule_types import possible
 from .counted_joins import counted_from
 from .expression import Expression
-from .pair_joins import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair
+from .pair_joins import CLOSE, RANGES, SAME_DAY, SAME_YEAR, Pair, moved_from
 from .side_joins import PREFIXES, SINCE, SUFFIXES, Prefix
 
 __all__ = ["Expression", "joined"]
@@ -37,6 +37,8 @@ def _paired(expressions: list[Expression], ctx: Context, pair: Pair) -> list[Exp
 
 
 def _pair(left: Expression, right: Expression, ctx: Context, pair: Pair) -> Expression | None:
+    if pair in RANGES and moved_from(left.start, ctx):
+        return None
     if right.start - left.end > WINDOW or not pair.between.regex.fullmatch(ctx.folded, left.end, right.start):
         return None
     lead = pair.lead.regex.search(ctx.folded, max(0, left.start - WINDOW), left.start)

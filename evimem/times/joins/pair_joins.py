@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
+from ..context import Context
 from ..fragments import Pattern, one_of
 from ..lexicon import BETWEEN
 from ..rule_types import Meaning
@@ -99,9 +101,16 @@ def through(left: Expression, right: Expression) -> Meaning | None:
         first = calendar.day(calendar.weekday_before(last.start, first.start.weekday()))
     elif right.meaning.yearly is not None and (left.meaning.yearly is None or last.start < first.start):
         last = _after(first, right.meaning.yearly) or last
+    elif left.meaning.choices and left.meaning.yearly is None:
+        first = next((day for day in reversed(left.meaning.choices) if day.start < last.start), first)
     elif left.meaning.yearly is not None:
         first = _before(last, left.meaning.yearly) or first
     return _through(first, last)
+
+
+def moved_from(start: int, ctx: Context) -> bool:
+    """Return whether "moved from" stands before an index: "moved from Monday to Friday" is two days and no range."""
+    return _MOVED.regex.search(ctx.folded, max(0, start - MOVED_REACH), start) is not None
 
 
 def _through(first: TimeInterval, last: TimeInterval) -> Meaning | None:
@@ -134,6 +143,11 @@ def _before(last: TimeInterval, yearly: Callable[[int], TimeInterval | None]) ->
     return next((each for each in found if each is not None and each.start < last.start), None)
 
 
+MOVED_REACH = 48  # characters before a time in which a verb of moving it stands
+_MOVED = Pattern(
+    rf"\b{one_of(ENGLISH.words('times.moving_verbs'))}\b"
+    r"(?: (?!and\b|but\b|then\b|to\b)[\w:'-]{1,12}){0,5}? from (?:the )?\Z"
+)
 _NOTHING = Pattern(r"\Z")
 _AT = rf"(?:{one_of(BETWEEN['same_day'])} ?)?"
 SAME_DAY = (

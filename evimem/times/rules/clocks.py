@@ -13,7 +13,7 @@ from ...lang import ENGLISH
 from ..calendar import DAY
 from ..context import AHEAD, BACK, Context
 from ..fragments import Pattern, one_of
-from ..lexicon import BEFORE, DIGIT, NAMED_HOURS, NOT_BEFORE, SIMPLE_NUMBERS
+from ..lexicon import BEFORE, DIGIT, NAMED_HOURS, NOT_BEFORE, NTH, SIMPLE_NUMBERS
 from ..rule_types import Meaning, needs, rules
 from ..times_of_day import HALF_DAY, Clock
 
@@ -193,6 +193,11 @@ RULES = rules(
     (
         needs("clock", [DIGIT]),
         rf"{_NOT_INSIDE}(?P<hour>[01]?\d|2[0-3])[:h]{_MINUTE}(?![\w:%]|\.\d)(?! ?[ap]\.?m)",
+        full_day,
+    ),
+    (
+        needs("clock", NTH),
+        r"(?<=\d[snrt][tdh] )(?P<x>(?P<hour>0\d|1[0-8]|2[1-3])(?P<minute>[0-5]\d))(?![\w:%/-]|\.\d)",
         full_day,
     ),
     (

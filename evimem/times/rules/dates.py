@@ -9,11 +9,23 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
+from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, TimeInterval
-from ..context import PRESENT, Context
-from ..fragments import DAY_NUMBER, MONTH, YEAR, day_number, one_of, year_number
-from ..lexicon import BEFORE, DIGIT, MONTHS, NOT_BEFORE, NTH, ORDINAL_WORDS, ORDINALS, PREVIOUS_WORDS, UPCOMING_WORDS
+from ..context import BACK, PRESENT, Context
+from ..fragments import DAY_NUMBER, MONTH, WEEKDAY, YEAR, Pattern, day_number, one_of, year_number
+from ..lexicon import (
+    BEFORE,
+    DIGIT,
+    MONTHS,
+    NOT_BEFORE,
+    NTH,
+    ORDINAL_WORDS,
+    ORDINALS,
+    PREVIOUS_WORDS,
+    UPCOMING_WORDS,
+    WEEKDAYS,
+)
 from ..rule_types import Meaning, needs, rules
 from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relative
 from .months import VERBS
@@ -36,7 +48,9 @@ def iso_with_clock(match: Match, ctx: Context) -> TimeInterval:
 def _yearless(yearly: Yearly, span: tuple[int, int], ctx: Context, *others: Yearly, weak: bool = False) -> Meaning:
     """Return a day without a year; `others` are other readings of its words, which only a weekday can show."""
     choices = tuple(day for each in (yearly, *others) for day in occurrences(each, ctx.today.year))
-    return Meaning(nearest(yearly, ctx.today, ctx.direction(*span)), yearly=yearly, choices=choices, weak=weak)
+    # "We made the booking for 3 May": the tense is that of the making.
+    direction = PRESENT if _FOR.regex.search(ctx.folded, max(0, span[0] - 5), span[0]) else ctx.direction(*span)
+    return Meaning(nearest(yearly, ctx.today, direction), yearly=yearly, choices=choices, weak=weak)
 
 
 def _day_of_year(month: int, day: int) -> Yearly:
@@ -61,6 +75,17 @@ def numeric_without_year(match: Match, ctx: Context) -> Meaning:
     others = (_day_of_year(day, month),) if max(month, day) <= 12 else ()
     weak = match["lead"] is None or (match["lead"] in ("of", "from") and day <= 12)
     return _yearless(_day_of_year(month, day), match.span("x"), ctx, *others, weak=weak)
+
+
+def dotted_range(match: Match, ctx: Context) -> Meaning:
+    """Read "30.11.-04.12.", the day first."""
+
+    def yearly(year: int) -> TimeInterval | None:
+        start = datetime(year, int(match["first"]), int(match["first_day"]))
+        end = datetime(year, int(match["last"]), int(match["last_day"]))
+        return calendar.span(start, (end if end >= start else end.replace(year=year + 1)) + DAY)
+
+    return _yearless(yearly, match.span(), ctx)
 
 
 def numeric_range(match: Match, ctx: Context) -> Meaning | None:
@@ -124,16 +149,53 @@ def of_a_month(match: Match, ctx: Context) -> TimeInterval:
     return calendar.day(month.replace(day=day_number(match["day"])))
 
 
+def _days_with_number(number: int, ctx: Context) -> list[TimeInterval]:
+    """Return the days with a number in the months around today, in order."""
+    month, days = ctx.today.replace(day=1), (number - 1) * DAY
+    firsts = [calendar.shift_months(month, months) for months in range(-3, 4)]
+    return [calendar.day(first + days) for first in firsts if (first + days).month == first.month]
+
+
+def weekday_and_day(match: Match, ctx: Context) -> Meaning | None:
+    """Read "Sat 14th": the next day on which both agree, or the last one where the sentence looks back."""
+    number, weekday = day_number(match["day"]), WEEKDAYS[match["weekday"]]
+    if match["weekday"] == "sat" and match["before"] in _NO_WEEKDAY_AFTER:
+        return None  # "we sat 3rd from the front"
+    choices = [day for day in _days_with_number(number, ctx) if day.start.weekday() == weekday]
+    past = [day for day in choices if day.start <= ctx.today]
+    coming = [day for day in choices if day.start >= ctx.today]
+    sides = [*past[-1:], *coming[:1]] if ctx.direction(*match.span("x")) == BACK else [*coming[:1], *past[-1:]]
+    # The other side where it alone is near: "the fair was lovely, Sat 3rd" without a word of the past.
+    near = [day for day in sides if abs(day.start - ctx.today) <= NEAR]
+    return Meaning((near or sides)[0]) if sides else None
+
+
+def listed_day(match: Match, ctx: Context) -> Meaning | None:
+    """Read "11th" in "on the 9th, 11th and 14th": the first such day after the one before it in the list."""
+    before = _LISTED_BEFORE.regex.search(ctx.folded, max(0, match.start() - LONGEST_LIST_STEP), match.start())
+    if before is None or before["between"] or not ctx.complete(match.end()):
+        return None
+    previous, number = int(before["day"]), day_number(match["day"])
+
+    def later(base: TimeInterval) -> TimeInterval | None:
+        if base.granularity != "day" or base.start.day != previous:
+            return None
+        month = base.start if number > previous else calendar.shift_months(base.start, 1)
+        return calendar.day(month.replace(day=number))
+
+    return Meaning(None, "later", later=later, weak=True)
+
+
 def bare_day(match: Match, ctx: Context) -> Meaning:
     """Read "the 15th", the nearest that the tense allows; weak where it may count something else."""
     word = match["day"]
-    number = day_number(word)
-    month, days = ctx.today.replace(day=1), (number - 1) * DAY
-    firsts = [calendar.shift_months(month, months) for months in range(-3, 4)]
-    choices = [calendar.day(first + days) for first in firsts if (first + days).month == first.month]
+    choices = _days_with_number(day_number(word), ctx)
     led = match["lead"] is not None and (word[0].isdigit() or match["lead"] in _SURE)
+    led = led or (word[0].isdigit() and ctx.rescheduled(*match.span("x")))
     weak = not led or not ctx.complete(match.end())
-    reading = nearest_of(choices, ctx.today, ctx.direction(*match.span("x")) or PRESENT)
+    # "My exam's the 27th and I've read nothing": what is said of a day in the present is true of it.
+    direction = PRESENT if match["lead"] in ("is", "'s") else ctx.direction(*match.span("x")) or PRESENT
+    reading = nearest_of(choices, ctx.today, direction)
     return Meaning(reading, weak=weak, choices=tuple(choices))
 
 
@@ -153,6 +215,15 @@ _TWO = r"(?P<first>\d\d?)(?P<mark>[./-])(?P<second>\d\d?)"
 # A number after a month's name may count what follows: "in March 10 people came".
 _NO_COUNT = rf"(?![.,:]?\d|(?: |-)?(?:am|pm|a\.m|p\.m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 
+NEAR = timedelta(days=45)  # a weekday with a day of the month is hardly said of a day farther away
+LONGEST_LIST_STEP = 32  # characters before a day of a list that hold the day before it
+_LISTED_BEFORE = Pattern(
+    r"(?P<between>\b(?:between|from) )?(?:\bthe )?"
+    r"\b(?P<day>\d\d?)(?:st|nd|rd|th)(?:, ?| ?& ?| and |, and | or )(?:the )?\Z"
+)
+_NO_WEEKDAY_AFTER = frozenset(ENGLISH.words("times.no_weekday_and_day_after"))
+_FOR = Pattern(r"\bfor \Z")
+_FIGURE_NTH = r"\d\d?(?:st|nd|rd|th)"
 _NTH = rf"(?:\d\d?(?:st|nd|rd|th)|{one_of(ORDINALS)})"
 _FIGURES = needs("figures")
 _DAY_AND_MONTH = needs("month", [DIGIT, *ORDINAL_WORDS])
@@ -216,6 +287,27 @@ RULES = rules(
         _DAY_AND_MONTH,
         rf"{_BETWEEN}\b{_MONTH}(?:\.(?! ?\n))? (?P<of>the )?{_DAY}{_TO}{_LAST}{_NO_COUNT}{_YEAR}",
         days_of_month,
+    ),
+    (
+        _FIGURES,
+        rf"{_NOT_INSIDE}(?P<first_day>\d\d?)\.(?P<first>\d\d?)\. ?- ?(?P<last_day>\d\d?)\.(?P<last>\d\d?)\.(?!\w)",
+        dotted_range,
+    ),
+    (
+        needs("month", WEEKDAYS, [DIGIT]),
+        rf"{_BETWEEN}\b{WEEKDAY}\.?,? (?:the )?{_DAY}{_TO}{WEEKDAY}\.?,? (?:the )?{_LAST} (?P<of>of )?{_MONTH}{_YEAR}",
+        days_of_month,
+    ),
+    (
+        needs("weekday", NTH),
+        rf"(?:\b(?P<before>\w{{1,12}}) )?(?P<x>\b(?P<weekday>{WEEKDAY})\.?,? (?:the )?(?P<day>{_FIGURE_NTH}))\b"
+        rf"(?! (?:of|in a row)\b|,? (?:of )?{MONTH}\b|-)",
+        weekday_and_day,
+    ),
+    (
+        needs("number", NTH),
+        rf"(?<![\w.:/$#-])(?:\b(?:the ))?(?P<day>{_FIGURE_NTH})\b(?! (?:of|in a row)\b|,? (?:of )?{MONTH}\b|-)",
+        listed_day,
     ),
     (
         needs("unit", ["month"]),

@@ -14,6 +14,7 @@ from .. import calendar
 from ..calendar import TimeInterval
 from ..context import PRESENT, Context
 from ..fragments import MONTH, SEASON, YEAR, one_of, year_number
+from ..given_names import follows_naming, is_subject
 from ..lexicon import BEFORE, DIGIT, FULL_MONTHS, MONTHS, NOT_BEFORE, PREVIOUS_WORDS, SEASONS, UPCOMING_WORDS
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 from ..yearly import RELATIVE, Yearly, last, nearest, relative
@@ -39,9 +40,11 @@ def month_and_year(match: Match, _: Context) -> TimeInterval:
     return calendar.month(year_number(match["year"]), MONTHS[match["month"]])
 
 
-def bare_month(match: Match, ctx: Context) -> Meaning:
+def bare_month(match: Match, ctx: Context) -> Meaning | None:
     """Read a month by its name; weak when nothing shows that the word is a month."""
     word, lead, end = match["month"], match["lead"], match.end()
+    if follows_naming(match.start("x"), ctx) or (word in NAMES and is_subject(end, ctx)):
+        return None
     yearly = _month(MONTHS[word])
     reading = Meaning(nearest(yearly, ctx.today, ctx.direction(*match.span("x"))), yearly=yearly)
     if word not in FULL_MONTHS:

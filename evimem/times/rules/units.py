@@ -87,8 +87,8 @@ def ago(counted: Counted, ctx: Context) -> TimeInterval | None:
 
 
 def ago_to_the_day(counted: Counted, ctx: Context) -> TimeInterval | None:
-    """Read "a year ago today", "a week ago Friday", "a year ago this month"."""
-    words = counted.words["to"] or ""
+    """Read "a year ago today", "exactly a year ago", "a week ago Friday", "a year ago this month"."""
+    words = counted.words.get("to") or ""
     start = calendar.weekday_before(ctx.today, WEEKDAYS[words]) if words in WEEKDAYS else ctx.today
     start -= DAY if words == "yesterday" else 0 * DAY
     then = calendar.step("day" if counted.unit == "night" else counted.unit, start, -int(counted.number.low))
@@ -101,7 +101,10 @@ def dated_since(counted: Counted, ctx: Context) -> TimeInterval | None:
 
 
 def from_now(counted: Counted, ctx: Context) -> TimeInterval | None:
-    """Read "two weeks from now"."""
+    """Read "two weeks from now"; "two weeks from today" is a day."""
+    if counted.words["base"] == "today" and counted.number.low == counted.number.high:
+        unit = "day" if counted.unit == "night" else counted.unit
+        return calendar.day(calendar.step(unit, ctx.today, int(counted.number.low)))
     return away(counted, ctx, 1)
 
 
@@ -130,6 +133,7 @@ _CURRENT = rf"(?P<unit>{one_of(UNIT_GROUPS['current'])})"
 
 RULES: tuple[AnyRule, ...] = (
     *rules(
+        (needs("unit", UPCOMING_WORDS), rf"\b(?:the |this )?{UPCOMING} weekend\b", upcoming_weekend),
         (
             needs("unit", PREVIOUS_WORDS),
             rf"(?<!\bthe )\b(?:this )?{PREVIOUS} (?:long )?{_UNIT}\b(?! before| and a half| of\b)",
@@ -146,7 +150,6 @@ RULES: tuple[AnyRule, ...] = (
             rf"(?<!\bthe )\b(?:next|(?:this )?{UPCOMING}) (?:long )?{_UNIT}\b(?! of\b)",
             next_one,
         ),
-        (needs("unit", UPCOMING_WORDS), rf"\b(?:the |this )?{UPCOMING} weekend\b", upcoming_weekend),
         (needs("unit", ["after"]), rf"\b(?:the )?{_UNIT} after next\b", next_but_one),
         (needs("unit", ["this", "current"]), rf"\b(?:this|the current) {_CURRENT}\b", this_one),
         (
@@ -169,15 +172,16 @@ RULES: tuple[AnyRule, ...] = (
         needs("ago", ["ago"]),
         "",
         r"(?P<x> ago (?:on |this |last )?"
-        rf"(?P<to>today|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)}))\b",
+        rf"(?P<to>today|to the day|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)}))\b",
         ago_to_the_day,
     ),
+    count_rule(needs("ago", ["exactly"]), r"(?P<x>\bexactly )", r"(?P<x> ago)\b", ago_to_the_day),
     count_rule(
         needs("ago", ["since"]),
         rf"\b(?:it's|it is|been)(?: already| only| just)? {APPROXIMATELY}",
         r" since\b",
         dated_since,
     ),
-    count_rule(needs("ago", ["now", "today", "hence"]), "", r"(?P<x> (?:from (?:now|today)|hence))\b", from_now),
+    count_rule(needs("ago", ["now", "today", "hence"]), "", r"(?P<x> (?:from (?P<base>now|today)|hence))\b", from_now),
     count_rule(needs("unit", ["in"]), rf"\bin {APPROXIMATELY}", r"(?P<x>(?: time)?)(?! of\b)", ahead),
 )

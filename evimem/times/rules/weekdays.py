@@ -15,6 +15,7 @@ from .. import calendar
 from ..calendar import DAY, WEEK
 from ..context import AHEAD, Context
 from ..fragments import PREVIOUS, UNIT, UPCOMING, WEEKDAY, Pattern, one_of
+from ..given_names import follows_naming
 from ..lexicon import BEFORE, FULL_WEEKDAYS, POSITIONS, PREVIOUS_WORDS, UPCOMING_WORDS, WEEKDAYS
 from ..rule_types import AnyRule, Counted, Meaning, count_rule, needs, rules
 from ..times_of_day import PARTS
@@ -71,16 +72,20 @@ def this_one(match: Match, ctx: Context) -> Meaning:
 
 def bare(match: Match, ctx: Context) -> Meaning | None:
     """Read "Friday": the most recent where the tense looks back, else the next; weak where it may be part of a name."""
-    known = None if match["one_of_many"] else _is_named(match, ctx)
+    called = follows_naming(match.start("x"), ctx)
+    known = None if match["one_of_many"] or called else _is_named(match, ctx)
     if known is None:
         return None
     day = WEEKDAYS[match["weekday"]]
-    back = ctx.direction(*match.span("x")) < 0
+    start, end = match.span("x")
+    said = _SAID.regex.search(ctx.folded, max(0, start - LONGEST_WORD), start)  # "I said Friday": for Friday
+    told = _TOLD.regex.match(ctx.folded, end)  # "he said Friday was hard"
+    back = ctx.direction(start, end) < 0 and (told is not None or said is None)
     if day == ctx.today.weekday() and not _is_another(match, ctx):
         reading = _weekday(ctx.today)
     else:
         reading = most_recent(match, ctx) if back else upcoming(match, ctx)
-    complete = match["lead"] in _SURE_LEADS or ctx.complete(match.end())
+    complete = match["lead"] in _SURE_LEADS or ctx.complete(end) or _is_owner(match, ctx)
     return replace(reading, weak=not known or not complete)
 
 
@@ -98,6 +103,11 @@ def _is_named(match: Match, ctx: Context) -> bool | None:
         return True
     inside = before and ctx.folded[start - 2] not in ".!?:\n"
     return match["lead"] in _SURE_LEADS or bool(inside and ctx.capital(start))
+
+
+def _is_owner(match: Match, ctx: Context) -> bool:
+    """Return whether a full name owns what follows: "Thursday's session"."""
+    return match["weekday"] in FULL_WEEKDAYS and _OWNED.regex.match(ctx.folded, match.end()) is not None
 
 
 def _is_another(match: Match, ctx: Context) -> bool:
@@ -123,6 +133,8 @@ LONGEST_WORD = 16  # characters before a weekday that hold the word before it
 _WORDS = frozenset(ENGLISH.words("times.ambiguous_weekdays"))
 _NO_WEEKDAY_AFTER = frozenset(ENGLISH.words("times.no_weekday_after"))
 _SURE_LEADS = frozenset(BEFORE["sure_day"])
+_SAID = Pattern(rf"\b{one_of(ENGLISH.words('times.saying'))} \Z")
+_OWNED = Pattern(r"'s (?!not\b|been\b|got\b)[a-z]")
 _TOLD = Pattern(r" (?:was|were)\b")
 _LEAD = rf"(?:(?P<lead>{one_of(BEFORE['weekday'])}) )?"
 _MANY = rf"(?P<one_of_many>{one_of((*BEFORE['one_of_many'], *(f'the {nth}' for nth in POSITIONS)))} )?"
