@@ -237,8 +237,7 @@ class AsyncMemory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        report = progress or (lambda turns: None)
-        await self._in_worker(partial(self._core.store.rebuild, self._core.extractor, reread=reread, progress=report))
+        await self._in_worker(partial(self._core.rebuild, reread=reread, progress=progress))
         await self.enrich()
 
     async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

@@ -343,7 +343,7 @@ class Memory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        self._core.store.rebuild(self._core.extractor, reread=reread, progress=progress or (lambda turns: None))
+        self._core.rebuild(reread=reread, progress=progress)
         self.enrich()
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:

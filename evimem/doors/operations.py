@@ -50,6 +50,7 @@ from ..types.stored import Job, JobKind
 from ..types.trace import Event
 from ..types.values import Hit, Turn
 from .checked_arguments import (
+    Progress,
     checked_count,
     checked_items,
     checked_kind,
@@ -268,6 +269,10 @@ class Core:
     def _run_on_store(self, flow: Flow[T]) -> T:
         """Run a flow whose only calls are to the store."""
         return run(flow, lambda effect: call(self.store, cast(StoreCall, effect)))
+
+    def rebuild(self, *, reread: bool, progress: Progress | None) -> None:
+        """Derive rows again from the turns; see `Memory.rebuild`."""
+        self.store.rebuild(self.extractor, reread=reread, progress=checked_progress(progress) or _no_progress)
 
     def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> None:
         """Write every turn with its facts as lines of JSON."""

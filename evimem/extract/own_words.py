@@ -123,14 +123,22 @@ def _quotations(text: str) -> list[tuple[int, int]]:
 _Place = Literal["own", "code", "letter", "signature", "announced", "text"]
 
 
+_FEW_EMPTY = 2
+
+
 def _lines_passed_on(text: str) -> list[tuple[int, int]]:
     """Return code, quoted lines, table rows, lines with placeholders, pasted letters and announced texts."""
     found: list[tuple[int, int]] = []
     place: _Place = "own"
     start = 0
     said_before = False
+    empty = 0
     for line in text.split("\n"):
         end = start + len(line)
+        empty = 0 if line else empty + 1
+        if empty > _FEW_EMPTY:  # a further empty line changes nothing
+            start = end + 1
+            continue
         place, is_passed_on = _read_line(line, place, said_before=said_before)
         if is_passed_on:
             found.append((start, end))

@@ -13,6 +13,7 @@ from ..flow import Flow, contexts, due, embed, hold, postpone, settle
 from ..index.document import embedding_texts
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
+from ..store.job_leases import holder
 from ..types.stored import MOST_SECONDS, Entry, Job, JobKind
 from ..types.values import Fact
 
@@ -127,6 +128,7 @@ def _hold_queue(kind: JobKind, error: ModelError | EmbedderError) -> Flow[None]:
     """Put off every job of a kind for the seconds of the error's Retry-After, if it has any."""
     seconds = min(getattr(error, "retry_after", None) or 0.0, MOST_SECONDS)
     held: set[str] = set()
-    while seconds and (ids := {job.turn.id for job in (yield from due(kind, PAGE))} - held):
-        yield from hold(kind, sorted(ids), type(error).__name__, seconds)
-        held |= ids
+    for reason in (None, holder()):  # those that this process has leased and not begun wait as well
+        while seconds and (ids := {job.turn.id for job in (yield from due(kind, PAGE, reason))} - held):
+            yield from hold(kind, sorted(ids), type(error).__name__, seconds)
+            held |= ids

@@ -31,18 +31,18 @@ class JobLeases:
         held = self._db.rows(
             f"SELECT DISTINCT error FROM job WHERE kind = ? AND state = 'pending' AND {_LEASED}", (kind,)
         )
-        for (holder,) in held:
-            if not _is_alive(holder):
+        for (name,) in held:
+            if not _is_alive(name):
                 sql = "UPDATE job SET due = ? WHERE kind = ? AND state = 'pending' AND error = ?"
-                self._db.execute(sql, (self._clock(), kind, holder))
+                self._db.execute(sql, (self._clock(), kind, name))
         jobs = self._jobs.due(kind, limit)
-        self._jobs.hold(kind, [seq for seq, _ in jobs], _holder(), seconds)
+        self._jobs.hold(kind, [seq for seq, _ in jobs], holder(), seconds)
         return jobs
 
     def release(self, kind: JobKind, seqs: Sequence[int]) -> None:
         """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
         sql = "UPDATE job SET due = ?, error = NULL WHERE kind = ? AND seq = ? AND state = 'pending' AND error = ?"
-        self._db.executemany(sql, [(self._clock(), kind, seq, _holder()) for seq in seqs])
+        self._db.executemany(sql, [(self._clock(), kind, seq, holder()) for seq in seqs])
 
     def retry_now(self, kind: JobKind) -> None:
         """Make every job that was put off after a failure, or given up, due now; leases and batches stay."""
@@ -62,13 +62,14 @@ class JobLeases:
         return list(self._db.rows(sql, self._jobs.waiting()))
 
 
-def _holder() -> str:
+def holder() -> str:
+    """Return the reason for which jobs wait that this process has leased."""
     return f"leased by {platform.node()} {os.getpid()} {_TOKEN}"
 
 
-def _is_alive(holder: str) -> bool:
+def _is_alive(name: str) -> bool:
     """Return whether the process that holds a lease may still work on it: one of another machine always may."""
-    *node, pid, token = holder.removeprefix("leased by ").split(" ")
+    *node, pid, token = name.removeprefix("leased by ").split(" ")
     if " ".join(node) != platform.node() or not pid.isdigit():
         return True
     if int(pid) == os.getpid():

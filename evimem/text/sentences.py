@@ -14,7 +14,7 @@ _BEFORE_NAMES = frozenset(ENGLISH.words("terms.abbreviations_before_names"))
 
 # What may end a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
 _END = re.compile(
-    "[\n.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff]"
+    "(?:\n+|[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff])"
     "[.!?\u2026\u3002\uff01\uff1f\u2600-\u27bf\U0001f300-\U0001faff\ufe0f\u200d]*"
     "[\"'\u201d\u2019)\\]*_\u300d\u300f]*"
 )

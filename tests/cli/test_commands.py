@@ -161,7 +161,8 @@ def test_forgetting_everything_needs_a_yes(cli, friends):
 
 
 def test_enrich_says_what_it_did_and_what_is_left(cli, friends):
-    assert cli("enrich", friends, "--json").data == {"done": 0, "pending": {}, "failed": {}}
+    nothing = {"done": 0, "put_off": 0, "until": None, "reasons": {}, "pending": {}, "failed": {}}
+    assert cli("enrich", friends, "--json").data == nothing
     assert "0 jobs done, 0 left" in cli("enrich", friends).out
 
 

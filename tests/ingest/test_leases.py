@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 import pytest
 
 import evimem
-from evimem.store.job_leases import _holder
+from evimem.store.job_leases import holder
 from evimem.testing import FakeClock, ScriptedModel
 
 NOTHING = json.dumps({"facts": []})
@@ -83,7 +83,7 @@ def test_a_process_that_ended_and_one_with_its_number_are_not_the_same(path):
     with evimem.open(path, llm=ScriptedModel(then=NOTHING)) as memory:
         store = memory._core.store
         store.enqueue_missing("extract")
-        earlier = _holder().rpartition(" ")[0] + " 00000000"
+        earlier = holder().rpartition(" ")[0] + " 00000000"
         store.hold("extract", [f"t{number}" for number in range(TURNS)], earlier, 900.0)
         assert memory.enrich().done == TURNS
 
