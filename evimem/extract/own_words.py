@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ..lang import ENGLISH
@@ -123,22 +123,27 @@ def _quotations(text: str) -> list[tuple[int, int]]:
 _Place = Literal["own", "code", "letter", "signature", "announced", "text"]
 
 
-_FEW_EMPTY = 2
+_EMPTY_LINES = re.compile("\n{4,}")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where each line begins, and the line; of a run of empty lines two, since a further one changes nothing."""
+    at = 0
+    for run in (*_EMPTY_LINES.finditer(text), None):
+        end = len(text) if run is None else run.start() + 2
+        for line in text[at:end].split("\n"):
+            yield at, line
+            at += len(line) + 1
+        at = len(text) if run is None else run.end()
 
 
 def _lines_passed_on(text: str) -> list[tuple[int, int]]:
     """Return code, quoted lines, table rows, lines with placeholders, pasted letters and announced texts."""
     found: list[tuple[int, int]] = []
     place: _Place = "own"
-    start = 0
     said_before = False
-    empty = 0
-    for line in text.split("\n"):
+    for start, line in _lines(text):
         end = start + len(line)
-        empty = 0 if line else empty + 1
-        if empty > _FEW_EMPTY:  # a further empty line changes nothing
-            start = end + 1
-            continue
         place, is_passed_on = _read_line(line, place, said_before=said_before)
         if is_passed_on:
             found.append((start, end))
@@ -148,7 +153,6 @@ def _lines_passed_on(text: str) -> list[tuple[int, int]]:
                 found.append((start + announced.end(), end))
                 place = "announced" if announced.end() >= len(line) else "text"
         said_before = said_before or line.strip() != ""
-        start = end + 1
     return found
 
 
