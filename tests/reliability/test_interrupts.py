@@ -142,6 +142,9 @@ def opened(path: Path, aside: Path) -> Memory:
     return memory
 
 
+# A handler may raise inside `open()` itself, when the file has no name yet: the collector closes it, with a warning.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("points", sizes(10, nightly=1_000_000, reduced=3))
 def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     disk: Path, points: int, tell: Callable[[str], None]
