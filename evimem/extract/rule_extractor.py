@@ -15,7 +15,7 @@ from .own_words import MAX_SENTENCES
 from .quoted_statements import content, is_request
 from .small_talk import is_empty, is_question, statement_end
 from .tagging import lowered, tagged
-from .turn_facts import facts_of
+from .turn_facts import after_request_to_remember, facts_of
 from .turn_facts import is_foreign as is_foreign
 
 Stance = Literal["asserts", "asks", "neither"]
@@ -58,6 +58,7 @@ def stance(turn: Turn) -> Stance:
     voice, low = voice_of(turn.speaker), lowered(turn.text)
     asks = False
     for start, end in sentences(turn.text)[:MAX_SENTENCES]:
+        start = after_request_to_remember(low, start, end)
         sentence = tagged(turn.text, low, start, end)
         if is_question(sentence, start, end):
             question = statement_end(sentence)

@@ -50,6 +50,12 @@ _TO_REMEMBER = re.compile(
 )
 
 
+def after_request_to_remember(low: str, start: int, end: int) -> int:
+    """Return where the statement of a sentence of lowered text begins: "please remember that I love tea" at "I"."""
+    request = _TO_REMEMBER.match(low, start, end)
+    return request.end() if request else start
+
+
 class DatedStatement(NamedTuple):
     """A statement with the time of its clause."""
 
@@ -154,8 +160,7 @@ class Source:
 
     def tagged(self, start: int, end: int) -> Tagged:
         """Return the sentence at [start, end) with its tags, without a request to remember it."""
-        request = _TO_REMEMBER.match(self._low, start, end)
-        start = request.end() if request else start
+        start = after_request_to_remember(self._low, start, end)
         if not self._is_short:
             self._times = self._located(start, min(end, start + MAX_AT_ONCE))
         ranges = [(time.start, time.end) for time in self._times if start <= time.start < end] if self._times else ()

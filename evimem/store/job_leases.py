@@ -53,6 +53,17 @@ class JobLeases:
         )
         self._db.execute(sql, (self._clock(), kind))
 
+    def retries(self) -> list[tuple[str, int, str]]:
+        """Return (kind, number of turns, one of their errors) of the jobs that wait for another try after a failure.
+
+        One that is leased is being tried, and one that was released since waits for nothing.
+        """
+        sql = (
+            "SELECT kind, count(*), max(error) FROM job WHERE state = 'pending' AND attempts > 0 "
+            f"AND error IS NOT NULL AND NOT {_LEASED} AND NOT {_IN_BATCH} GROUP BY kind"
+        )
+        return [(kind, count, why.partition(":")[0]) for kind, count, why in self._db.rows(sql)]
+
     def put_off(self) -> list[tuple[str, int, float]]:
         """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
         sql = (

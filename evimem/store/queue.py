@@ -119,11 +119,6 @@ class Jobs:
         now = self._clock()
         return math.nextafter(now, math.inf), now + MOST_SECONDS
 
-    def retries(self) -> list[tuple[str, int, str]]:
-        """Return (kind, number of turns, one of their errors) of the jobs that failed and will be tried again."""
-        sql = "SELECT kind, count(*), max(error) FROM job WHERE state = 'pending' AND attempts > 0 GROUP BY kind"
-        return [(kind, count, why.partition(":")[0]) for kind, count, why in self._db.rows(sql)]
-
     def oldest(self) -> datetime | None:
         """Return when the oldest pending job was queued, in UTC."""
         since = self._db.value("SELECT min(since) FROM job WHERE state = 'pending'")

@@ -16,7 +16,7 @@ def health(layers: Layers, problems: Sequence[str] = ()) -> Health:
     notes = [f"{count} turn(s) failed for good in {kind!r}: see enrich()" for kind, count in failed.items()]
     notes += [
         f"{count} turn(s) wait for {kind!r} after a failure ({why}): enrich() tries again"
-        for kind, count, why in layers.jobs.retries()
+        for kind, count, why in layers.leases.retries()
     ]
     if layers.meta(WHOLE_TURNS):
         notes.append("long turns are indexed whole, as by an earlier version: rebuild() finds passages of them")

@@ -197,3 +197,16 @@ def test_a_fact_never_takes_the_time_of_another_sentence() -> None:
 def test_a_request_to_remember_states_what_follows_it(request_to_remember: str) -> None:
     facts = RuleExtractor().extract(turn(f"{request_to_remember} I live in Porto."))
     assert [(fact.predicate, fact.object) for fact in facts] == [("lives in", "Porto")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Remember that I want wire transfers from now on.", "asserts"),  # which the rules are not sure of
+        ("FYI we live in Rome now.", "asserts"),
+        ("Remember to call me.", "neither"),
+        ("Do you remember where I live?", "asks"),
+    ],
+)
+def test_a_request_to_remember_is_worth_asking_a_model_where_it_states_something(text: str, expected: str) -> None:
+    assert stance(turn(text)) == expected

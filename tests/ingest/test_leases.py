@@ -135,3 +135,17 @@ def test_no_more_requests_are_made_at_once_than_the_model_takes(path):
     with evimem.open(path, llm=model) as memory:
         memory.enrich()
     assert model.peak <= 2
+
+
+def test_health_names_why_a_turn_waits_and_nothing_while_it_is_tried_again_or_after_its_lease_was_given_back(path):
+    clock = FakeClock()
+    with evimem.open(path, llm=ScriptedModel(["?"] * 2, then=NOTHING), clock=clock) as memory:
+        memory.enrich()
+        assert ["(ReplyError)" in problem for problem in memory.health().problems] == [True]
+        clock.advance(1_000)
+        store = memory._core.store
+        (job,) = store.lease("extract", 20, 900.0)
+        assert memory.health().problems == ()
+        store.release("extract", [job.turn.id])
+        assert memory.health().problems == ()
+        assert memory.enrich().done == 1
