@@ -19,6 +19,7 @@ from .columns import Array, Column
 from .dialogue_order import NONE, Dialogue
 from .dialogue_smoothing import SmoothedNorms
 from .document import Document
+from .passages import Span, passage
 from .postings import NO_POSTING, Posting, Postings, RecentPostings, TailPostings, joined
 from .sketches import Sketches, StoredVectors
 
@@ -41,6 +42,7 @@ COLUMNS = np.dtype(
 )
 ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
+SPANS = 4096  # places of passages that are kept
 Interval = tuple[int, int]
 
 
@@ -113,10 +115,24 @@ class Corpus:
         self.words = 0  # their lengths' sum
         self._replies = 0  # alive rows of an assistant
         self._spoken: dict[int, tuple[int, int]] = {}  # turns and words by speaker
+        self._spans: dict[int, Span] = {}  # of passages that were found lately, by position
 
     def __len__(self) -> int:
         """Return how many positions there are, dead ones included."""
         return self._alive.size
+
+    def passage(self, position: int, text: str) -> Span:
+        """Return the characters of a row's passage in its turn's text.
+
+        A search finds the same long turns again and again, and cutting one up takes a millisecond.
+        """
+        found = self._spans.get(position)
+        if found is None:
+            if len(self._spans) >= SPANS:
+                self._spans.clear()
+            found = passage(text, int(self.part[position]), int(self.parts[position]))
+            self._spans[position] = found
+        return found
 
     @property
     def alive(self) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 # Chosen on user-assistant chats with replies of 2-9 kB; our own chats and LoCoMo have few turns that are longer than
 # WHOLE, and do not tell these apart.
@@ -38,6 +38,21 @@ def parts_of(text: str, count: int | None) -> tuple[Span, ...]:
     return ((0, len(text)),) if count == 1 else passages(text)
 
 
+def passage(text: str, part: int, count: int) -> Span:
+    """Return passage number `part`, from 0, of a turn that is stored in `count` rows, without the space around it."""
+    if count <= MOST // 2:  # none were joined: those after it need not be found
+        bounds = islice(_bounds(text, count), part, part + 2)
+        return trimmed(text, next(pairwise(bounds)))
+    return trimmed(text, passages(text)[part])
+
+
+def _bounds(text: str, count: int) -> Iterator[int]:
+    """Yield where the passages of a turn begin and, last, where the turn ends."""
+    yield 0
+    yield from _cuts(text) if count > 1 else ()
+    yield len(text)
+
+
 def trimmed(text: str, span: Span) -> Span:
     """Return a range without the space around it; an empty range where there is nothing else."""
     start, end = span
@@ -55,12 +70,14 @@ def _cuts(text: str) -> Iterator[int]:
             if filled:
                 yield sentence.start()
             filled = 0
-            for piece in _RUN.finditer(text, *sentence.span()):
-                here = _size(piece[0])
+            at = sentence.end() - len(sentence[0].lstrip())
+            for length in map(len, _RUN.findall(text, at, sentence.end())):  # runs without gaps
+                here = length // _WORD or 1  # as `_size` of one word
                 if filled and filled + here > WORDS:
-                    yield piece.start()
+                    yield at
                     filled = 0
                 filled += here
+                at += length
         else:
             if filled and filled + size > WORDS:
                 yield sentence.start()

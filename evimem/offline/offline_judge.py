@@ -17,7 +17,7 @@ from ..judging.tracker import Requirement
 from ..protocols import Extractor
 from ..text.names import names
 from ..times import mentions_time
-from ..types.values import Gap, Tier
+from ..types.values import Gap, Tier, Turn
 from .answer_reader import read
 from .choose_answer import choose, claim_signals, proven
 from .constants import SHIPPED, SPAN, Constants
@@ -135,7 +135,7 @@ def _supported(view: View, own: Sequence[Match]) -> dict[str, tuple[str, ...]]:
 def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
     """Return the turns that support a requirement."""
     if need.kind == "entity":
-        ids = [i.turn.id for i in view.shown if names(f"{i.turn.speaker} {i.turn.text}", need.about)]
+        ids = [item.turn.id for item in view.shown if _names(view, item.turn, need.about)]
     elif need.id == "when":
         ids = [i.turn.id for i in view.shown if _within(view, i.turn.id)]
     elif need.kind == "time":
@@ -145,6 +145,15 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
     else:
         ids = [m.unit.turn.id for m in own if m.coverage > 0 and not m.unit.asks]
     return tuple(dict.fromkeys(ids))[:_WITNESSES]
+
+
+def _names(view: View, turn: Turn, entity: str) -> bool:
+    """Return whether a turn names an entity, kept for all checks of a question."""
+    key = ("names", turn.id, entity)
+    if key not in view.memo:
+        view.memo[key] = names(f"{turn.speaker} {turn.text}", entity)
+    found: bool = view.memo[key]
+    return found
 
 
 def _within(view: View, turn_id: str) -> bool:

@@ -131,7 +131,9 @@ def _kept_units(
     key = ("compared", turn.id, addressee, passage)
     if key not in view.memo:
         kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
-        chosen = _relevant(turn, _places(turn), passage, asked)
+        if ("sentences", turn.id) not in view.memo:
+            view.memo[("sentences", turn.id)] = _places(turn)
+        chosen = _relevant(turn, view.memo[("sentences", turn.id)], passage, asked)
         for place in chosen:
             if place not in kept:
                 kept[place] = _unit(turn, place, addressee)

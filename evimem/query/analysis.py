@@ -93,6 +93,7 @@ _NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
 
 MOST_ASKED = 100_000  # characters of a query or question: what is longer is refused
 MOST_HINTED = 1_000  # characters that are looked through for times and speakers, which takes the most time
+MOST_NAME = 100  # characters of a name: a longer run of capitalised words is a heading
 MOST_ANALYSED = 2_000  # characters that are analysed: no question is longer, pasted text may be
 
 
@@ -209,8 +210,9 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
         if foreign is not None and " " not in match[0] and not re.search(r"\w", question[: match.start()]):
             continue  # its capital letter may be that of the sentence
         parts = [part for part in match[0].split() if part.casefold() not in _NOT_NAMES]
-        if parts and not {_without_possessive(part).casefold() for part in parts} <= taken:
-            found.append(_without_possessive(" ".join(parts)))
+        name = _without_possessive(" ".join(parts))
+        if 0 < len(name) <= MOST_NAME and not {_without_possessive(part).casefold() for part in parts} <= taken:
+            found.append(name)
     return found
 
 

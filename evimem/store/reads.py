@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from ..edges import ranked
 from ..errors import DimensionMismatch
-from ..index.passages import parts_of, trimmed
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
@@ -42,16 +41,11 @@ def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
         adjacent = sorted({seq for one in found for seq in one.neighbours})
         turns, facts, ids = layers.raw.read(seqs), layers.facts.of_turns(seqs), layers.raw.ids(adjacent)
         neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
-        places = [(int(corpus.part[one.position]), int(corpus.parts[one.position])) for one in found]
+        spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
     return tuple(
-        Hit(turn, tuple(facts[one.turn]), one.score, one.parts, "search", near, passage_span(turn, *place))
-        for turn, one, near, place in zip(turns, found, neighbours, places, strict=True)
+        Hit(turn, tuple(facts[one.turn]), one.score, one.parts, "search", near, span)
+        for turn, one, near, span in zip(turns, found, neighbours, spans, strict=True)
     )
-
-
-def passage_span(turn: Turn, part: int, parts: int) -> tuple[int, int]:
-    """Return the characters of passage number `part`, from 0, of a turn that is stored in so many rows."""
-    return trimmed(turn.text, parts_of(turn.text, parts)[part])
 
 
 def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:

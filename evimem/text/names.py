@@ -25,6 +25,9 @@ def whole_word(pattern: str) -> str:
 
 def names(text: str, name: str) -> bool:
     """Return whether a text contains a name."""
+    first = next(iter(name.lower().split()), "")
+    if text.isascii() and first.isascii() and first not in text.lower():
+        return False  # as the pattern says too, at twenty times the price
     return name_pattern(name).search(text) is not None
 
 

@@ -70,7 +70,7 @@ def _term(word: str) -> str:
 
 
 def _bare(word: str) -> str:
-    return _ENDING.sub("", word)
+    return _ENDING.sub("", word) if "'" in word else word
 
 
 def _raw_words(text: str) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evimem.index.passages import LONGEST, MOST, WHOLE, WORDS, parts_of, passages, trimmed
+from evimem.index.passages import LONGEST, MOST, WHOLE, WORDS, parts_of, passage, passages, trimmed
 
 PIECES = ["boat ", "The end. ", "so? ", "...\n", "\u4eca\u5929", "x" * 200]
 LONG = "The boat is old and the river is wide. " * 40
@@ -67,3 +67,13 @@ def test_a_turn_in_one_row_is_one_passage_however_long() -> None:
 def test_space_around_a_passage_is_left_out() -> None:
     assert trimmed("  a b \n", (0, 7)) == (2, 5)
     assert trimmed("   ", (0, 3)) == (3, 3)
+
+
+@given(texts)
+@example("word. " * 30_000)  # whose passages are joined
+@example("a. " * 60 * 2 * MOST)
+def test_one_passage_is_found_as_it_is_among_all(text: str) -> None:
+    found = passages(text)
+    some = range(0, len(found), len(found) // 20 + 1)
+    assert [passage(text, part, len(found)) for part in some] == [trimmed(text, found[part]) for part in some]
+    assert passage(text, 0, 1) == trimmed(text, (0, len(text)))

@@ -77,26 +77,29 @@ def passages_of(view: View, asked: AskedForm) -> list[Passage]:
     dialogue = _Dialogue(view, units)
     bound = _bound(asked, units)
     shown = {item.turn.id for item in view.shown}
-    found = [
-        _passage(dialogue, bound, place, number)
-        for turn_id, places in dialogue.places.items()
-        if turn_id in shown
-        for number, place in enumerate(places)
-    ]
+    found = []
+    for turn_id, places in dialogue.places.items():
+        if turn_id in shown:
+            around = _around(dialogue, bound, units[places[0]].turn)
+            found += [_passage(dialogue, bound, around, place, number) for number, place in enumerate(places)]
     return sorted(found, key=lambda passage: (passage.turn.time, passage.turn.id, passage.unit.span))
 
 
-def _passage(dialogue: _Dialogue, bound: Array, place: int, number: int) -> Passage:
+def _around(dialogue: _Dialogue, bound: Array, turn: Turn) -> Array:
+    """Return, per word of the question, how far a turn's message and the dialogue around it bind it."""
+    message = _MESSAGE * dialogue.most(bound, dialogue.message(turn))
+    before = _BEFORE * dialogue.most(bound, dialogue.before(turn))
+    after = _AFTER * dialogue.most(bound, dialogue.after(turn))
+    return np.maximum(np.maximum(message, before), after)
+
+
+def _passage(dialogue: _Dialogue, bound: Array, around: Array, place: int, number: int) -> Passage:
     unit = dialogue.units[place]
-    message, before = dialogue.message(unit.turn), dialogue.before(unit.turn)
     question = dialogue.question(place, number)
     own = bound[:, place]
     near = own if question is None else np.maximum(own, _REPLIED * bound[:, question])
-    wide = np.maximum(near, _MESSAGE * dialogue.most(bound, message))
-    wide = np.maximum(wide, _BEFORE * dialogue.most(bound, before))
-    wide = np.maximum(wide, _AFTER * dialogue.most(bound, dialogue.after(unit.turn)))
     asks = None if question is None else dialogue.units[question]
-    return Passage(unit, asks, is_question(unit), number, own, near, wide)
+    return Passage(unit, asks, is_question(unit), number, own, near, np.maximum(near, around))
 
 
 def is_question(unit: SentenceUnit) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from ...judging.evidence import View
 from ...lang import ENGLISH
-from ...times import locate_times
+from ...times import Located, locate_times
 from ...times.context import Weekday
 from ...times.lexicon import FULL_WEEKDAYS
 from ...times.render import date, render
-from ...types.values import TimeSpan
+from ...types.values import TimeSpan, Turn
 from ..dates_and_numbers import day_of
 from .asked_form import AskedForm
 from .candidate_passages import Passage
@@ -34,12 +35,24 @@ _GRANULAR = {
 }
 
 
-def dates(asked: AskedForm, passage: Passage, weekday: Weekday) -> Iterator[tuple[Value, TimeSpan]]:
-    """Yield the dates that a passage states, as finely as the question asks for them."""
+def times_of(view: View, turn: Turn, weekday: Weekday) -> Sequence[Located]:
+    """Return the times that a turn names, kept for all its sentences and all checks of a question."""
+    key = ("times", turn.id)
+    if key not in view.memo:
+        view.memo[key] = locate_times(turn.text, turn.time, weekday)
+    found: Sequence[Located] = view.memo[key]
+    return found
+
+
+def dates(asked: AskedForm, passage: Passage, times: Sequence[Located]) -> Iterator[tuple[Value, TimeSpan]]:
+    """Yield the dates that a passage states, as finely as the question asks for them.
+
+    `times` are those that its turn names.
+    """
     start, end = passage.unit.span
     said = passage.turn.time
     told = False
-    for located in locate_times(passage.turn.text, said, weekday):
+    for located in times:
         if not start <= located.start < end or located.time.start is None or not _is_whole(passage, located.start):
             continue
         if asked.happened and located.time.start.date() > said.date():

@@ -22,7 +22,7 @@ from ..attributes import ADVICE, ATTRIBUTES, Lookup, attribute_of, lookup
 from .asked_form import AskedForm, asked_form
 from .bindings import Binding, bind, is_about, is_in_time
 from .candidate_passages import Passage, passages_of
-from .event_dates import DATED, dates
+from .event_dates import DATED, dates, times_of
 from .firmness import firmness
 from .proposition import decision
 from .typed_values import Value, values
@@ -94,8 +94,9 @@ def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Bin
     passages = _passages(view, asked)
     for one in passages:
         named = [(one, value, None) for value in values(asked, one)]
-        dated = [] if named or asked.form not in DATED else dates(asked, one, weekday)
-        found += named or [(one, value, time) for value, time in dated]
+        if not named and asked.form in DATED:
+            found += [(one, *dated) for dated in dates(asked, one, times_of(view, one.turn, weekday))]
+        found += named
     return bind(view, asked, passages, found)
 
 
