@@ -57,8 +57,8 @@ def stance(turn: Turn) -> Stance:
         return _stance_by_marks(turn.text)
     voice, low = voice_of(turn.speaker), lowered(turn.text)
     asks = False
-    for start, end in sentences(turn.text)[:MAX_SENTENCES]:
-        start = after_request_to_remember(low, start, end)
+    for begin, end in sentences(turn.text)[:MAX_SENTENCES]:
+        start = after_request_to_remember(low, begin, end)
         sentence = tagged(turn.text, low, start, end)
         if is_question(sentence, start, end):
             question = statement_end(sentence)

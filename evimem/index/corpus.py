@@ -269,7 +269,7 @@ class Corpus:
         living = rows[alive]
         turns = np.bincount(living["speaker"], living["part"] == 0)
         words = np.bincount(living["speaker"], living["length"])
-        for speaker in np.unique(living["speaker"]).tolist():
+        for speaker in np.flatnonzero(np.bincount(living["speaker"])).tolist():
             self._spoken[speaker] = (int(turns[speaker]), int(words[speaker]))
         self.rows = len(living)
         self.turns, self.words = int(turns.sum()), int(words.sum())
@@ -339,7 +339,7 @@ class Corpus:
         shared = postings[0] if postings else NO_POSTING.positions
         for positions in postings[1:]:
             shared = np.intersect1d(shared, positions, assume_unique=True)
-        return [int(turn) for turn in np.unique(self.turn[shared])]
+        return list(dict.fromkeys(self.turn[shared].tolist()))  # which never falls
 
     def rows_of(self, turns: Iterable[int]) -> NDArray[np.int64]:
         """Return the positions of the rows of these turns, dead ones included."""

@@ -34,7 +34,7 @@ def related(word: str) -> tuple[tuple[str, float], ...]:
     number = _numbers().get(word) if is_word(word) else None
     if number is None:
         return ()
-    stems = _stems()
+    stems = vocabulary_stems()
     return tuple((stems[entry["piece"]], int(entry["cosine"]) / 255) for entry in _table()[number] if entry["cosine"])
 
 
@@ -66,12 +66,7 @@ def is_word(piece: str) -> bool:
 @lru_cache(maxsize=1)
 def _numbers() -> dict[str, int]:
     lines = SHIPPED.with_name(VOCABULARY).read_text(encoding="utf-8").split("\n")
-    return {piece: number for number, piece in enumerate(lines)}
-
-
-@lru_cache(maxsize=1)
-def _stems() -> list[str]:
-    return vocabulary_stems()
+    return dict(zip(lines, range(len(lines)), strict=True))
 
 
 @lru_cache(maxsize=1)

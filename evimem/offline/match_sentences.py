@@ -227,10 +227,10 @@ def rarity(term: str) -> float:
 
 @cache
 def _ranks() -> dict[str, int]:
-    ranks: dict[str, int] = {}
-    for number, term in enumerate(vocabulary_stems()[_CHARACTERS:]):
-        if term:
-            ranks.setdefault(term, number)
+    """Return the rank of each stem, that of its commonest word."""
+    rarest_first = reversed(vocabulary_stems()[_CHARACTERS:])
+    ranks = dict(zip(rarest_first, range(len(vocabulary_stems()) - _CHARACTERS - 1, -1, -1), strict=True))
+    ranks.pop("", None)  # of pieces that are no words
     return ranks
 
 

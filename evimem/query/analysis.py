@@ -10,7 +10,7 @@ from ..errors import InvalidQuery
 from ..judging.evidence import Analysis, Wants
 from ..judging.tracker import Requirement
 from ..lang import ENGLISH
-from ..text.names import whole_word
+from ..text.names import whole_matches
 from ..text.plain_letters import plain
 from ..text.terms import STOP_WORDS, stem, words
 from ..times import find_times
@@ -167,8 +167,8 @@ def _occurs(name: str, text: str) -> bool:
     """Look for a name by word boundary in any case; one that is also a word counts only in its own case."""
     pattern = r"\W+".join(re.escape(part) for part in name.split())
     in_any_case = re.IGNORECASE if name.casefold() not in _NAMES_AND_WORDS else 0
-    places = re.finditer(whole_word(pattern), text, in_any_case)
     opens_as_verb = name.casefold() in _AUXILIARIES  # "Will she come?"
+    places = whole_matches(re.compile(pattern, in_any_case), text)
     return any(place.start() > 0 or not opens_as_verb for place in places)
 
 

@@ -3,58 +3,74 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+_VC = re.compile("v+c+")
+_LETTERS = str.maketrans({**dict.fromkeys("bcdfghjklmnpqrstvwxz", "c"), **dict.fromkeys("aeiou", "v")})
+
+
+class _Suffixes:
+    """A table of suffixes, each with what replaces it. The longest that a word ends with is the one that counts."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._table = table
+        self._all = tuple(table)
+        self._longest_first = sorted(table, key=len, reverse=True)
+
+    def of(self, word: str) -> str:
+        """Return the suffix of a word; "" where it has none of these."""
+        if not word.endswith(self._all):
+            return ""
+        return next(suffix for suffix in self._longest_first if word.endswith(suffix))
+
+    def replace(self, word: str, min_measure: int) -> str:
+        """Replace the suffix if the measure of what stands before it is above `min_measure`."""
+        suffix = self.of(word)
+        if not suffix:
+            return word
+        start = word[: len(word) - len(suffix)]
+        return start + self._table[suffix] if _measure(start) > min_measure else word
+
 
 # The tables are those of the paper: step 1a, 2, 3 and 4.
-_VC = re.compile("v+c+")
-_PLURALS = (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", ""))
-_DOUBLE_SUFFIXES = (
-    ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"),
-    ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate"),
-    ("ator", "ate"), ("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous"), ("aliti", "al"),
-    ("iviti", "ive"), ("biliti", "ble"), ("logi", "log"),
+_PLURALS = _Suffixes({"sses": "ss", "ies": "i", "ss": "ss", "s": ""})
+_DOUBLE = _Suffixes(
+    {
+        "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
+        "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
+        "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
+        "logi": "log",
+    }
 )  # fmt: skip
-_ADJECTIVE_SUFFIXES = (
-    ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", ""),
-)  # fmt: skip
-_LAST_SUFFIXES = (
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate",
-    "iti", "ous", "ive", "ize",
-)  # fmt: skip
+_ADJECTIVE = _Suffixes({"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""})
+_LAST = _Suffixes(
+    dict.fromkeys("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(), "")
+)
 
 
 def porter(word: str) -> str:
     """Return the stem of a lower-case ASCII word; one or two letters are left as they are."""
     if len(word) < 3:
         return word
-    word = _past_and_gerund(_replace(word, _PLURALS, min_measure=-1))
+    word = _past_and_gerund(_PLURALS.replace(word, min_measure=-1))
     if word.endswith("y") and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
-    word = _replace(word, _DOUBLE_SUFFIXES, min_measure=0)
-    word = _replace(word, _ADJECTIVE_SUFFIXES, min_measure=0)
+    word = _DOUBLE.replace(word, min_measure=0)
+    word = _ADJECTIVE.replace(word, min_measure=0)
     return _tidy(_drop_last(word))
 
 
 def _shape(word: str) -> str:
     """Return a word as a string of "c" and "v"; y is a vowel after a consonant."""
-    shape = ""
-    for letter in word:
-        vowel = letter in "aeiou" or (letter == "y" and shape.endswith("c"))
-        shape += "v" if vowel else "c"
+    shape = word.translate(_LETTERS)
+    while (place := shape.find("y")) >= 0:
+        shape = shape[:place] + ("v" if shape[:place].endswith("c") else "c") + shape[place + 1 :]
     return shape
 
 
 def _measure(word: str) -> int:
     """Return Porter's measure m: how many vowel-consonant runs a word has."""
     return len(_VC.findall(_shape(word)))
-
-
-def _replace(word: str, suffixes: tuple[tuple[str, str], ...], min_measure: int) -> str:
-    """Replace the longest suffix that matches if the measure of what stands before it is above `min_measure`."""
-    found = max((pair for pair in suffixes if word.endswith(pair[0])), key=lambda pair: len(pair[0]), default=None)
-    if found is None:
-        return word
-    start = word[: len(word) - len(found[0])]
-    return start + found[1] if _measure(start) > min_measure else word
 
 
 def _past_and_gerund(word: str) -> str:
@@ -81,7 +97,7 @@ def _is_short(word: str) -> bool:
 
 
 def _drop_last(word: str) -> str:
-    suffix = max((s for s in _LAST_SUFFIXES if word.endswith(s)), key=len, default="")
+    suffix = _LAST.of(word)
     start = word[: len(word) - len(suffix)]
     kept = not suffix or _measure(start) < 2 or (suffix == "ion" and not start.endswith(("s", "t")))
     return word if kept else start

@@ -8,7 +8,7 @@ from evimem.text.vocabulary_stems import stem_pieces, vocabulary_stems
 def test_the_shipped_table_holds_the_stems_of_the_shipped_vocabulary() -> None:
     """A change of the stemmer or of the vocabulary fails here until scripts/stem_vocabulary.py is run again."""
     wordpiece = WordPiece.load(SHIPPED.with_name("vocabulary.txt"))
-    assert vocabulary_stems() == stem_pieces(wordpiece.pieces(range(len(wordpiece))))
+    assert list(vocabulary_stems()) == stem_pieces(wordpiece.pieces(range(len(wordpiece))))
 
 
 def test_only_whole_words_have_a_stem() -> None:

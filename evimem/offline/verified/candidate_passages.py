@@ -90,7 +90,8 @@ def _around(dialogue: _Dialogue, bound: Array, turn: Turn) -> Array:
     message = _MESSAGE * dialogue.most(bound, dialogue.message(turn))
     before = _BEFORE * dialogue.most(bound, dialogue.before(turn))
     after = _AFTER * dialogue.most(bound, dialogue.after(turn))
-    return np.maximum(np.maximum(message, before), after)
+    found: Array = np.maximum(np.maximum(message, before), after)
+    return found
 
 
 def _passage(dialogue: _Dialogue, bound: Array, around: Array, place: int, number: int) -> Passage:
