@@ -297,7 +297,6 @@ def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion])
                 continue
             judged = [event.confidence for event in answer.trace if isinstance(event, Judged)]
             shown = [event.detail["turns"] for event in acted if event.action == "show"]
-            gold = () if question.answer is None else (question.answer, *question.accept)
             yield Asked(
                 register,
                 chat.name,
@@ -305,10 +304,10 @@ def _asked(register: str, chat: LabelledChat, questions: Sequence[ChatQuestion])
                 question.answer is not None,
                 dict(measured[-1]),
                 answer.kind == "answer",
-                answer.kind == "answer" and bool(gold) and is_right(answer.text or "", gold),
+                answer.kind == "answer" and is_right(answer.text or "", question.gold),
                 any(citation.turn_id in question.evidence for citation in answer.citations),
                 judged[0],
-                bool(gold) and set(question.evidence) <= set(shown[0]),
+                bool(question.gold) and set(question.evidence) <= set(shown[0]),
                 f"{question.text} | {question.answer} | {answer.text}",
             )
 

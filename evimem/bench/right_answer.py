@@ -24,8 +24,11 @@ _MONTH_NAMES = {short: name for short, number in MONTHS.items() for name, same i
 
 
 def is_right(text: str, gold: Sequence[str]) -> bool:
-    """Whether an answer agrees with one of the gold forms; the first of them decides whether it is yes or no."""
-    if _first(gold[0]) in _YES_NO:
+    """Whether an answer agrees with one of the gold forms; the first of them decides whether it is yes or no.
+
+    No answer is right where there is no gold form: nothing was told.
+    """
+    if gold and _first(gold[0]) in _YES_NO:
         return _first(text) == _first(gold[0])
     return any(holds(text, one) or _nearly(spelled(text), spelled(one)) for one in gold)
 

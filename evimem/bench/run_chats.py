@@ -82,7 +82,6 @@ def _ask_all(memory: Memory, chat: LabelledChat, loop: str, budget: Budget) -> I
         started = time.process_time()
         answer = memory.ask(question.text, loop, asked_at=question.asked_at, budget=budget)
         seconds = time.process_time() - started
-        gold = () if question.answer is None else (question.answer, *question.accept)
         yield ChatResult(
             chat=chat.name,
             register=chat.register,
@@ -92,7 +91,7 @@ def _ask_all(memory: Memory, chat: LabelledChat, loop: str, budget: Budget) -> I
             kind=answer.kind,
             text=answer.text,
             confidence=answer.confidence,
-            right=answer.kind == "answer" and bool(gold) and is_right(answer.text or "", gold),
+            right=answer.kind == "answer" and is_right(answer.text or "", question.gold),
             cites_gold=any(citation.turn_id in question.evidence for citation in answer.citations),
             seconds=seconds,
             reason=answer.reason or "",

@@ -28,8 +28,8 @@ from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, E
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .checked_arguments import checked_progress
-from .memory import Memory, Progress, perform_batch, price_of, turn_count
+from .checked_arguments import Progress, checked_progress
+from .memory import Memory, perform_batch, price_of, turn_count
 from .operations import Core, TimeInput, filters, workers_for
 from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
 

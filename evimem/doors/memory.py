@@ -26,13 +26,12 @@ from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, E
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .checked_arguments import checked_count, checked_items, checked_path, checked_progress, checked_trace
+from .checked_arguments import Progress, checked_count, checked_items, checked_path, checked_progress, checked_trace
 from .operations import WORKERS, Core, TimeInput, filters, workers_for
 from .streaming import EffectResult, Streamed, is_streamed, stream_answer
 from .streaming import stream as streamed
 
 T = TypeVar("T")
-Progress = Callable[[int], None]
 
 
 class Memory:

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-import numpy as np
-
 from ..errors import EmbedderError, InvalidTurn
-from ..flow import Flow, embed, known, write
+from ..flow import Flow, known, write
 from ..index.document import embedding_texts
 from ..protocols import Extractor
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
@@ -17,6 +15,7 @@ from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
+from .embed_groups import embed_groups
 
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
@@ -88,11 +87,9 @@ def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[_
     if not turns:
         return None
     passages = [embedding_texts(turn) for turn in turns]
-    texts = [text for found in passages for text in found] + [fact.text for found in facts for fact in found]
+    texts = [[fact.text for fact in found] for found in facts]
     try:
-        vectors = yield from embed(texts)
+        rows = yield from embed_groups([*passages, *texts])
     except EmbedderError:
         return None  # the turns are stored and found by their terms; health() reports the vectors as pending
-    counts = [len(found) for found in (*passages, *facts)]
-    rows = np.split(vectors, np.cumsum(counts)[:-1])
     return _Embedded(rows[: len(turns)], rows[len(turns) :])

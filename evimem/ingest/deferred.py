@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
-
-import numpy as np
 
 from ..errors import EmbedderError, ModelError, UnknownTurn
-from ..flow import Flow, contexts, due, embed, hold, postpone, settle
+from ..flow import Flow, contexts, due, hold, postpone, settle
 from ..index.document import embedding_texts
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..store.job_leases import holder
 from ..types.stored import MOST_SECONDS, Entry, Job, JobKind
 from ..types.values import Fact
+from ..types.vectors import Vectors
+from .embed_groups import embed_groups
 
 PAGE = 256  # jobs per transaction
 RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
@@ -57,15 +56,12 @@ def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
 
 
 def _turn_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:
-    passages = [embedding_texts(job.turn, job.rows) for job in jobs]
-    vectors = yield from embed([text for found in passages for text in found])
-    rows = np.split(vectors, np.cumsum([len(found) for found in passages])[:-1])
+    rows = yield from embed_groups([embedding_texts(job.turn, job.rows) for job in jobs])
     return [Entry(job.turn, vectors=own) for job, own in zip(jobs, rows, strict=True)]
 
 
 def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:
-    vectors = yield from embed([fact.text for job in jobs for fact in job.facts])
-    rows = np.split(vectors, np.cumsum([len(job.facts) for job in jobs])[:-1])
+    rows = yield from embed_groups([[fact.text for fact in job.facts] for job in jobs])
     return [Entry(job.turn, job.facts, fact_vectors=own) for job, own in zip(jobs, rows, strict=True)]
 
 
@@ -101,11 +97,10 @@ def store_facts(extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]
     Where the embedder fails, the facts are stored and their edges queued, so that the model is not asked again.
     """
     new = [_new_facts(job, facts) for job, facts in extracted]
-    texts = [fact.text for facts in new for fact in facts]
-    rows: list[Any] = [None] * len(new)
-    if texts:
+    rows: Sequence[Vectors | None] = [None] * len(new)
+    if any(new):
         with suppress(EmbedderError):
-            rows = np.split((yield from embed(texts)), np.cumsum([len(facts) for facts in new])[:-1])
+            rows = yield from embed_groups([[fact.text for fact in facts] for facts in new])
     entries = [
         Entry(job.turn, facts, fact_vectors=own) for (job, _), facts, own in zip(extracted, new, rows, strict=True)
     ]

@@ -88,6 +88,11 @@ class View:
     tracker: Tracker
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def around(self) -> dict[str, Turn]:
+        """The turns of the dialogue around the shown ones, by id."""
+        return {turn.id: turn for dialogue in self.context.values() for turn in dialogue}
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

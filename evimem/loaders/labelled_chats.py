@@ -32,6 +32,11 @@ class ChatQuestion:
     kind: str
     asked_at: str | None = None
 
+    @property
+    def gold(self) -> tuple[str, ...]:
+        """The right forms of the answer, the usual one first; none where nothing was told."""
+        return () if self.answer is None else (self.answer, *self.accept)
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledChat:

@@ -108,8 +108,7 @@ def _manner(session: Session, check: Check) -> Manner:
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     verdict, worded = check.verdict, _manner(session, check)
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-    around = {turn.id: turn for dialogue in check.view.context.values() for turn in dialogue}
-    checked = check_citations(draft.citations, around | session.shown, session.shown_facts)
+    checked = check_citations(draft.citations, check.view.around | session.shown, session.shown_facts)
     # An answer that names nothing rests on what the judge named; one that invents its sources rests on nothing.
     citations = checked.citations or (() if checked.dropped else _witnesses(session))
     approximately = worded in {"inferred", "hedged"}

@@ -183,7 +183,7 @@ class Session:
         turns = [item.turn.id for item in view.shown]
         self.shown.update((item.turn.id, item.turn) for item in view.shown)
         self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
-        around = sorted({turn.id for near in view.context.values() for turn in near}.difference(turns))
+        around = sorted(view.around.keys() - turns)
         self.tracker = apply(self.tracker, Show((*turns, *around)))
         left_out = len(view.evidence) - len(view.shown)
         detail = {"turns": turns, "around": around, "left_out": left_out}
@@ -215,7 +215,7 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
 
 def _keep_witnesses(session: Session, view: View) -> None:
     """Take witnesses that stood around the evidence as evidence: what a verdict rests on stays in view."""
-    near = {turn.id: turn for around in view.context.values() for turn in around}
+    near = view.around
     named = {witness for found in session.tracker.supported.values() for witness in found}
     turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
     if turns:

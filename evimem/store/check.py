@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..edges import threshold
@@ -20,11 +20,9 @@ from ..protocols import Extractor
 from ..raw import wrong_instants
 from ..types.values import Fact
 from .layers import Layers
-from .rebuild import is_grounded, segment_count, segment_turns, stored_rows
+from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows
 from .trace_table import unreadable_traces
 from .user_code import CallbackExtractor, as_callback, unwrap_callback_errors
-
-Progress = Callable[[int], None]
 
 REPAIR = "`evimem doctor --repair` derives it again"
 RESTORE = "restore a backup"
@@ -171,6 +169,7 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
     split, missing, damaged, differing, ungrounded = (list[str]() for _ in range(5))
     for one in segment_turns(layers, number):
         turn, facts = one.turn, one.facts
+        progress(1)
         if one.all_rows.count not in (1, len(passages(turn.text))):
             split.append(turn.id)
             continue
@@ -186,7 +185,6 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
             differing.append(turn.id)
         if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
             ungrounded.append(turn.id)
-        progress(1)
     yield from _of_turns(split, "is indexed in other passages than its text has")
     yield from _of_turns(missing, "has no vector, and no job for it is queued")
     yield from _of_turns(damaged, "has a vector that is not what was stored")

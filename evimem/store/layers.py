@@ -109,18 +109,19 @@ def index_rows(
     `vectors` are their quantized vectors, None while they are pending; `count` the number of rows that the turn is
     stored in, None for one that is about to be stored.
     """
-    found = documents(turn, count)
+    found, said = documents(turn, count), instant(turn.time)
+    role = ROLES.index(turn.role) if turn.role in ROLES else 0
     happens, rules = events(facts), sets_rule(turn)
     return [
         IndexRow(
             document,
             place.session,
             place.speaker,
-            instant(turn.time),
+            said,
             place.seq,
             part,
             len(found),
-            ROLES.index(turn.role) if turn.role in ROLES else 0,
+            role,
             rules,
             None if packed is None else packed[0],
             0.0 if packed is None else packed[1],
