@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ..lang import ENGLISH
+from ..text.ranges import merged
 from ..text.sentences import sentences
 from .tag_letters import Tag
 from .word_tags import TAGS
@@ -17,21 +18,17 @@ MAX_SENTENCE = 1000  # characters of a sentence that are read
 MAX_SALUTATION = 80  # characters of a line that opens a letter
 
 
-def _alternatives(name: str) -> str:
-    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in ENGLISH.words(name))
-
-
 _FENCE = ("```", "~~~")
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{2,40}\]|\{[^}\n]{1,40}\}|<[^>\n]{1,40}>|_{3,}")
 _SALUTATION = re.compile(
-    rf"\s*(?:(?:{_alternatives('small_talk.formal_salutations')})\b[^!?\n]{{0,60}}"
-    rf"|(?:{_alternatives('small_talk.salutations')})\b[^.?\n]{{0,30}}[,:!])\s*$",
+    rf"\s*(?:{ENGLISH.any_of('small_talk.formal_salutations')}\b[^!?\n]{{0,60}}"
+    rf"|{ENGLISH.any_of('small_talk.salutations')}\b[^.?\n]{{0,30}}[,:!])\s*$",
     re.IGNORECASE,
 )
-_SIGN_OFF = re.compile(rf"\s*(?:{_alternatives('small_talk.sign_offs')})\b[^.?\n]{{0,30}}$", re.IGNORECASE)
+_SIGN_OFF = re.compile(rf"\s*{ENGLISH.any_of('small_talk.sign_offs')}\b[^.?\n]{{0,30}}$", re.IGNORECASE)
 # "Rewrite this:", "Here is my cover letter:"; what follows is not said but passed on
-_PASSED_ON = re.compile(rf"\b(?:{_alternatives('small_talk.passed_on')})\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
-_FIRST_PERSON = re.compile(rf"\b(?:{_alternatives('grammar.spoken_first_person')})\b", re.IGNORECASE)
+_PASSED_ON = re.compile(rf"\b{ENGLISH.any_of('small_talk.passed_on')}\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
+_FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
 _BRACKETS = frozenset("[{<_")
 _OPENING_QUOTES = ('"', "\u201c")
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
@@ -93,17 +90,7 @@ def _may_pass_on(text: str) -> bool:
 
 def passed_on(text: str) -> list[tuple[int, int]]:
     """Return the ranges of a text that are not the speaker's own statements, in order."""
-    return _merged([*_quotations(text), *_lines_passed_on(text)])
-
-
-def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
+    return merged([*_quotations(text), *_lines_passed_on(text)])
 
 
 def _quotations(text: str) -> list[tuple[int, int]]:

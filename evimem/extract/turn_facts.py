@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -38,15 +38,11 @@ _LISTENER = "you"
 _SILENT = frozenset(("system", "tool"))
 
 
-def _alternatives(phrases: Iterable[str]) -> str:
-    return "|".join(phrase.replace(" ", r"\s+") for phrase in phrases)
-
-
 # "Remember that I love tea" asks for nothing but to remember what it states.
 _TO_REMEMBER = re.compile(
-    rf"(?:please,?\s+)?(?:{_alternatives(ENGLISH.words('small_talk.requests_to_remember'))})\s*[,:]?\s+"
-    rf"(?:that\s+(?=(?:{_alternatives(ENGLISH.words('small_talk.remembered_after_that'))})\b)"
-    rf"|(?:that\s+)?(?=(?:{_alternatives(ENGLISH.words('small_talk.remembered'))})\b))"
+    rf"(?:please,?\s+)?{ENGLISH.any_of('small_talk.requests_to_remember')}\s*[,:]?\s+"
+    rf"(?:that\s+(?={ENGLISH.any_of('small_talk.remembered_after_that')}\b)"
+    rf"|(?:that\s+)?(?={ENGLISH.any_of('small_talk.remembered')}\b))"
 )
 
 

@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
+from ..text.ranges import Range, merged
 from ..text.sentences import sentences
 from ..text.terms import terms
 from ..types.values import Turn
 
-Range = tuple[int, int]
 GAP = 2  # characters between two sentences: a space, a blank line
 UNIT = 240  # characters of a passage's smallest part: a sentence, or a piece of a longer one
 OWN = 1_600  # characters shown of what a person wrote; chosen so that twenty such turns fit the default budget
@@ -48,7 +48,7 @@ def passages(text: str, wanted: Collection[str], most: int) -> tuple[Range, ...]
             left -= end - start + GAP
         elif left < UNIT // 4:
             break
-    return tuple(_joined([units[number] for number in sorted(taken)]))
+    return tuple(merged([units[number] for number in taken], GAP))
 
 
 def excerpt(text: str, ranges: Sequence[Range]) -> str:
@@ -81,17 +81,3 @@ def _by_worth(text: str, units: Sequence[Range], wanted: frozenset[str]) -> Iter
             known.add(number)
             yield number
     yield from (number for number in range(len(units)) if number not in known)
-
-
-def _joined(ranges: Sequence[Range]) -> Iterator[Range]:
-    """Yield the ranges, those between which only a space or a blank line stands as one."""
-    current: Range | None = None
-    for start, end in ranges:
-        if current is not None and start - current[1] <= GAP:
-            current = (current[0], end)
-            continue
-        if current is not None:
-            yield current
-        current = (start, end)
-    if current is not None:
-        yield current

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +42,14 @@ class Language:
     def lists(self, name: str) -> Mapping[str, tuple[str, ...]]:
         """Return a table whose values are lists of words. Raise KeyError for one that the language does not have."""
         return MappingProxyType({key: _listed(value) for key, value in self.table(name).items()})
+
+    def any_of(self, *names: str) -> str:
+        """Return the source of a pattern for any word or phrase of these lists, with any space between its words.
+
+        The words are taken as they are. Raise KeyError for a list that the language does not have.
+        """
+        found = (re.escape(word).replace(r"\ ", r"\s+") for name in names for word in self.words(name))
+        return f"(?:{'|'.join(found)})"
 
     @cached_property
     def files(self) -> tuple[str, ...]:

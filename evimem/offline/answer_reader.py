@@ -188,5 +188,4 @@ def several(analysis: Analysis) -> bool:
 
 def cite(m: Match, span: tuple[int, int]) -> Citation:
     """Cite characters of a sentence's turn, or of its caption."""
-    said = (m.unit.turn.caption or "") if m.unit.caption else m.unit.turn.text
-    return Citation(m.unit.turn.id, span, said[span[0] : span[1]])
+    return Citation(m.unit.turn.id, span, m.unit.source[slice(*span)])

@@ -196,8 +196,7 @@ def asked_of(analysis: Analysis) -> QuestionWords:
 
 
 def _span(m: Match, start: int, end: int, f1: float) -> Span:
-    said = (m.unit.turn.caption or "") if m.unit.caption else m.unit.turn.text
-    return Span(m, start, end, said[start:end], f1)
+    return Span(m, start, end, m.unit.source[start:end], f1)
 
 
 def _distinct(spans: Sequence[Span]) -> list[Span]:

@@ -18,11 +18,7 @@ from ..times.lexicon import SIMPLE_NUMBERS, TENS
 from ..types.values import TimeSpan
 from .match_sentences import Match, Matches, nearness, strength
 
-
-def _any(name: str) -> str:
-    return f"(?:{'|'.join(ENGLISH.words(name))})"
-
-
+_any = ENGLISH.any_of
 # Dates.
 _FUTURE = re.compile(
     r"\b(?:will|going\s+to|planning|plans?|planned|hoping|upcoming|next|is\s+\w+\s+\w+ing)\b", re.IGNORECASE

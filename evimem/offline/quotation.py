@@ -14,9 +14,8 @@ from .sentence_units import SentenceUnit, is_question
 
 PLACES = 3  # a question with its reply counts as one
 _LEAST = 0.6  # share of the best place's fit below which a further place is not quoted
-_SEARCH = (
-    8.0  # weight of a turn's search score, as a share of the best one's; the strength of a sentence is about 1 to 3
-)
+# Weight of a turn's search score, as a share of the best one's; the strength of a sentence is about 1 to 3.
+_SEARCH = 8.0
 _SHORT = 80  # characters of a reply that is not understood without its question
 _REPLY = 200  # characters that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
@@ -120,8 +119,7 @@ def _cut(span: tuple[int, int], longest: int, unit: SentenceUnit) -> tuple[int, 
     start, end = span
     if end - start <= longest:
         return span
-    said = (unit.turn.caption or "") if unit.caption else unit.turn.text
-    return start, _last_space(said, start, start + longest)
+    return start, _last_space(unit.source, start, start + longest)
 
 
 def _beginning(text: str) -> tuple[int, int]:

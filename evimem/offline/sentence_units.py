@@ -62,6 +62,11 @@ class SentenceUnit:
     caption: bool
     about: Mapping[str, float]
 
+    @property
+    def source(self) -> str:
+        """The text that `span` is in: the turn's, or its caption."""
+        return (self.turn.caption or "") if self.caption else self.turn.text
+
 
 def units_of(view: View) -> list[SentenceUnit]:
     """Return the sentences of the shown turns and of the dialogue around them, kept from check to check."""

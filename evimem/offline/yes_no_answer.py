@@ -10,11 +10,7 @@ from ..lang import ENGLISH
 from ..text.terms import stem, words
 from .match_sentences import Match, Matches, strength
 
-
-def _any(name: str) -> str:
-    return f"(?:{'|'.join(ENGLISH.words(name))})"
-
-
+_any = ENGLISH.any_of
 _NEGATION = re.compile(
     rf"\b(?:{_any('questions.denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
 )

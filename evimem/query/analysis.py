@@ -17,12 +17,7 @@ from ..times import find_times
 from ..types.values import Hints, TimeSpan
 from .foreign_questions import question_words
 
-
-def _any(*names: str) -> str:
-    """Return a pattern for any word of these lists."""
-    return f"(?:{'|'.join(re.escape(word) for name in names for word in ENGLISH.words(name))})"
-
-
+_any = ENGLISH.any_of
 _HONORIFICS = frozenset(ENGLISH.words("people.honorifics"))
 
 # Hints: whether a question asks for a time. The patterns that say so leave out "what did he do when ...".

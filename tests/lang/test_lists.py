@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem import lang
-from evimem.lang import ENGLISH
+from evimem.lang import ENGLISH, Language
 
 PACKAGE = Path(evimem.__file__).parent
 FEWEST = 5  # words: shorter lists may have the same words by chance
@@ -45,11 +45,29 @@ def unread(names: list[str], code: str) -> list[str]:
     return [name for name in names if not read & {name.rsplit(".", cut)[0] for cut in range(name.count("."))}]
 
 
+def _texts(code: str) -> Iterator[tuple[str, str]]:
+    """Yield every string in the files of a language, with where it stands."""
+    for path in sorted((PACKAGE / "lang" / code).glob("*.toml")):
+        yield from _strings(lang.tomllib.loads(path.read_text(encoding="utf-8")), f"{code}/{path.name}")
+
+
+def _strings(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _strings(inner, f"{name} {key}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _strings(inner, f"{name} {number}")
+
+
 def content(file: str) -> Mapping[str, Any]:
     return lang.tomllib.loads((PACKAGE / "lang" / "en" / f"{file}.toml").read_text(encoding="utf-8"))
 
 
 LISTS = dict(pair for file in ENGLISH.files for pair in lists_in(content(file), file))
+CODES = sorted(path.name for path in (PACKAGE / "lang").iterdir() if any(path.glob("*.toml")))
 KEYS = [f"{file}.{key}" for file in ENGLISH.files for key in content(file)]
 
 
@@ -85,3 +103,20 @@ def test_lists_with_the_same_words_are_found(other: str, found: list[list[str]])
 )
 def test_lists_that_no_code_reads_are_found(code: str, found: list[str]) -> None:
     assert unread(["file.table.key"], code) == found
+
+
+def test_no_word_holds_a_control_character() -> None:
+    """In TOML, "\\b" between double quotes is a backspace, which no text has: the word would never be found."""
+    texts = {name: text for code in CODES for name, text in _texts(code)}
+    assert len(texts) > 1_000
+    assert [name for name, text in texts.items() if re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("Take to bed.", True), ("take  to  bed", True), ("takes to", False), ("(take.)", True)]
+)
+def test_a_pattern_for_any_word_finds_each_of_a_list(
+    monkeypatch: pytest.MonkeyPatch, text: str, *, found: bool
+) -> None:
+    monkeypatch.setattr(lang, "_words", lambda code, name: {"a": ("take to bed",), "b": ("take.",)}[name])
+    assert (re.search(rf"\b{Language('en').any_of('a', 'b')}", text, re.IGNORECASE) is not None) == found

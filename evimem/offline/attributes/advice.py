@@ -31,8 +31,7 @@ ASKED = (
         re.IGNORECASE,
     ),
 )
-_ADVISE = "|".join(phrase.replace(" ", r"\s+") for phrase in ENGLISH.words("attributes.advises"))
-_ADVISES = re.compile(rf"\b(?:{_ADVISE})(?:s|ed|ing)?\b", re.IGNORECASE)
+_ADVISES = re.compile(rf"\b{ENGLISH.any_of('attributes.advises')}(?:s|ed|ing)?\b", re.IGNORECASE)
 _RECOMMENDS = re.compile(rf"\b{_RECOMMEND}(?:s|ed|ing)?\b", re.IGNORECASE)
 _AROUND = 2  # sentences to each side that are on the same subject in a long message
 _ENDS = 3  # last sentences of the turns before, which ask for the advice

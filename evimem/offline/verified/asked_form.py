@@ -14,16 +14,12 @@ from ...text.terms import STOP_WORDS, stem, words
 from ..match_sentences import rarity
 
 
-def _any(*names: str) -> str:
-    return "|".join(re.escape(word) for name in names for word in ENGLISH.words(name))
-
-
 def _patterns(name: str) -> re.Pattern[str]:
     return re.compile("|".join(ENGLISH.words(name)), re.IGNORECASE)
 
 
-_AUXILIARY = _any("word_classes.auxiliaries.common", "word_classes.auxiliaries.asking")
-_UNIT = f"(?:{_any('questions.answer_units')})"
+_AUXILIARY = ENGLISH.any_of("word_classes.auxiliaries.common", "word_classes.auxiliaries.asking")
+_UNIT = ENGLISH.any_of("questions.answer_units")
 _FORMS = tuple(
     (form, tuple(re.compile(p.replace("{aux}", _AUXILIARY).replace("{unit}", _UNIT), re.IGNORECASE) for p in patterns))
     for form, patterns in ENGLISH.table("asked_forms.forms").items()

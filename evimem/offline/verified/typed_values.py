@@ -20,20 +20,16 @@ _BRIEF = 6  # words of a reply in which a bare number is the answer
 _NOUN_WITHIN = 3  # words after a number in which its noun stands
 
 
-def _any(*names: str) -> str:
-    return "|".join(re.escape(word) for name in names for word in ENGLISH.words(name))
-
-
 _PARTS = {
     "{amount}": r"(?:[+-]?\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|[+-]?\d+(?:[.,]\d+)?)",
     "{spelled}": f"(?:{'|'.join((*TENS, *SIMPLE_NUMBERS))})",
     "{currency}": f"(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))})",
-    "{scale}": f"(?:{_any('asked_forms.money_scales')})",
-    "{period}": f"(?:{_any('asked_forms.pay_periods')})",
-    "{shade}": f"(?:{_any('word_classes.colours.shades')})",
-    "{tint}": f"(?:{_any('asked_forms.tints')})",
-    "{basic}": f"(?:{_any('word_classes.colours.basic')})",
-    "{colour}": f"(?:{_any('word_classes.colours.basic', 'word_classes.colours.other')})",
+    "{scale}": ENGLISH.any_of("asked_forms.money_scales"),
+    "{period}": ENGLISH.any_of("asked_forms.pay_periods"),
+    "{shade}": ENGLISH.any_of("word_classes.colours.shades"),
+    "{tint}": ENGLISH.any_of("asked_forms.tints"),
+    "{basic}": ENGLISH.any_of("word_classes.colours.basic"),
+    "{colour}": ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other"),
     "{length}": DURATION.pattern,
     "{size}": SIZE.pattern,
 }
@@ -53,7 +49,6 @@ _INSTEAD_OF = re.compile(
 )
 _OF_A_THING = frozenset(ENGLISH.words("asked_forms.forms_of_a_thing"))
 _AMOUNTS = frozenset(ENGLISH.words("asked_forms.amounts_of"))
-_PART_OF = r"\b(\w+) of (?:the|my|our|his|her|their|a) "
 _VAGUE = re.compile(r"\b(?:few|several)\b", re.IGNORECASE)
 _LOOK_BACK = 30  # characters before a value that may set it aside
 _BARE = _compiled(r"(?<![\w.,:/-]){amount}(?![\w:%/-]|[.,]\d| of\b)")
