@@ -51,7 +51,7 @@ def open(
 
     Raises:
         InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
-        InvalidQuery: `llm` is neither a model nor the name of one.
+        InvalidQuery: `llm` is neither a model nor the name of one, or `path` is ":memory:".
         MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
@@ -83,7 +83,7 @@ def open_async(
 
     Raises:
         InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
-        InvalidQuery: `llm` is neither a model nor the name of one.
+        InvalidQuery: `llm` is neither a model nor the name of one, or `path` is ":memory:".
         MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.

@@ -11,14 +11,22 @@ from ..db.schema import MIGRATIONS, migrate, version
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack
 from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark
 
+_NO_FILE = ":memory:"  # to SQLite, a database in memory
+
 
 def real_path(path: Path) -> Path:
     """Return where a memory lies: a symbolic link is followed, so that all its names share one log and one mark.
 
     Raise NotAMemory for a path that is no regular file, such as a folder or a pipe, and StoreError for a name that no
     file can have or a file with several names (hard links): SQLite keeps a log per name, so that a second name would
-    open the file without the commits in the first one's log, and damage it.
+    open the file without the commits in the first one's log, and damage it. Raise InvalidQuery for ":memory:", which
+    SQLite takes for a database without a file.
     """
+    if str(path) == _NO_FILE:
+        raise InvalidQuery(
+            f"the path is {_NO_FILE!r}; a memory is always a file: for one that goes away, give a path in a folder "
+            "that `tempfile.TemporaryDirectory()` makes"
+        )
     with changing(repr(str(path)), "nothing was opened"):
         kind = kind_of(path)
         names = path.stat().st_nlink if kind == "file" else 1

@@ -296,3 +296,10 @@ def test_temporary_files_of_a_killed_backup_or_export_are_deleted(disk: Path) ->
         left[2].write_bytes(b"half a log")
     open_memory(disk / "m.evimem").close()
     assert [file for file in left if file.exists()] == []
+
+
+def test_a_memory_without_a_file_is_refused_and_leaves_none(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(disk)
+    with pytest.raises(InvalidQuery, match="TemporaryDirectory"):
+        open_memory(Path(":memory:"))
+    assert list(disk.iterdir()) == []
