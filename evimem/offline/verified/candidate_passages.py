@@ -20,7 +20,7 @@ from ...text.terms import stem
 from ...types.values import Turn
 from ..match_sentences import Array, keyword_matrix
 from ..sentence_units import SentenceUnit, is_assistant, units_of
-from ..signals import contrasted
+from ..signals import contrasted, has_contrast
 from .asked_form import AskedForm
 
 _REPLIED, _MESSAGE, _BEFORE, _AFTER = 0.9, 0.75, 0.5, 0.4  # how far a word counts as bound that stands elsewhere
@@ -75,7 +75,7 @@ def passages_of(view: View, asked: AskedForm) -> list[Passage]:
     if not units or not asked.weights:
         return []
     dialogue = _Dialogue(view, units)
-    bound = _bound(asked, units)
+    bound = _bound(view, asked, units)
     shown = {item.turn.id for item in view.shown}
     found = []
     for turn_id, places in dialogue.places.items():
@@ -108,16 +108,16 @@ def is_question(unit: SentenceUnit) -> bool:
     return unit.asks or _ASKS.match(unit.text) is not None
 
 
-def _bound(asked: AskedForm, units: Sequence[SentenceUnit]) -> Array:
+def _bound(view: View, asked: AskedForm, units: Sequence[SentenceUnit]) -> Array:
     """Return float32 (words, sentences): how far each word of the question occurs; its opposite does not count."""
     terms = list(asked.weights)
-    said = keyword_matrix([asked.spelled[term] for term in terms], units)
-    for column, unit in enumerate(units):
+    spelled = tuple(asked.spelled[term] for term in terms)
+    said = keyword_matrix(spelled, units, view.memo.setdefault(("alike", spelled), {}))
+    rows = {term: row for row, term in enumerate(terms) if has_contrast(term)}
+    for column, unit in enumerate(units if rows else ()):
         stems = {stem(word) for word in unit.words}
-        against = contrasted([term for term in terms if term not in stems], stems)
-        for row, term in enumerate(terms):
-            if term in against:
-                said[row, column] = 0.0
+        for term in contrasted([term for term in rows if term not in stems], stems):
+            said[rows[term], column] = 0.0
     return said
 
 
