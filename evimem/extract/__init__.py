@@ -4,7 +4,7 @@ from .identity import fact_id
 from .predicates import predicate_class
 from .rule_extractor import RuleExtractor, Stance, stance
 from .topics import ENDABLE, ENDING, Topic, topic_of
-from .updates import replaces
+from .updates import contradicts, outranks, replaces
 
 __all__ = [
     "ENDABLE",
@@ -12,7 +12,9 @@ __all__ = [
     "RuleExtractor",
     "Stance",
     "Topic",
+    "contradicts",
     "fact_id",
+    "outranks",
     "predicate_class",
     "replaces",
     "stance",

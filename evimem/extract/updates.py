@@ -39,11 +39,28 @@ def replaces(newer: Fact, older: Fact) -> bool:
     return not new.negative and old.verb not in ENDING_VERBS and _differs(newer, new, slot, older, old_slot)
 
 
+def outranks(own: Fact, said_by: str, reported_by: str) -> bool:
+    """Return whether a fact is a person's own word, which what somebody else reports neither replaces nor ends.
+
+    A person's own word is about its speaker or what is theirs. The date of an appointment is not theirs alone: whoever
+    moves it may say so.
+    """
+    if said_by == reported_by or not may_be_same(own.subject, said_by):
+        return False
+    slot = slot_of(own, sense(own.predicate))
+    return slot is None or slot.name != "when"
+
+
+def contradicts(report: Fact, reported_by: str, own: Fact, said_by: str) -> bool:
+    """Return whether a later report would replace a person's own word, had the person said it."""
+    return outranks(own, said_by, reported_by) and replaces(report, own)
+
+
 def _denies(newer: Fact, new: Sense, older: Fact) -> bool:
     """Return whether the newer fact denies the older one for good: not "I am not drinking coffee today"."""
     if newer.event is not None and newer.event.start is not None and not new.begun:
         return False
-    return not newer.object or not older.object or _overlap(newer.object, older.object)
+    return not newer.object or not older.object or may_be_same(newer.object, older.object)
 
 
 def _read_twice(one: Fact, other: Fact) -> bool:
@@ -58,8 +75,8 @@ def _differs(newer: Fact, new: Sense, slot: AttributeSlot, older: Fact, old_slot
             return False  # another dinner, not the same one moved
         return newer.event is not None and older.event is not None and newer.event.start != older.event.start
     if slot.name == "relationship":
-        return not _overlap(slot.value, old_slot.value)
-    if " " in slot.name or not slot.value or _overlap(slot.value, old_slot.value):
+        return not may_be_same(slot.value, old_slot.value)
+    if " " in slot.name or not slot.value or may_be_same(slot.value, old_slot.value):
         return False
     changes = new.verb in _CHANGES and new.verb != "move"
     return changes or is_named(slot.value) == is_named(old_slot.value)  # "a bigger flat" may be in "Lisbon"
@@ -71,14 +88,14 @@ def _ends(newer: Fact, new: Sense, older: Fact, old: Sense, old_slot: AttributeS
         return False
     if old_slot.name == "relationship":
         return new.verb in _PARTINGS and (
-            not newer.object or not older.object or _overlap(newer.object, old_slot.value)
+            not newer.object or not older.object or may_be_same(newer.object, old_slot.value)
         )
     if old_slot.name in THINGS:  # "left my car at home" gives nothing away
         return new.verb in _DISPOSALS and old_slot.name in words_of(newer.object)
     if old_slot.name == "work" and _ends_any_job(newer, new):
         return True
     is_left = new.verb != "leave" or old_slot.name == "work"  # who leaves Porto in the morning may live there
-    return old_slot.name in ("work", "live") and is_left and _overlap(newer.object, old_slot.value)
+    return old_slot.name in ("work", "live") and is_left and may_be_same(newer.object, old_slot.value)
 
 
 def _ends_any_job(newer: Fact, new: Sense) -> bool:
@@ -103,7 +120,7 @@ def _same_owner(slot: AttributeSlot, old_slot: AttributeSlot) -> bool:
     return slot.owner == old_slot.owner
 
 
-def _overlap(value: str, other: str) -> bool:
+def may_be_same(value: str, other: str) -> bool:
     """Return whether two values may be the same: all words of one are in the other ("Porto", "a flat in Porto")."""
     words, others = words_of(value), words_of(other)
     return bool(words) and bool(others) and (words <= others or others <= words)

@@ -52,7 +52,12 @@ class FactTable:
                 ),
             )
             if row is not None and name is not None:
-                self._supersession.arrive(FactPlace(owner, name, said, seq, fact.span[0], row), fact)
+                place = FactPlace(owner, name, said, seq, fact.span[0], row, self._speaker(seq))
+                self._supersession.arrive(place, fact)
+
+    def _speaker(self, seq: int) -> str:
+        sql = "SELECT speaker.name FROM turn JOIN speaker ON speaker.ord = turn.speaker WHERE seq = ?"
+        return unbound(self._db.value(sql, (seq,)))
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""

@@ -1,5 +1,7 @@
 """Which fact replaced which: the first later one of the same topic that does (`extract.replaces`).
 
+What somebody says of another never replaces that person's own word (`extract.outranks`).
+
 Decided when a fact arrives or leaves, for that fact and for those just before it, so that a long topic costs no more
 than a short one. An older fact looks at most `REACH` facts of its topic ahead, as they stand in the end: whatever the
 order in which they came and went, the result is that of `settle`.
@@ -12,23 +14,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..db.connection import Connection
-from ..extract import ENDABLE, ENDING, replaces
+from ..db.text_columns import unbound
+from ..extract import ENDABLE, ENDING, outranks, replaces
 from ..types.values import Fact
 
 REACH = 16
 
 _FACTS = (
-    "fact.seq, fact.span_start, fact.row, fact.instant, fact.owner, topic, "
+    "fact.seq, fact.span_start, fact.row, fact.instant, fact.owner, topic, speaker.name, "
     "fact.id, turn.id, subject, predicate, object, "
     "event_start, event_end, granularity, phrase, span_start, span_end, kind, extractor, replaced_by "
-    "FROM fact JOIN turn USING (seq)"
+    "FROM fact JOIN turn USING (seq) JOIN speaker ON speaker.ord = turn.speaker"
 )
 _ORDER = "(fact.instant, fact.seq, fact.span_start, fact.row)"
 
 
 @dataclass(frozen=True, slots=True)
 class FactPlace:
-    """Where a fact stands: its topic, then when it was said, when it arrived, and where in the turn."""
+    """Where a fact stands: its topic, then when it was said, when it arrived, where in the turn, and by whom."""
 
     owner: str | bytes | None
     topic: str
@@ -36,6 +39,7 @@ class FactPlace:
     seq: int
     start: int
     row: int
+    speaker: str
 
     @property
     def order(self) -> tuple[int, int, int, int]:
@@ -60,7 +64,7 @@ class Supersession:
             for back, (other, older) in enumerate(self._before(place, topic)):
                 if other.topic == ENDING:
                     continue
-                if replaces(fact, older) and self._comes_first(place, older):
+                if _replaces(place, fact, other, older) and self._comes_first(place, older):
                     self._set(other.row, fact.id)
                 elif self._is_pushed_out(older, place, after[: REACH - back - 1]):
                     self._set(other.row, None)
@@ -69,7 +73,7 @@ class Supersession:
 
     def _replace_standing(self, place: FactPlace, topic: str, fact: Fact) -> None:
         for other, older in self._before(place, topic, standing=True):
-            if replaces(fact, older):
+            if _replaces(place, fact, other, older):
                 self._set(other.row, fact.id)
 
     def places(self, fact_ids: Sequence[str]) -> dict[str, FactPlace]:
@@ -112,7 +116,7 @@ class Supersession:
     def _winner(self, place: FactPlace, fact: Fact) -> str | None:
         near, args = _near(place, place.topic, ">")
         later = [] if place.topic == ENDING else self._facts(f"fact.row IN ({near})", args)
-        return next((newer.id for _, newer in later if replaces(newer, fact)), None)
+        return next((newer.id for other, newer in later if _replaces(other, newer, place, fact)), None)
 
     def _before(self, place: FactPlace, topic: str, *, standing: bool = False) -> list[tuple[FactPlace, Fact]]:
         """Return facts that reach this place, the nearest first; with `standing`, only those not replaced yet."""
@@ -163,12 +167,17 @@ class Supersession:
         order = f"fact.instant {way}, fact.seq {way}, fact.span_start {way}, fact.row {way}"
         rows = self._db.rows(f"SELECT {_FACTS} WHERE {where} ORDER BY {order}", args)
         return [
-            (FactPlace(owner, topic, instant, seq, start, row), self._read(rest))
-            for seq, start, row, instant, owner, topic, *rest in rows
+            (FactPlace(owner, topic, instant, seq, start, row, unbound(speaker)), self._read(rest))
+            for seq, start, row, instant, owner, topic, speaker, *rest in rows
         ]
 
     def _set(self, row: int, winner: str | None) -> None:
         self._db.execute("UPDATE fact SET replaced_by = ? WHERE row = ?", (winner, row))
+
+
+def _replaces(later: FactPlace, newer: Fact, place: FactPlace, older: Fact) -> bool:
+    """Return whether a later fact replaces an older one: not by a report against a person's own word."""
+    return replaces(newer, older) and not outranks(older, place.speaker, later.speaker)
 
 
 def _near(place: FactPlace, topic: str, side: str) -> tuple[str, tuple[Any, ...]]:

@@ -17,6 +17,7 @@ from ..text.terms import terms
 from ..times import render
 from ..types.values import Fact, Turn
 from .quoting import caption_line, escape_attribute, format_time, marked, named
+from .said_otherwise import said_otherwise
 
 EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting tokens at each check is slow
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
@@ -170,8 +171,16 @@ class _Page:
         key = ("item", item.turn.id)
         if key not in self._view.memo:
             shown = turn_text(item.turn, self._wanted, most_shown(item.turn))
-            self._view.memo[key] = "\n".join((marked(shown), *fact_lines(item.facts, item.turn, shown)))
+            lines = (*fact_lines(item.facts, item.turn, shown), *self._otherwise(item))
+            self._view.memo[key] = "\n".join((marked(shown), *lines))
         return str(self._view.memo[key])
+
+    def _otherwise(self, item: Evidence) -> Iterator[str]:
+        """Yield, once each, what others said otherwise: a person's own word, or a report that was shown before it."""
+        earlier = {shown.turn.id for shown in self.log.items}
+        found = ((one.turn.speaker, one.fact.text) for one in said_otherwise(item, self._view, earlier))
+        for speaker, text in dict.fromkeys(found):
+            yield f'= {named(speaker)} said otherwise: "{escape_attribute(text, 200)}"'
 
     def _around(self, item: Evidence) -> list[tuple[Turn, bool]]:
         """Return the turns around one, and whether each asks what the next one may answer or may be that answer."""

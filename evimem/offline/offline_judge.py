@@ -109,6 +109,8 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     gaps = _gaps(view, supported)
     if why is not None and (certain or why == not_stated.gap):
         gaps = (Gap("attribute" if why == not_stated.gap else "attribution", matches.target or "", why), *gaps)
+    if isinstance(short, ShortAnswer) and short.conflict is not None:
+        gaps = (*gaps, short.conflict.gap)
     return Verdict(
         tier=Tier.NONE if certain and why is None else _tier(sufficient, constants, doubtful=doubtful or bool(query)),
         confidence=sufficient,

@@ -10,7 +10,7 @@ import numpy as np
 from ..edges import Link, threshold
 from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from ..embedding.quantize import Packed, pack, unpack
-from ..extract import ENDING, replaces, topic_of
+from ..extract import ENDING, outranks, replaces, topic_of
 from ..index.corpus import Corpus
 from ..index.passages import passages, trimmed
 from ..index.prepared_query import IndexQuery, Ranked, microseconds
@@ -139,10 +139,14 @@ def dialogue_around(kept: Sequence[StoredTurn], turn: Turn, before: int, after: 
 
 
 def facts_of(kept: Sequence[StoredTurn], one: StoredTurn) -> tuple[Fact, ...]:
-    """Return the facts of a turn, each with the id of the first later fact of its topic that replaces it."""
+    """Return the facts of a turn, each with the id of the first later fact of its topic that replaces it.
+
+    What somebody says of another never replaces that person's own word.
+    """
     said = [(instant(other.turn.time), position, fact) for position, other in enumerate(kept) for fact in other.facts]
     said.sort(key=lambda item: (item[0], item[1], item[2].span[0]))
     order = [fact for _, _, fact in said]
+    speakers = {fact.id: kept[position].turn.speaker for _, position, fact in said}
 
     def replacement(fact: Fact) -> str | None:
         topic = topic_of(fact)
@@ -150,7 +154,9 @@ def facts_of(kept: Sequence[StoredTurn], one: StoredTurn) -> tuple[Fact, ...]:
             return None
         rivals = (topic, topic._replace(name=ENDING))
         later = order[order.index(fact) + 1 :]
-        return next((new.id for new in later if topic_of(new) in rivals and replaces(new, fact)), None)
+        found = (new for new in later if topic_of(new) in rivals and replaces(new, fact))
+        speaker = one.turn.speaker
+        return next((new.id for new in found if not outranks(fact, speaker, speakers[new.id])), None)
 
     return tuple(replace(fact, replaced_by=replacement(fact)) for fact in one.facts)
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from evimem import Fact, Turn
-from evimem.extract import ENDING, RuleExtractor, replaces, topic_of
+from evimem.extract import ENDING, RuleExtractor, contradicts, outranks, replaces, topic_of
 
 MARCH = datetime(2024, 3, 1)
 REPLACED = [
@@ -130,3 +130,24 @@ def test_a_fact_of_the_same_turn_by_another_extractor_replaces_nothing() -> None
     misread = replace(likes, id="0", predicate="no longer likes", extractor="llm")
     assert not replaces(misread, likes)
     assert replaces(replace(misread, turn_id="later"), likes)
+
+
+@pytest.mark.parametrize("own", ["I live in Porto.", "My job is teaching."])
+def test_what_people_say_of_themselves_or_theirs_outranks_what_others_say(own: str) -> None:
+    (said,) = facts(own)
+    assert outranks(said, "Mira", "Tomas")
+    assert not outranks(said, "Mira", "Mira")
+    assert not outranks(said, "Ana", "Tomas")
+
+
+def test_whoever_moves_an_appointment_may_say_so() -> None:
+    (own,) = facts("My dentist appointment is on Friday.")
+    assert not outranks(own, "Mira", "Tomas")
+
+
+def test_a_report_contradicts_an_own_word_that_it_would_replace() -> None:
+    (own,) = facts("I live in Porto.")
+    (report,) = facts("Mira lives in Graz.", MARCH + timedelta(days=30), speaker="Tomas")
+    assert contradicts(report, "Tomas", own, "Mira")
+    assert not contradicts(own, "Mira", own, "Mira")
+    assert not contradicts(report, "Tomas", report, "Tomas")

@@ -189,6 +189,18 @@ def test_a_later_fact_replaces_an_earlier_one_in_any_order_of_arrival(store: Sto
     assert [fact.replaced_by for fact in store.facts(["old"])] == [None]
 
 
+def test_a_report_replaces_no_own_word_in_any_order_of_arrival(store: Store) -> None:
+    own = said("I live in Lisbon.", id="own", speaker="Mira")
+    report = said("Mira lives in Porto.", id="report", speaker="Tomas", at=60)
+    moved = said("I moved to Faro.", id="moved", speaker="Mira", at=90)
+    keep(store, [report])
+    keep(store, [own])
+    assert [fact.replaced_by for fact in store.facts(["own", "report"])] == [None, None]
+    keep(store, [moved])
+    (winner,) = store.facts(["moved"])
+    assert [fact.replaced_by for fact in store.facts(["own", "report"])] == [winner.id, winner.id]
+
+
 def test_expansion_is_scored_capped_and_never_returns_its_seeds(store: Store) -> None:
     keep(store, DIALOGUE)
     hits = store.expand(["b"], 9)

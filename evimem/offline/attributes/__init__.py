@@ -6,6 +6,7 @@
 from .advice import ASKED as ADVICE
 from .asked_attribute import PATTERNS as ATTRIBUTES
 from .asked_attribute import Attribute, attribute_of
+from .attribute_answer import in_order
 from .lookup import NOT_ASKED, Item, Lookup, lookup
 
-__all__ = ["ADVICE", "ATTRIBUTES", "NOT_ASKED", "Attribute", "Item", "Lookup", "attribute_of", "lookup"]
+__all__ = ["ADVICE", "ATTRIBUTES", "NOT_ASKED", "Attribute", "Item", "Lookup", "attribute_of", "in_order", "lookup"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -32,6 +33,9 @@ _TITLES = frozenset(ENGLISH.words("people.honorifics"))
 _VAGUE = frozenset(ENGLISH.words("attributes.vague_people"))
 _FAVOURITE = frozenset(ENGLISH.words("attributes.favourite"))
 _FAVOURITE_STEMS = frozenset(map(stem, _FAVOURITE))
+_SINGLE = frozenset(ENGLISH.words("attributes.single"))
+_AGE = re.compile(r"\d+")
+_YEAR = timedelta(days=365.25)
 _SEVERAL = 3  # values given for an attribute that has more than one
 _MOST_NAMES = 6
 
@@ -44,6 +48,7 @@ class Stated:
     said: tuple[StatedValue, ...]
     hinted: bool = False  # something that could be a value of it occurs, unattributed
     given_up: str = ""  # what was done once and no longer, where nothing else is stated
+    reports: tuple[StatedValue, ...] = ()  # what others state of one whose participant states it too
 
     @property
     def outcome(self) -> float:
@@ -84,11 +89,12 @@ def stated(view: View, attribute: Attribute, extractor: Extractor) -> Stated:
     people = _people(view, ordered, extractor)
     owners = list(_meant(people, attribute.of, view))
     shown = {item.turn.id for item in view.shown}
-    said = [one for thing in owners for one in _of_one(people, attribute, thing) if one.turn.id in shown]
+    of_each = [[one for one in _of_one(people, attribute, thing) if one.turn.id in shown] for thing in owners]
+    said = [one for of_one in of_each for one in of_one]
     said.sort(key=lambda one: (places[one.turn.id], one.span), reverse=True)
     found = tuple(_in_force(said, past=view.analysis.past))
     if found:
-        return Stated(attribute, found)
+        return Stated(attribute, found, reports=tuple(_reports(view, attribute, of_each)))
     gone = [one.text for thing in owners for one in _of_kind(thing, f"not {lemma(attribute.verb)}") if attribute.verb]
     return Stated(attribute, (), is_hinted(view, attribute, people, owners), gone[-1] if gone else "")
 
@@ -103,6 +109,27 @@ def _in_force(said: Sequence[StatedValue], *, past: bool) -> Sequence[StatedValu
     if not past:
         return now or said
     return [one for one in said if one.over or (now and one.text.casefold() != now[0].text.casefold())]
+
+
+def _reports(view: View, attribute: Attribute, of_each: Sequence[Sequence[StatedValue]]) -> Iterator[StatedValue]:
+    """Yield what others state, as of now, of a person or thing of which those asked about state one value too."""
+    if attribute.kind not in _SINGLE or view.analysis.past:
+        return
+    for of_one in of_each:
+        own = [one for one in of_one if one.turn.speaker in view.analysis.asked and not one.over]
+        others = [one for one in of_one if one.turn.speaker not in view.analysis.asked and not one.over]
+        if own:
+            yield from (one for one in others if attribute.kind != "age" or not _has_aged(own[-1], one))
+
+
+def _has_aged(own: StatedValue, other: StatedValue) -> bool:
+    """Return whether two ages may both be right, because years lie between the turns that state them."""
+    ages = [_AGE.search(one.text) for one in (own, other)]
+    if ages[0] is None or ages[1] is None:
+        return True
+    grown = int(ages[1][0]) - int(ages[0][0])
+    years = (other.turn.time - own.turn.time) / _YEAR
+    return years - 1 < grown < years + 1
 
 
 def in_order(view: View) -> list[Turn]:

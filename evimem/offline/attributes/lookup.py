@@ -28,13 +28,15 @@ class Item:
 class Lookup:
     """The result of a lookup: `outcome` is 1 for stated, -1 for not stated, 0 where no attribute was asked for.
 
-    `items` are the stated values, `gap` says what is not stated, `query` is the next one to search for.
+    `items` are the stated values, `gap` says what is not stated, `query` is the next one to search for. `reports` are
+    what others state of a participant who states a value too.
     """
 
     outcome: float = 0.0
     items: tuple[Item, ...] = ()
     gap: str = ""
     query: str = ""
+    reports: tuple[Item, ...] = ()
 
 
 NOT_ASKED = Lookup()
@@ -64,5 +66,7 @@ def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lo
         return Lookup(found.outcome, gap=found.gap, query=query)
     if not found.outcome:
         return NOT_ASKED
-    items = tuple(Item(one.text, one.turn.id, one.span) for one in found.wording)
-    return Lookup(found.outcome, items, query=query if kind in _CHANGING else "")
+    items, reports = (
+        tuple(Item(one.text, one.turn.id, one.span) for one in said) for said in (found.wording, found.reports)
+    )
+    return Lookup(found.outcome, items, query=query if kind in _CHANGING else "", reports=reports)

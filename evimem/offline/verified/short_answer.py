@@ -11,19 +11,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...extract.updates import may_be_same
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...protocols import Extractor
-from ...text.terms import STOP_WORDS, words
+from ...text.terms import STOP_WORDS, stem, words
 from ...times.context import Weekday
 from ...types.answer import Citation
-from ...types.values import TimeSpan
-from ..attributes import ADVICE, ATTRIBUTES, Lookup, attribute_of, lookup
+from ...types.values import TimeSpan, Turn
+from ..attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, lookup
 from .asked_form import AskedForm, asked_form
 from .bindings import Binding, bind, is_about, is_in_time
 from .candidate_passages import Passage, passages_of
 from .event_dates import DATED, dates, times_of
 from .firmness import firmness
+from .own_word import Conflict, Told, conflict, facts_of, owned
 from .proposition import decision
 from .typed_values import Value, values
 
@@ -47,6 +49,7 @@ class ShortAnswer:
         time: The interval that it states, if it states one.
         steps: What was computed, in words.
         query: What to search for once more, because it may have changed since; empty where that is not likely.
+        conflict: The later reports of others that contradict it, where it rests on a person's own word.
     """
 
     text: str
@@ -56,6 +59,7 @@ class ShortAnswer:
     time: TimeSpan | None = None
     steps: tuple[str, ...] = ()
     query: str = ""
+    conflict: Conflict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
         return None
     if asked.form == "yes_no":
         return _yes_or_no(asked, _passages(view, asked))
-    return _value(asked, bound_values(view, asked, extractor))
+    return _value(view, asked, bound_values(view, asked, extractor))
 
 
 def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
@@ -106,8 +110,11 @@ def _passages(view: View, asked: AskedForm) -> list[Passage]:
     return [one for one in passages_of(view, asked) if not one.asks and is_about(asked, one) and is_in_time(times, one)]
 
 
-def _value(asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:
-    """Return the firmest value, the first or last of those about as firm; None where one turn states two."""
+def _value(view: View, asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:
+    """Return the firmest value, the first or last of those about as firm; None where one turn states two.
+
+    Of those about as firm, what the person asked about says outranks what others say.
+    """
     ranked = sorted(((firmness(asked, one), one) for one in bound), key=lambda pair: -pair[0])
     if not ranked or ranked[0][0] < _FIRM:
         return None
@@ -116,12 +123,28 @@ def _value(asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:
     if any(one.passage.turn.id == best.passage.turn.id for one in rivals):
         return None
     in_order = sorted((best, *rivals), key=lambda one: one.passage.turn.time)
-    chosen = in_order[0 if asked.first else -1]
+    own = [one for one in in_order if one.passage.turn.speaker in asked.subject]
+    chosen = (own or in_order)[0 if asked.first else -1]
     turn, span = chosen.passage.turn, chosen.value.span
+    told = [Told(one.value.text, one.passage.turn, one.value.span) for one in in_order if own and not asked.first]
+    reports = [one for one in told if _is_reported(view, asked, turn.speaker, one)]
     steps = (f"{turn.text[slice(*span)]!r}, said on {turn.time:%Y-%m-%d}",) if chosen.time is not None else ()
     return ShortAnswer(
-        chosen.value.text, (Citation(turn.id, span, turn.text[slice(*span)]),), asked.form, support, chosen.time, steps
+        chosen.value.text,
+        (Citation(turn.id, span, turn.text[slice(*span)]),),
+        asked.form,
+        support,
+        chosen.time,
+        steps,
+        conflict=conflict(view, Told(chosen.value.text, turn, span), reports),
     )
+
+
+def _is_reported(view: View, asked: AskedForm, person: str, told: Told) -> bool:
+    """Return whether another tells a value of a person, or of what the question asks about of theirs."""
+    of = [owned(view, fact.subject, person) for fact in facts_of(view, told)]
+    asked_about = all(one is not None and all(stem(word) in asked.weights for word in words(one)) for one in of)
+    return told.turn.speaker not in asked.subject and asked_about
 
 
 def _yes_or_no(asked: AskedForm, passages: Sequence[Passage]) -> ShortAnswer | None:
@@ -146,22 +169,43 @@ def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | No
     found = lookup(view, attribute, extractor)
     if found.outcome < 0 and found.gap:
         return NotStated(found.gap, found.query)
-    support = _LOOKED_UP
+    support, reports, against = _LOOKED_UP, found.reports, None
     if found.outcome > 0 and _is_hearsay(view, found):
-        found, support = lookup(_own_words(view), attribute, extractor), _CONTRADICTED
+        stated, found = found, lookup(_own_words(view), attribute, extractor)
+        against = _conflict(view, found, reports)
+        support = _LOOKED_UP if against is not None or _agree(stated, found) else _CONTRADICTED
     if found.outcome <= 0 or not all(_is_value(item.text) for item in found.items):
         return None
     citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
     name = f"attribute:{attribute.kind}" if attribute else "reply"
-    return ShortAnswer(", ".join(item.text for item in found.items), citations, name, support, query=found.query)
+    text = ", ".join(item.text for item in found.items)
+    return ShortAnswer(text, citations, name, support, query=found.query, conflict=against)
 
 
 def _is_hearsay(view: View, found: Lookup) -> bool:
     """Return whether others say what a participant is asked for."""
-    speakers = {item.turn.id: item.turn.speaker for item in view.evidence}
-    speakers |= {turn.id: turn.speaker for around in view.context.values() for turn in around}
+    turns = _turns(view)
     people = {name for name in view.analysis.asked if name.casefold() not in ("user", "assistant")}
-    return bool(people) and any(speakers.get(item.turn_id) not in people for item in found.items)
+    said = [turns.get(item.turn_id) for item in found.items]
+    return bool(people) and any(turn is None or turn.speaker not in people for turn in said)
+
+
+def _turns(view: View) -> dict[str, Turn]:
+    """Return the turns found, and those around them, by id."""
+    turns = {item.turn.id: item.turn for item in view.evidence}
+    return turns | {turn.id: turn for around in view.context.values() for turn in around}
+
+
+def _agree(stated: Lookup, own: Lookup) -> bool:
+    """Return whether all that is stated of a participant is also their own word."""
+    return all(any(may_be_same(item.text, other.text) for other in own.items) for item in stated.items)
+
+
+def _conflict(view: View, own: Lookup, reports: Sequence[Item]) -> Conflict | None:
+    """Return how reports contradict the one value that a participant states."""
+    turns = _turns(view)
+    told = [Told(item.text, turns[item.turn_id], item.span) for item in (*own.items, *reports)]
+    return conflict(view, told[0], told[1:]) if len(own.items) == 1 else None
 
 
 def _own_words(view: View) -> View:
