@@ -12,7 +12,7 @@ from ..judging.judge import Judge
 from ..llm.gated_judge import LEAST_TURNS, GatedJudge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
-from ..offline.offline_judge import OfflineJudge, offline_judge
+from ..offline.offline_judge import OfflineJudge, Reader, offline_judge
 from ..protocols import Extractor
 from .calibration_report import Calibration
 
@@ -94,6 +94,11 @@ def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
     return target.judge if found is None else with_calibration(target.judge, found)
 
 
+def calibrated_offline(reader: Reader, extractor: Extractor, embedder: str) -> Flow[Judge]:
+    """Return the judge that needs no model, with the active calibration of the rules applied, if there is one."""
+    return calibrated_judge(CalibrationTarget(offline_judge(reader, extractor), "", embedder))
+
+
 def gated_judge(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Judge]:
     """Return a judge that skips the model where the calibrated offline judge is sure of the verdict.
 
@@ -101,7 +106,7 @@ def gated_judge(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Ju
     """
     if (yield from roster()).counted < LEAST_TURNS:
         return judge
-    offline = yield from calibrated_judge(CalibrationTarget(offline_judge("verified", extractor), "", embedder))
+    offline = yield from calibrated_offline("verified", extractor, embedder)
     return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
 
 

@@ -70,6 +70,7 @@ def answer_data(question: str, answer: Answer, turns: Mapping[str, Turn]) -> dic
         "tier": answer.tier.value,
         "confidence": answer.confidence,
         "reason": answer.reason,
+        "fell_back": answer.fell_back,
         "time": span_data(answer.time),
         "citations": [_citation(citation, turns[citation.turn_id]) for citation in answer.citations],
         "gaps": [{"kind": gap.kind, "about": gap.about, "text": gap.text} for gap in answer.gaps],

@@ -13,6 +13,7 @@ from ..raw.commit_mark import mark_path
 
 MODEL_OPTIONS = (
     "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "deadline", "concurrency",
+    "on_model_error",
 )  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def existing(options: argparse.Namespace) -> evimem.Memory:
     path: Path = options.path
     if not path.exists() and not mark_path(path).exists():
         raise InvalidQuery(f"there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one")
-    return evimem.open(path, llm=model(options))
+    return evimem.open(path, llm=model(options), on_model_error=getattr(options, "on_model_error", None) or "raise")
 
 
 def model(options: argparse.Namespace) -> evimem.OpenAI | None:

@@ -139,7 +139,8 @@ class AsyncMemory:
 
         Raises:
             InvalidQuery: The question, loop, `asked_at` or budget is not as described there.
-            ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
+            ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far. Not raised
+                with `on_model_error="offline"`.
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """

@@ -50,6 +50,13 @@ def checked_text(name: str, value: str | None) -> str | None:
     raise InvalidQuery(f"{name} is {_shown(value)}; expected a string")
 
 
+def checked_choice(name: str, value: T, expected: tuple[T, ...]) -> T:
+    """Return one of the expected strings. Raise InvalidQuery for anything else."""
+    if isinstance(value, str) and value in expected:
+        return value
+    raise InvalidQuery(f"{name} is {_shown(value)}; expected one of {', '.join(map(repr, expected))}")
+
+
 def checked_progress(progress: Progress | None) -> Progress | None:
     """Return a function or None. Raise InvalidQuery for anything else."""
     if progress is None or callable(progress):

@@ -193,7 +193,8 @@ class Memory:
             InvalidQuery: The question is empty or too long, the loop unknown, `asked_at` no time, or a field of the
                 budget out of range.
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
-                `Answer` with the evidence so far.
+                `Answer` with the evidence so far. Not raised where the memory was opened with
+                `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from os import PathLike
 from time import time
-from typing import Any
+from typing import Any, get_args
 
 from ..embedding import StaticEmbedder
 from ..errors import InvalidQuery
@@ -14,9 +14,9 @@ from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
 from .async_memory import AsyncMemory
-from .checked_arguments import checked_clock, checked_part, checked_path
+from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .memory import Memory
-from .operations import Core
+from .operations import Core, OnModelError
 
 AnyPath = str | PathLike[str]
 
@@ -29,6 +29,7 @@ def open(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
+    on_model_error: OnModelError = "raise",
 ) -> Memory:
     """Open a memory, or create it if there is none: one SQLite file, with at most two small files next to it.
 
@@ -48,10 +49,13 @@ def open(
             holds local times with their UTC offsets, sorted by UTC instants; one that already holds naive times keeps
             them, and aware ones become local times of the zone. Without one, naive times stay naive, and a memory
             holds either naive or aware times.
+        on_model_error: What `ask` does where the model fails, in whatever way. "raise" raises the ModelError; "offline"
+            has the offline judge answer, as without `llm`, in what is left of the budget. Such an answer says so:
+            `fell_back` is True, `reason` names the failure, and what the model was asked stays in its trace and usage.
 
     Raises:
-        InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
-        InvalidQuery: `llm` is neither a model nor the name of one, or `path` is ":memory:".
+        InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
+            `path` is ":memory:", `timezone` is no zone, or the memory holds turns that were read in another.
         MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
@@ -62,7 +66,15 @@ def open(
         StoreError: It cannot be used for another reason, such as StoreBusy or StoreCorrupt.
     """
     model = chat_model(llm)
-    core = make_core(path, llm=model, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
+    core = make_core(
+        path,
+        llm=model,
+        embedder=embedder,
+        extractor=extractor,
+        clock=clock,
+        timezone=timezone,
+        on_model_error=on_model_error,
+    )
     return Memory(core, model)
 
 
@@ -74,16 +86,17 @@ def open_async(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
+    on_model_error: OnModelError = "raise",
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
-    Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor`, `clock`
-    and `timezone` are those of `open`; the model is used through its `as_async()`, and an embedder whose `embed` is a
-    coroutine function is awaited.
+    Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor`, `clock`,
+    `timezone` and `on_model_error` are those of `open`; the model is used through its `as_async()`, and an embedder
+    whose `embed` is a coroutine function is awaited.
 
     Raises:
-        InvalidQuery: `timezone` is no zone, or the memory holds turns that were read in another.
-        InvalidQuery: `llm` is neither a model nor the name of one, or `path` is ":memory:".
+        InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
+            `path` is ":memory:", `timezone` is no zone, or the memory holds turns that were read in another.
         MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
@@ -96,11 +109,19 @@ def open_async(
     model = chat_model(llm)
     if model is not None and not callable(getattr(model, "as_async", None)):
         raise InvalidQuery(f"llm is a {type(llm).__name__}; an event loop needs a model with as_async(), as OpenAI has")
-    core = make_core(path, llm=model, embedder=embedder, extractor=extractor, clock=clock, timezone=timezone)
+    core = make_core(
+        path,
+        llm=model,
+        embedder=embedder,
+        extractor=extractor,
+        clock=clock,
+        timezone=timezone,
+        on_model_error=on_model_error,
+    )
     return AsyncMemory(core, None if model is None else model.as_async())
 
 
-def make_core(
+def make_core(  # noqa: PLR0913 - the arguments of open
     path: AnyPath,
     *,
     llm: Any = None,
@@ -108,6 +129,7 @@ def make_core(
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
+    on_model_error: OnModelError = "raise",
     owner: str | None = None,
 ) -> Core:
     """Open the store and combine it with its parts. `owner` (a pool's key of a user) is stored and checked."""
@@ -118,10 +140,16 @@ def make_core(
     if extractor is not None:
         checked_part("extractor", extractor, ("extract",), {"name": str})
     clock = checked_clock(clock)
+    checked_on_model_error(on_model_error)
     store = SqliteStore(
         checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
     )
-    return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm))
+    return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm), on_model_error)
+
+
+def checked_on_model_error(value: OnModelError) -> OnModelError:
+    """Return what to do where the model fails. Raise InvalidQuery for anything else than "raise" and "offline"."""
+    return checked_choice("on_model_error", value, get_args(OnModelError))
 
 
 def chat_model(llm: Any) -> Any:

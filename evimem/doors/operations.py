@@ -12,19 +12,20 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from os import PathLike
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
 from ..calibration.apply_calibration import (
     CalibrationTarget,
     active_calibration,
     calibrated_judge,
+    calibrated_offline,
     calibration_problems,
     gated_judge,
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
-from ..errors import InvalidQuery, StoreError
+from ..errors import InvalidQuery, ModelError, StoreError
 from ..extract import RuleExtractor
 from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, run
@@ -37,7 +38,7 @@ from ..judging.judge import Judge
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
-from ..loops import answer_question
+from ..loops import answer_question, fall_back, remaining
 from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
@@ -67,6 +68,7 @@ T = TypeVar("T")
 TimeInput = datetime | str
 AnyPath = str | PathLike[str]
 OnEvent = Callable[[Event], None]
+OnModelError = Literal["raise", "offline"]
 WORKERS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
@@ -82,12 +84,17 @@ class Core:
         judge: Judge | None = None,
         extractor: Extractor | None = None,
         model: str = "",
+        on_model_error: OnModelError = "raise",
     ) -> None:
-        """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges."""
+        """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges.
+
+        `on_model_error` is what `ask` does where the model fails.
+        """
         self.store = store
         self.embedder: Any = embedder
         self.judge = judge
         self.model = model
+        self.on_model_error = on_model_error
         self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
@@ -130,7 +137,19 @@ class Core:
         if isinstance(judge, LLMJudge) and budget.gate:
             judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
         asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, on_event=on_event)
-        return (yield from asking)
+        try:
+            return (yield from asking)
+        except ModelError as error:
+            if self.on_model_error == "raise" or error.partial is None:
+                raise
+            return (yield from self._fall_back(error, asked_at, budget, on_event))
+
+    def _fall_back(
+        self, error: ModelError, asked_at: datetime | None, budget: Budget, on_event: OnEvent | None
+    ) -> Flow[Answer]:
+        judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
+        left = remaining(budget, error.partial)
+        return (yield from fall_back(error, judge=judge, asked_at=asked_at, budget=left, on_event=on_event))
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""

@@ -24,7 +24,8 @@ from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
 from .leases import Lease, Leases, OpenMemory, Slot
 from .memory import Memory
-from .open import chat_model, make_core
+from .open import chat_model, checked_on_model_error, make_core
+from .operations import OnModelError
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
@@ -54,10 +55,12 @@ class MemoryPool:
             search needs in memory.
         wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
         llm: the model of every memory, see `evimem.open`.
+        on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
         options: `embedder`, `extractor`, `clock` and `timezone` of every memory, see `evimem.open`.
 
     Raises:
-        InvalidQuery: `capacity` is below 1, or `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`.
+        InvalidQuery: `capacity` is below 1, `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`, or
+            `on_model_error` neither "raise" nor "offline".
         OSError: the folder cannot be created.
     """
 
@@ -68,11 +71,13 @@ class MemoryPool:
         capacity: int = 128,
         wait_seconds: float = 10.0,
         llm: Any = None,
+        on_model_error: OnModelError = "raise",
         **options: Any,
     ) -> None:
         checked_count("capacity", capacity, 1)
         if not isinstance(wait_seconds, (int, float)) or not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
             raise InvalidQuery(f"wait_seconds is {wait_seconds!r}; expected seconds from 0 to {threading.TIMEOUT_MAX}")
+        self._on_model_error = checked_on_model_error(on_model_error)
         self._root = checked_path("root", root)
         make_folder(self._root)
         self._wait_seconds = wait_seconds
@@ -258,7 +263,7 @@ class MemoryPool:
     def _open_file(self, key: str) -> OpenMemory:
         path = self._path(key)
         make_folder(path.parent)
-        core = make_core(path, llm=self._llm, owner=key, **self._options)
+        core = make_core(path, llm=self._llm, on_model_error=self._on_model_error, owner=key, **self._options)
         return OpenMemory(core, Memory(core, self._llm))
 
     def _make_room(self, slot: Slot) -> None:

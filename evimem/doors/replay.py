@@ -8,18 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from .. import errors
-from ..calibration.apply_calibration import CalibrationTarget, calibrated_judge, gated_judge
+from ..calibration.apply_calibration import calibrated_offline, gated_judge
 from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
-from ..loops import answer_question
-from ..offline.offline_judge import OfflineJudge, offline_judge
+from ..loops import answer_question, fall_back
+from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
-from ..types.trace import Acted, Called, Event, Judged, Trace
+from ..types.trace import FALL_BACK, Acted, Called, Event, Judged, Trace
 from .checked_arguments import checked_kind, checked_trace
 from .memory import Memory
 
@@ -66,15 +66,46 @@ def replay(trace: Trace, memory: Memory) -> Answer:
     return replace(answer, usage=replace(answer.usage, seconds=0.0))  # the time of a replay is not the question's
 
 
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """How a question was asked: of whom, on what day, and how hard to look."""
+
+    judge: Judge
+    asked_at: datetime | None
+    budget: Budget
+
+
 def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
+    before, after = _split(trace)
+    first = yield from _attempt(before, memory)
+    asking = answer_question(
+        trace.question, loop=trace.loop, judge=first.judge, asked_at=first.asked_at, budget=first.budget
+    )
+    try:
+        return (yield from asking)
+    except ModelError as error:
+        if after is None or error.partial is None:
+            raise
+        then = yield from _attempt(after, memory)
+        return (yield from fall_back(error, judge=then.judge, asked_at=then.asked_at, budget=then.budget))
+
+
+def _split(trace: Trace) -> tuple[Trace, Trace | None]:
+    """Return what was traced with the model and, where that failed and the offline judge was asked, without it."""
+    for place, event in enumerate(trace.events):
+        if isinstance(event, Acted) and event.action == FALL_BACK:
+            return replace(trace, events=trace.events[:place]), replace(trace, events=trace.events[place + 1 :])
+    return trace, None
+
+
+def _attempt(trace: Trace, memory: Memory) -> Flow[_Attempt]:
     detail = _analysis(trace)
     try:
         budget = _budget(detail)
         asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
     except (TypeError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
-    judge = yield from _judge(trace, detail, budget, memory)
-    return (yield from answer_question(trace.question, loop=trace.loop, asked_at=asked_at, budget=budget, judge=judge))
+    return _Attempt((yield from _judge(trace, detail, budget, memory)), asked_at, budget)
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
@@ -98,8 +129,7 @@ def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memo
     embedder = core.embedder.name
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        offline = offline_judge(budget.reader, core.extractor)
-        inner = yield from calibrated_judge(CalibrationTarget(offline, "", embedder))
+        inner = yield from calibrated_offline(budget.reader, core.extractor, embedder)
     elif budget.gate:
         inner = yield from gated_judge(model, embedder, core.extractor)
     return _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged)

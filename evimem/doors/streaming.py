@@ -18,7 +18,10 @@ from ..types.trace import Event
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The text streamed so far is void: the model's reply could not be used, and another text follows, or none."""
+    """The text streamed so far is void: the model's reply broke off or could not be used.
+
+    Another text follows, or none.
+    """
 
 
 Streamed: TypeAlias = Event | str | Restarted | Answer

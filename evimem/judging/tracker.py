@@ -138,6 +138,7 @@ def replay_trace(trace: Trace) -> Tracker:
     for event in trace.events:
         if isinstance(event, Acted) and event.action == "analyse":
             requirements = tuple(Requirement(**item) for item in event.detail["requirements"])
+            events = []  # of an attempt that failed, before this one
         elif isinstance(event, Acted) and event.action == "show":
             events.append(Show((*event.detail["turns"], *event.detail.get("around", ()))))
         elif isinstance(event, Acted) and event.action == "extend":

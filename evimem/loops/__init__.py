@@ -15,7 +15,7 @@ from ..judging.judge import Judge
 from ..query.analysis import check_asked
 from ..types.answer import Answer
 from ..types.budget import MOST, Ablation, Budget
-from ..types.trace import Event
+from ..types.trace import FALL_BACK, Acted, Event
 from .iris import iris
 from .single_pass import single_pass
 from .task import Task
@@ -39,22 +39,62 @@ def answer_question(
 
     `usage.seconds` of the answer, or of a failure's partial answer, is the time that passed by `clock`.
     """
-    started = clock()
     check_asked("question", question)
     if not isinstance(loop, str) or loop not in LOOPS:
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
+    return (yield from _timed(Task(question, judge, asked_at, allowed, clock, on_event), loop))
+
+
+def fall_back(
+    error: ModelError,
+    *,
+    judge: Judge,
+    asked_at: datetime | None = None,
+    budget: Budget | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Flow[Answer]:
+    """Ask the question that a model's failure ended once more, of a judge that needs no model.
+
+    `error` has a partial answer: the trace goes on after its events, with one that names the failure; its usage and
+    seconds are counted. The answer's reason begins with that failure. `budget` is what is left, see `remaining`. Raise
+    InvalidQuery for one that makes no sense.
+    """
+    allowed = budget or Budget()
+    _check_budget(allowed)
+    failed: Answer = error.partial
+    why = f"the model failed ({type(error).__name__}: {error}), so the {judge.name} judge was asked"
+    event = Acted(failed.trace.events[-1].iteration, FALL_BACK, why)
+    if on_event is not None:
+        on_event(event)
+    earlier = (*failed.trace.events, event)
+    again = Task(failed.trace.question, judge, asked_at, allowed, on_event=on_event, earlier=earlier)
+    answer = yield from _timed(again, failed.trace.loop)
+    reason = f"{why}; {answer.reason}" if answer.reason else why
+    return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)
+
+
+def remaining(budget: Budget, spent: Answer) -> Budget:
+    """Return the budget with the seconds that an attempt has left of it, 0 where it used them up."""
+    if budget.seconds is None:
+        return budget
+    return replace(budget, seconds=max(0.0, budget.seconds - spent.usage.seconds))
+
+
+def _timed(task: Task, loop: str) -> Flow[Answer]:
+    """Run a loop; its answer, or the partial answer of a failure, says how long it took."""
+    started = task.clock()
     try:
-        answer = yield from LOOPS[loop](Task(question, judge, asked_at, allowed, clock, on_event))
+        answer = yield from LOOPS[loop](task)
     except ModelError as error:
         if error.partial is not None:
-            error.partial = _timed(error.partial, clock() - started)
+            error.partial = _with_seconds(error.partial, task.clock() - started)
         raise
-    return _timed(answer, clock() - started)
+    return _with_seconds(answer, task.clock() - started)
 
 
-def _timed(answer: Answer, seconds: float) -> Answer:
+def _with_seconds(answer: Answer, seconds: float) -> Answer:
     return replace(answer, usage=replace(answer.usage, seconds=seconds))
 
 

@@ -37,8 +37,8 @@ class Check:
 class Record(list[Event]):
     """The events of a question; each is passed to the callback, if there is one, as it is recorded."""
 
-    def __init__(self, on_event: Callable[[Event], None] | None) -> None:
-        super().__init__()
+    def __init__(self, on_event: Callable[[Event], None] | None, earlier: Iterable[Event] = ()) -> None:
+        super().__init__(earlier)  # those were passed to the callback already
         self._on_event = on_event
 
     def append(self, event: Event) -> None:
@@ -68,7 +68,7 @@ class Session:
         self.tracker: Tracker = start(self.analysis.requirements)
         self.checks = 0
         self.queries: list[str] = []
-        self.events: list[Event] = Record(task.on_event)
+        self.events: list[Event] = Record(task.on_event, task.earlier)
         self.events.append(_analysed(self))
         self.shown: dict[str, Turn] = {}
         self.shown_facts: set[str] = set()

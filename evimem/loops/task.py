@@ -17,7 +17,7 @@ class Task:
     """Everything a loop is given.
 
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
-    of the trace as it is recorded.
+    of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on.
     """
 
     question: str
@@ -26,3 +26,4 @@ class Task:
     budget: Budget = field(default_factory=Budget)
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
+    earlier: tuple[Event, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .trace import Trace
+from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan
 
 AnswerKind = Literal["answer", "quote", "abstained", "failed"]
@@ -75,7 +75,8 @@ class Answer:
         trace: Every step of the loop.
         usage: What it cost.
         time: The interval that the answer states, if it states one.
-        reason: Why there is no answer, or what limits it; None if nothing does.
+        reason: Why there is no answer, or what limits it; None if nothing does. Where the model failed and the offline
+            judge was asked, it begins with that failure.
     """
 
     text: str | None
@@ -93,3 +94,8 @@ class Answer:
     def abstained(self) -> bool:
         """Whether evimem declined to answer for lack of evidence. A failure never abstains."""
         return self.kind == "abstained"
+
+    @property
+    def fell_back(self) -> bool:
+        """Whether the model failed and the offline judge was asked in its place (`open(on_model_error="offline")`)."""
+        return any(isinstance(event, Acted) and event.action == FALL_BACK for event in self.trace)

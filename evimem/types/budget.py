@@ -34,7 +34,8 @@ class Budget:
             vocabulary, at least 1 (E6).
         seconds: Start no further iteration after this many wall-clock seconds, and end a judge's request then; None for
             no limit. Not an error once there was a check: the question is answered from the evidence so far. Wording
-            the answer has at least a quarter of this time, so that all may take a quarter more.
+            the answer has at least a quarter of this time, so that all may take a quarter more. Where the model fails
+            and the offline judge is asked, this has what is left, and looks once if nothing is.
         abstain_below: Abstain below this probability, 0 to 1; None takes that of the calibration, else the shipped one.
         delta: How many facts an entity needs (E7), at most as many as the memory holds; "paper" for the literal rule.
         abstain: "calibrated" abstains by `abstain_below`; "paper" by the rule of E11.
@@ -44,7 +45,8 @@ class Budget:
             trace records it. Where the model then finds no answer, the loop goes on.
         reader: Without a model: "verified" gives a short answer only where it is proven and quotes the evidence
             otherwise; "span" gives the run of words with the best expected F1, unproven, for research: it is right far
-            less often, and the answer's reason says what it is. With a model it has no effect.
+            less often, and the answer's reason says what it is. With a model it has an effect only where that fails and
+            the offline judge is asked in its place.
         without: Names of parts to remove; empty by default.
     """
 

@@ -11,6 +11,8 @@ import orjson
 
 from .values import Gap, Tier
 
+FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
+
 
 @dataclass(frozen=True, slots=True)
 class Queried:

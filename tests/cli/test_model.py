@@ -49,6 +49,63 @@ def test_a_model_that_fails_is_neither_an_answer_nor_an_abstention(cli, friends)
     assert "sk-" not in ran.err
 
 
+@pytest.fixture
+def failing():
+    with ModelServer(then=Fault("401")) as server:
+        yield "--llm", "--model", "m", "--base-url", server.url
+
+
+def test_a_model_that_fails_may_be_done_without(cli, friends, failing):
+    ran = cli("ask", friends, QUESTION, *failing, "--on-model-error", "offline", "--trace")
+    assert (ran.code, ran.err) == (Exit.OK, "")
+    page, trace = ran.out.split("Trace of")
+    assert "8 March 2024" in page
+    assert "because" in page
+    assert "the model failed (ModelUnavailable" in page
+    assert "offline the model failed (ModelUnavailable" in " ".join(trace.split())
+    assert cli("trace", friends).out.strip() == f"Trace of{trace}".strip()
+    assert cli("ask", friends, QUESTION, *failing, "--on-model-error", "raise").code == Exit.MODEL
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "code"),
+    [
+        (QUESTION, "answer", Exit.OK),
+        ("What did Mira say about the shelter?", "quote", Exit.OK),
+        ("When did Tomas adopt a puppy?", "abstained", Exit.ABSTAINED),
+    ],
+)
+def test_an_answer_without_the_model_says_why_whatever_it_is(cli, friends, failing, question, kind, code):
+    options = (*failing, "--on-model-error", "offline")
+    ran = cli("ask", friends, question, *options, "--json")
+    assert (ran.code, ran.data["kind"], ran.data["fell_back"]) == (code, kind, True)
+    assert not cli("ask", friends, question, "--json").data["fell_back"]
+    for extra in ((), ("--stream",)):
+        out = " ".join(cli("ask", friends, question, *options, *extra).out.split())
+        assert out.count("the model failed (ModelUnavailable") == 1
+
+
+def test_a_gap_is_told_once_where_it_is_the_reason(cli, friends, failing):
+    ran = cli("ask", friends, "Who is Mira's boss?", *failing, "--on-model-error", "offline")
+    assert " ".join(ran.out.split()).count("nothing says the name of") == 1
+
+
+def test_words_of_a_reply_that_broke_off_are_called_void(cli, friends):
+    reply = json.dumps({"steps": [], "answer": "in Lisbon", "citations": []})
+    with ModelServer(JUDGED, Fault("truncated", text=reply), then=Fault("401")) as server:
+        options = ("--llm", "--model", "m", "--base-url", server.url, "--on-model-error", "offline", "--stream")
+        ran = cli("ask", friends, QUESTION, *options)
+    assert ran.code == Exit.OK
+    before, void, after = ran.out.partition("(void: that reply could not be used)")
+    assert void
+    assert ("in Lisbon" in before, "8 March 2024" in after) == (True, True)
+
+
+@pytest.mark.parametrize("options", [("offline",), ("raise",), ("ignore", "--llm", "--model", "m")])
+def test_what_to_do_without_a_model_needs_one_and_is_one_of_two(cli, friends, options):
+    assert cli("ask", friends, QUESTION, "--on-model-error", *options).code == Exit.USAGE
+
+
 def test_without_llm_no_model_is_asked(cli, friends):
     with ModelServer(then="ok") as server:
         cli("ask", friends, QUESTION)

@@ -335,7 +335,17 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: P
 @pytest.mark.parametrize(
     ("make", "valid"),
     [
-        (MemoryPool, {"root": "users", "capacity": 2, "wait_seconds": 0.1, "llm": None, "embedder": None}),
+        (
+            MemoryPool,
+            {
+                "root": "users",
+                "capacity": 2,
+                "wait_seconds": 0.1,
+                "llm": None,
+                "embedder": None,
+                "on_model_error": "raise",
+            },
+        ),
         (evimem.OpenAI, OPENAI | OF_ROLES),
         (evimem.OpenAIEmbedder, OPENAI | {"dimension": 3, "batch": 2, "max_characters": 100}),
         (CallableEmbedder, {"function": raises, "name": "e", "dimension": 3}),

@@ -14,6 +14,7 @@ from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceM
 from evimem.examples import load_example
 from evimem.loops import LOOPS, VARIANTS
 from evimem.testing import ScriptedModel
+from evimem.types.trace import Acted
 
 QUESTION = "When did Mira adopt her puppy?"
 REFINED = ("Juno the lurcher", "the shelter in Leeds")
@@ -95,6 +96,57 @@ def test_two_bad_replies_end_there_again(path: Path) -> None:
         memory.ask(QUESTION)
     with evimem.open(path) as offline:
         same(evimem.replay(told(caught.value.partial.trace), offline), caught.value.partial)
+
+
+@pytest.mark.parametrize(
+    ("replies", "budget"),
+    [
+        ([ModelTimeout("no answer within 60 s")], Budget()),
+        ([CHECKS[0], CHECKS[2], ModelUnavailable("503 from host", retryable=True, status=503)], Budget()),
+        (["hm", CHECKS[2], "no", "no"], Budget(k=7, reader="span")),
+        ([ModelTimeout("no answer within 60 s")], Budget(seconds=0.0)),
+    ],
+)
+@pytest.mark.parametrize("question", [QUESTION, "When did Tomas adopt a puppy?"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_an_answer_without_the_model_that_failed_is_found_again(
+    path: Path, loop: str, question: str, replies: list[Any], budget: Budget
+) -> None:
+    with evimem.open(path, llm=ScriptedModel(replies, then=replies[-1]), on_model_error="offline") as memory:
+        first = memory.ask(question, loop, budget=budget)
+        memory.keep_trace(first.trace)
+    with evimem.open(path) as offline:
+        again = evimem.replay(offline.trace(), offline)
+    same(again, first)
+    assert again.fell_back
+
+
+def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path: Path) -> None:
+    replies = [CHECKS[0], ModelTimeout("no answer within 60 s")]
+    with evimem.open(path, llm=ScriptedModel(replies), on_model_error="offline") as memory:
+        trace = memory.ask(QUESTION).trace
+    last = max(place for place, event in enumerate(trace.events) if event.kind == "judgement")
+    events = list(trace.events)
+    events[last] = replace(events[last], probability=0.875)  # type: ignore[call-arg]
+    with evimem.open(path) as offline, pytest.raises(TraceMismatch, match="Acted"):  # the answer's, not the judgement's
+        evimem.replay(replace(trace, events=tuple(events)), offline)
+
+
+def test_the_part_of_a_trace_without_the_model_is_checked_like_the_rest(path: Path) -> None:
+    with evimem.open(path, llm=ScriptedModel([ModelTimeout("late")]), on_model_error="offline") as memory:
+        trace = memory.ask(QUESTION).trace
+    (place,) = [at for at, event in enumerate(trace.events) if isinstance(event, Acted) and event.action == "fall back"]
+    begun = trace.events[place + 1]
+    assert isinstance(begun, Acted)
+    wrong = replace(begun, detail={**begun.detail, "budget": {**begun.detail["budget"], "k": "many"}})
+    with evimem.open(path) as offline:
+        with pytest.raises(TraceMismatch, match="analysis"):
+            evimem.replay(replace(trace, events=trace.events[: place + 1]), offline)
+        with pytest.raises(TraceMismatch, match="events, the replay"):
+            evimem.replay(replace(trace, events=trace.events[:-1]), offline)
+        spoilt = replace(trace, events=(*trace.events[: place + 1], wrong, *trace.events[place + 2 :]))
+        with pytest.raises(evimem.InvalidQuery, match=r"budget\.k"):
+            evimem.replay(spoilt, offline)
 
 
 def test_a_memory_that_changed_is_named_and_what_differs_with_it(path: Path) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import evimem
 
 from ...db.atomic_files import replace_with
+from ...doors.operations import OnModelError
 from ...errors import ModelError, StoreError, UnknownTurn
 from ...loops import LOOPS
 from ..exit_codes import Exit
@@ -42,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-trace", metavar="FILE", type=Path, help="also write the trace to FILE as JSON")
     parser.add_argument("--stream", action="store_true", help="print the answer while it is generated")
     parser.add_argument("--no-keep", action="store_true", help="do not store the trace in the memory")
+    parser.add_argument(
+        "--on-model-error",
+        choices=get_args(OnModelError),
+        help="where the model of --llm fails: exit with an error (raise, the default), or answer without it (offline)",
+    )
     add_model(parser)
 
 
@@ -85,7 +91,7 @@ def _streamed(memory: evimem.Memory, options: argparse.Namespace, screen: Screen
             screen.stream(piece if printed else f"  {piece}")
             printed = True
         elif isinstance(piece, evimem.Restarted):
-            screen.stream("\n  (void: the model is asked again)\n" if printed else "")
+            screen.stream("\n  (void: that reply could not be used)\n" if printed else "")
             printed = False
         elif isinstance(piece, evimem.Answer):
             answer = piece

@@ -95,10 +95,11 @@ def quoted(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Tex
 def _limits(answer: Answer) -> list[Block]:
     """Return why there is no answer, or what limits it."""
     page: list[Block] = []
-    if answer.reason and answer.kind != "quote":
+    if answer.reason and (answer.kind != "quote" or answer.fell_back):
         page.append(field("because", answer.reason, indent=4))
     if answer.text is None:
-        open_gaps = [gap for gap in answer.gaps if gap.kind != "none" and gap.text != answer.reason]
+        reason = answer.reason or ""  # of a failure, and after it the gap
+        open_gaps = [gap for gap in answer.gaps if gap.kind != "none" and not reason.endswith(gap.text)]
         page += [field("missing", Piece(f"({gap.kind}) ", "dim"), gap.text, indent=4) for gap in open_gaps]
     return page
 

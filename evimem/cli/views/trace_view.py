@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from ...loops.answering import cost
-from ...types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from ...types.trace import FALL_BACK, Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
 from ..page import BLANK, Block, Field, Heading, Piece, field, line
 from .wording import counted
 
@@ -133,6 +133,10 @@ def _failed(event: Acted) -> Iterator[Field]:
     yield _row("failed", Piece(event.why, "bad"))
 
 
+def _fell_back(event: Acted) -> Iterator[Field]:
+    yield _row("offline", Piece(event.why, "warn"))
+
+
 def _skipped(event: Acted) -> Iterator[Field]:
     yield _row("skipped", event.why)
 
@@ -198,6 +202,7 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "answer": _answered,
     "abstain": _abstained,
     "fail": _failed,
+    FALL_BACK: _fell_back,
     "look up": _looked_up,
     "spare": _skipped,
     "go on": _went_on,
