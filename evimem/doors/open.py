@@ -132,11 +132,12 @@ def make_core(  # noqa: PLR0913 - the arguments of open
     on_model_error: OnModelError = "raise",
     owner: str | None = None,
 ) -> Core:
-    """Open the store and combine it with its parts. `owner` (a pool's key of a user) is stored and checked."""
+    """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
+
+    `owner` (a pool's key of a user) is stored and checked.
+    """
     chosen = StaticEmbedder() if embedder is None else embedder
     checked_part("embedder", chosen, ("embed",), {"name": str, "dimension": int})
-    if llm is not None:
-        checked_part("llm", llm, ("complete",))
     if extractor is not None:
         checked_part("extractor", extractor, ("extract",), {"name": str})
     clock = checked_clock(clock)
