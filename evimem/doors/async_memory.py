@@ -283,9 +283,24 @@ class AsyncMemory:
         """
         return await self._in_worker(partial(self._sync.facts, turns))
 
-    async def turns(self) -> list[Turn]:
-        """Return every turn, in order of arrival: a list, all of it in memory."""
-        return await self._in_worker(lambda: list(self._sync.turns()))
+    async def turns(
+        self,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Turn]:
+        """Return the turns of `Memory.turns` as a list, all of it in memory; see `Memory.turns`.
+
+        Raises:
+            InvalidQuery: An argument is not as described there.
+        """
+        listed = partial(self._core.turns, session, speaker, role, before, after, limit, newest=newest)
+        return await self._in_worker(lambda: list(listed()))
 
     async def keep_trace(self, trace: Trace) -> int:
         """Store a trace in the memory and return its number; see `Memory.keep_trace`.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args
 
 from ..errors import InvalidQuery
+from ..raw import ROLES
 from ..types.budget import MOST
 from ..types.trace import Event, Trace
 
@@ -48,6 +49,13 @@ def checked_text(name: str, value: str | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise InvalidQuery(f"{name} is {_shown(value)}; expected a string")
+
+
+def checked_role(value: str | None) -> str | None:
+    """Return the role of a turn or None. Raise InvalidQuery for anything else."""
+    if value is None or (isinstance(value, str) and value in ROLES):
+        return value
+    raise InvalidQuery(f"role is {_shown(value)}; expected one of {', '.join(ROLES)}")
 
 
 def checked_progress(progress: Progress | None) -> Progress | None:

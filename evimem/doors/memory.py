@@ -408,9 +408,38 @@ class Memory:
         """
         return self._core.store.facts(checked_items("turns", turns))
 
-    def turns(self) -> Iterator[Turn]:
-        """Yield every turn, in order of arrival. Turns added meanwhile are included."""
-        return self._core.store.turns()
+    def turns(
+        self,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> Iterator[Turn]:
+        """Yield turns: without arguments every turn in order of arrival, else those asked for in dialogue order.
+
+        Dialogue order is time, then order of arrival. Turns are read in pages as they are taken, so that the first or
+        last few of a session cost the same in a memory of any size; by speaker or role alone, turns are read in
+        dialogue order until enough are found. For the next page, pass the time of the last turn as `after`. Turns
+        added meanwhile are included where they come later in the order.
+
+        Args:
+            session: Only turns of this session.
+            speaker: Only turns of this speaker, spelled as stored.
+            role: Only turns of this role: "user", "assistant", "system" or "tool".
+            before: Only turns said earlier than this (when they were said, not when their events happened).
+            after: Only turns said at or after this.
+            limit: At most this many, 0 or more; by default all.
+            newest: With `limit`, the last turns instead of the first, still in dialogue order.
+
+        Raises:
+            InvalidQuery: `role` is no role, `limit` no whole number from 0, or a time is no time or differs in
+                awareness from the memory's.
+        """
+        return self._core.turns(session, speaker, role, before, after, limit, newest=newest)
 
     def keep_trace(self, trace: Trace) -> int:
         """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.

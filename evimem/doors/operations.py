@@ -46,7 +46,7 @@ from ..store.sqlite import SqliteStore
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
-from ..types.stored import Job, JobKind
+from ..types.stored import Job, JobKind, Listing
 from ..types.trace import Event
 from ..types.values import Hit, Turn
 from .checked_arguments import (
@@ -58,6 +58,7 @@ from .checked_arguments import (
     checked_path,
     checked_price,
     checked_progress,
+    checked_role,
     checked_share,
     checked_text,
 )
@@ -199,6 +200,29 @@ class Core:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
         return estimate(self.store.unread(EARLIER), checked_price(price))
 
+    def turns(
+        self,
+        session: str | None,
+        speaker: str | None,
+        role: str | None,
+        before: TimeInput | None,
+        after: TimeInput | None,
+        limit: int | None,
+        *,
+        newest: bool,
+    ) -> Iterator[Turn]:
+        """Return an iterator over the turns of a listing; see `Memory.turns`. Raise InvalidQuery."""
+        listing = Listing(
+            checked_text("session", session),
+            checked_text("speaker", speaker),
+            checked_role(role),
+            self._bound("before", before),
+            self._bound("after", after),
+            None if limit is None else checked_count("limit", limit),
+            bool(newest),
+        )
+        return self.store.turns(None if listing == Listing() else listing)
+
     def forget(
         self,
         turns: Sequence[str] | None,
@@ -237,8 +261,7 @@ class Core:
             )
         if turns is not None:
             return self.store.forget(checked_items("turns", turns))
-        bound = self._time("before", before)
-        check_clock("before", bound, self.store.roster().last)
+        bound = self._bound("before", before)
         copy = None if as_in is None else checked_path("as_in", as_in)
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
         return self.store.forget_where(before=bound, as_in=copy, **of)
@@ -287,6 +310,13 @@ class Core:
             raise InvalidQuery(
                 f"{name} is {value!r}, which cannot be read in the memory's timezone: {error}"
             ) from error
+
+    def _bound(self, name: str, value: TimeInput | None) -> datetime | None:
+        """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
+        bound = self._time(name, value)
+        if bound is not None:
+            check_clock(name, bound, self.store.roster().last)
+        return bound
 
     def _remote(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))
