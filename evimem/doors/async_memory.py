@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import datetime
@@ -22,6 +22,7 @@ from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, arun, call
 from ..ingest.deferred import extract_job
 from ..protocols import Embedder
 from ..types.answer import Answer
+from ..types.block import Block
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
@@ -147,6 +148,23 @@ class AsyncMemory:
             return self._run(self._core.ask(question, loop, asked_at, budget))
         events: deque[Event] = deque()
         return astream(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
+
+    async def block(
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        *,
+        tokens: int = 1500,
+        asked_at: TimeInput | None = None,
+        exclude: Collection[str] = (),
+    ) -> Block:
+        """Return what a prompt of your own model needs from memory for a question; see `Memory.block`.
+
+        Raises:
+            InvalidQuery: An argument is not as described there.
+            EmbedderError: The embedder failed on a query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
+        return await self._run(self._core.block(question_or_messages, tokens, asked_at, exclude))
 
     async def forget(
         self,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args
 
 from ..errors import InvalidQuery
+from ..loaders.openai_messages import question_in
+from ..query.analysis import check_asked
 from ..raw import ROLES
+from ..text.memory_fence import without_blocks
 from ..types.budget import MOST
 from ..types.trace import Event, Trace
 
@@ -49,6 +52,18 @@ def checked_text(name: str, value: str | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise InvalidQuery(f"{name} is {_shown(value)}; expected a string")
+
+
+def checked_question(value: str | Iterable[Mapping[str, Any]]) -> str:
+    """Return a question, or the newest one in messages, without blocks of evimem. Raise InvalidQuery for neither."""
+    if not isinstance(value, str):
+        try:
+            value = question_in(checked_items("question_or_messages", value, "messages"))
+        except ValueError as error:
+            raise InvalidQuery(f"question_or_messages cannot be read: {error}") from error
+    asked = without_blocks(value)
+    check_asked("question", asked)
+    return asked
 
 
 def checked_role(value: str | None) -> str | None:

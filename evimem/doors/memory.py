@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from datetime import datetime
@@ -20,6 +20,7 @@ from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, call, run
 from ..ingest.deferred import extract_job
 from ..protocols import Embedder
 from ..types.answer import Answer
+from ..types.block import Block
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
@@ -201,6 +202,39 @@ class Memory:
             return self._run(self._core.ask(question, loop, asked_at, budget))
         events: deque[Event] = deque()
         return streamed(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
+
+    def block(
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        *,
+        tokens: int = 1500,
+        asked_at: TimeInput | None = None,
+        exclude: Collection[str] = (),
+    ) -> Block:
+        """Return what a prompt of your own model needs from memory for a question: quoted turns, within a token budget.
+
+        Retrieves and judges as `ask` does without a model, and asks no chat model, even if there is one. Turns come in
+        dialogue order, each under a line with its id, speaker and time; of a long one, the passages that match. Below a
+        turn stand the dates that its words mean and what replaced what it says; the last line says what is missing.
+
+        The text is fenced as quoted data, which no quoted turn can close, and belongs into a user message. By its fence
+        evimem knows it: `add`, `extend` and `remember` drop a text that is such a block (its status is "dropped"), and
+        of one that holds such a block they keep what stands around it, so that recall is never stored again.
+
+        Args:
+            question_or_messages: The question, 1 to 100,000 characters, or messages as chat APIs take them: the last
+                one of the user that has text is the question.
+            tokens: At most this many tokens of text, counted with the shipped WordPiece vocabulary, 0 or more.
+            asked_at: "Today" for the question, as for `ask`.
+            exclude: Ids of turns to leave out, such as those that the prompt holds already; unknown ids are ignored.
+
+        Raises:
+            InvalidQuery: There is no question, or it is too long, `tokens` is no whole number from 0, `asked_at` is no
+                time or differs in awareness from the memory's, or `exclude` is a string.
+            EmbedderError: The embedder failed on a query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
+        return self._run(self._core.block(question_or_messages, tokens, asked_at, exclude))
 
     def forget(
         self,

@@ -7,7 +7,7 @@ needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -34,21 +34,25 @@ from ..ingest.deferred import embed_turns, link_facts
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..judging.judge import Judge
+from ..llm.context_block import context_block
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question
+from ..loops.gather import gather
+from ..loops.task import Task
 from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
 from ..types.answer import Answer
+from ..types.block import Block
 from ..types.budget import Budget
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
 from ..types.stored import Job, JobKind, Listing
 from ..types.trace import Event
-from ..types.values import Hit, Turn
+from ..types.values import Hit, Tier, Turn
 from .checked_arguments import (
     Progress,
     checked_count,
@@ -58,6 +62,7 @@ from .checked_arguments import (
     checked_path,
     checked_price,
     checked_progress,
+    checked_question,
     checked_role,
     checked_share,
     checked_text,
@@ -132,6 +137,26 @@ class Core:
             judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
         asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, on_event=on_event)
         return (yield from asking)
+
+    def block(
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        tokens: int,
+        asked_at: TimeInput | None,
+        exclude: Collection[str],
+    ) -> Flow[Block]:
+        """Return the flow of a block for a prompt; it asks no chat model. Raise InvalidQuery."""
+        question = checked_question(question_or_messages)
+        ids = filters(None, None, None, None, exclude).exclude
+        return self._block(question, checked_count("tokens", tokens), self._time("asked_at", asked_at), frozenset(ids))
+
+    def _block(self, question: str, tokens: int, asked_at: datetime | None, exclude: frozenset[str]) -> Flow[Block]:
+        offline = CalibrationTarget(offline_judge("verified", self.extractor), "", self.embedder.name)
+        judge = yield from calibrated_judge(offline)
+        gathered = yield from gather(Task(question, judge, asked_at, exclude=exclude))
+        if gathered.check is None:
+            return Block("", (), 0, Tier.NONE, 0.0, gathered.missing)
+        return context_block(gathered.check.view, gathered.check.verdict, tokens)
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""

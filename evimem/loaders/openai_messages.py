@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,19 @@ def read_messages(
             latest = turn.time
             if turn.text.strip():
                 yield turn
+
+
+def question_in(messages: Iterable[object]) -> str:
+    """Return the text of the last message of the user that has any. Raise ValueError for none, or no messages."""
+    texts = [
+        text_of_content(message.get("content"))
+        for message in messages
+        if isinstance(message, Mapping) and message.get("role") == "user"
+    ]
+    asked = next((text for text in reversed(texts) if text.strip()), None)
+    if asked is None:
+        raise ValueError("there is no message of the role user with text; expected one, the newest is the question")
+    return asked
 
 
 def text_of_content(content: object) -> str:

@@ -46,7 +46,7 @@ def answer_question(
     allowed = budget or Budget()
     _check_budget(allowed)
     try:
-        answer = yield from LOOPS[loop](Task(question, judge, asked_at, allowed, clock, on_event))
+        answer = yield from LOOPS[loop](Task(question, judge, asked_at, allowed, clock=clock, on_event=on_event))
     except ModelError as error:
         if error.partial is not None:
             error.partial = _timed(error.partial, clock() - started)

@@ -64,7 +64,9 @@ class Session:
         self.asked_at = task.asked_at or roster.last
         self.analysis = self._analysis()
         most = budget.k + budget.step * max(0, budget.iterations - 1)
-        self.retrieval = Retrieval(self.analysis, roster, self.asked_at, most, indexed=self.has("index"))
+        self.retrieval = Retrieval(
+            self.analysis, roster, self.asked_at, most, exclude=task.exclude, indexed=self.has("index")
+        )
         self.tracker: Tracker = start(self.analysis.requirements)
         self.checks = 0
         self.queries: list[str] = []

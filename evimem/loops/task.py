@@ -17,12 +17,13 @@ class Task:
     """Everything a loop is given.
 
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
-    of the trace as it is recorded.
+    of the trace as it is recorded. Turns whose ids are in `exclude` are never evidence.
     """
 
     question: str
     judge: Judge
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
+    exclude: frozenset[str] = frozenset()
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
