@@ -136,6 +136,10 @@ class Store(Protocol):
         """Return these turns in the order asked; raise UnknownTurn for one that is not there."""
         ...
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns in the order asked; None for each that is not there."""
+        ...
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return, for each of these turns, those around it in dialogue order, it included; raise UnknownTurn."""
         ...

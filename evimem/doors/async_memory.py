@@ -86,6 +86,18 @@ class AsyncMemory:
         """
         return AddReport.of_all(await self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
 
+    async def remember(
+        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+    ) -> AddReport:
+        """Store messages as chat APIs take them, each as one turn; see `Memory.remember`.
+
+        Raises:
+            InvalidTurn: One of the messages is no message, or a new one has no time.
+            InvalidQuery: An argument is not as described there.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(await self._run_each(self._core.remember(messages, session, time), None, turn_count))
+
     async def search(  # noqa: PLR0913 - the filters
         self,
         query: str,

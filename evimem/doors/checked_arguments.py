@@ -9,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, InvalidTurn
+from ..loaders.chat_messages import ChatMessage, read_message
 from ..loaders.openai_messages import question_in
 from ..query.analysis import check_asked
 from ..raw import ROLES
@@ -52,6 +53,17 @@ def checked_text(name: str, value: str | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise InvalidQuery(f"{name} is {_shown(value)}; expected a string")
+
+
+def checked_messages(messages: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
+    """Return messages as they were read. Raise InvalidQuery for no collection, InvalidTurn for what is no message."""
+    read = []
+    for number, message in enumerate(checked_items("messages", messages, "messages"), start=1):
+        try:
+            read.append(read_message(message))
+        except ValueError as error:
+            raise InvalidTurn(f"message {number} cannot be stored: {error}") from error
+    return read
 
 
 def checked_question(value: str | Iterable[Mapping[str, Any]]) -> str:

@@ -113,6 +113,40 @@ class Memory:
         """
         return AddReport.of_all(self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
 
+    def remember(
+        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+    ) -> AddReport:
+        """Store messages as chat APIs take them, each as one turn. Idempotent: of a list that has grown, what is new.
+
+        A message is known by its session, its content and its occurrence among the equal ones of the list; its id is a
+        digest of these, so that the same list may be given after every exchange. Give each conversation a `session`:
+        without one, an equal message of another conversation counts as the same. Drop no equal message from the start
+        of a list that goes on.
+
+        The speaker is the message's `name`, else its role; the role says how far its statements are trusted. The text
+        is that of the content, or of its text parts; a message without text is stored as a readable rendering, such as
+        `get_weather({"city": "Porto"})` for a call. The message itself is kept as JSON in the turn's
+        `metadata["message"]`: what `json.dumps` makes of it, keys in the order given.
+
+        A message that is a block of `block` is dropped, and one that holds a block is stored with the text around it.
+
+        Args:
+            messages: Mappings with `role` and `content`, in order: text, text parts, tool calls and tool results.
+            session: The conversation; by default the calendar day of each new message's time.
+            time: When the new messages were said that have no time of their own (time, created_at, timestamp or
+                create_time).
+
+        Returns:
+            One status per message, in order; a message that cannot be a turn, for its size or role, is "refused".
+
+        Raises:
+            InvalidTurn: One of the messages is no message (nothing is stored), or a new one has no time, and `time` is
+                None.
+            InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(self._run_each(self._core.remember(messages, session, time), None, turn_count))
+
     def search(  # noqa: PLR0913 - the filters
         self,
         query: str,

@@ -33,6 +33,7 @@ from ..ingest.batch_api import process_batches
 from ..ingest.deferred import embed_turns, link_facts
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
+from ..ingest.remember import remember
 from ..judging.judge import Judge
 from ..llm.context_block import context_block
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
@@ -58,6 +59,7 @@ from .checked_arguments import (
     checked_count,
     checked_items,
     checked_kind,
+    checked_messages,
     checked_part,
     checked_path,
     checked_price,
@@ -104,6 +106,14 @@ class Core:
     def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
         return self._ingest(self.extractor, strict=strict).batches(turns)
+
+    def remember(
+        self, messages: Iterable[Mapping[str, Any]], session: str | None, time: TimeInput | None
+    ) -> Iterator[Flow[AddReport]]:
+        """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
+        given = checked_messages(messages)
+        said, of = self._time("time", time), checked_text("session", session) or ""
+        return remember(given, of, said, self._ingest(self.extractor))
 
     def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""

@@ -103,7 +103,7 @@ def _candidates(view: View) -> Iterator[_Candidate]:
 def _quoted(candidate: _Candidate, wanted: Collection[str], size: int, known: Mapping[str, Fact]) -> _Quoted:
     turn = candidate.turn
     shown = turn_text(turn, wanted, size)
-    head = f'{HEAD}{turn.id}", {named(turn.speaker)}, {format_time(turn.time)}:'
+    head = f'{HEAD}{escape_attribute(turn.id, 512)}", {named(turn.speaker)}, {format_time(turn.time)}:'
     text = "\n".join((head, marked(shown), *fact_lines(candidate.facts, turn, shown, known)))
     return _Quoted(turn, text, count_tokens(text))
 

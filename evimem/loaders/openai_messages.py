@@ -13,7 +13,7 @@ from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import mismatch_error, parse, shown, text_of, time_of
 
 TIMES = ("time", "created_at", "timestamp", "create_time")
-_ROLES = {"developer": "system", "function": "tool"}
+ROLES = {"developer": "system", "function": "tool"}
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 
 
@@ -85,7 +85,7 @@ def _turn(message: object, session: str, number: int, latest: datetime | None) -
     if not isinstance(message, dict) or not message.get("role"):
         raise mismatch_error("a message", message, "an object with role and content")
     role = text_of(message, "role") or ""
-    role = _ROLES.get(role, role)
+    role = ROLES.get(role, role)
     return Turn(
         id=text_of(message, "id") or f"{session}:{number}",
         session=session,

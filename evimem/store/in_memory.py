@@ -86,6 +86,10 @@ class MemoryStore:
                 raise UnknownTurn(turn_id)
         return tuple(self._kept[turn_id].turn for turn_id in turn_ids)
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns, None for each that is not there."""
+        return tuple(self._kept[turn_id].turn if turn_id in self._kept else None for turn_id in turn_ids)
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         return tuple(dialogue_around(self._all(), turn, before, after) for turn in self.read(turn_ids))

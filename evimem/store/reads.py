@@ -69,6 +69,16 @@ def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
         return tuple(handle.layers.raw.read(handle.layers.raw.seqs(turn_ids)))
 
 
+def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+    """See `Store.find`."""
+    raw = handle.layers.raw
+    with handle.db.reading():
+        seqs = [raw.find(turn_id) for turn_id in turn_ids]
+        found = [seq for seq in seqs if seq is not None]
+        turns = dict(zip(found, raw.read(found), strict=True))
+    return tuple(None if seq is None else turns[seq] for seq in seqs)
+
+
 def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
     """See `Store.contexts`."""
     with handle.db.reading():

@@ -99,6 +99,10 @@ class SqliteStore:
         """Return these turns. Raise UnknownTurn."""
         return reads.read(self._handle, turn_ids)
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns, None for each that is not there."""
+        return reads.find(self._handle, turn_ids)
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         return reads.contexts(self._handle, turn_ids, before, after)

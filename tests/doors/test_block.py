@@ -100,10 +100,19 @@ def test_the_newest_message_of_the_user_is_the_question(friends: Memory) -> None
     assert friends.block(messages) == friends.block(PUPPY)
 
 
-def test_an_excluded_turn_is_neither_found_nor_shown_next_to_another(friends: Memory) -> None:
-    gone = [turn.id for turn in friends.block(PUPPY).turns]
-    assert gone
-    assert not {turn.id for turn in friends.block(PUPPY, exclude=gone).turns} & {*gone}
+def test_an_excluded_turn_is_not_shown_next_to_another(memory: Memory) -> None:
+    for number, text in enumerate(["What is the puppy called?", "Juno.", "My niece chose the name of our puppy."]):
+        memory.add("Mira", text, time=NOON + timedelta(minutes=number), session="s", id=str(number))
+    assert [turn.id for turn in memory.block("What is the puppy called?").turns] == ["0", "1", "2"]
+    assert [turn.id for turn in memory.block("What is the puppy called?", exclude=["1"]).turns] == ["0", "2"]
+
+
+def test_excluded_turns_leave_their_place_to_others(memory: Memory) -> None:
+    best = [Turn(f"t{n}", f"s{n}", "Mira", f"Our puppy is called Juno, {n}.", NOON) for n in range(40)]
+    memory.extend([*best, Turn("other", "s", "Tomas", "I bought a kite for the puppy.", NOON)])
+    assert [turn.id for turn in memory.block("puppy called Juno", exclude=[turn.id for turn in best]).turns] == [
+        "other"
+    ]
 
 
 def test_it_judges_as_ask_does_and_asks_no_model(tmp_path: Path) -> None:
@@ -150,7 +159,7 @@ def test_a_block_stays_within_its_tokens(friends: Memory, tokens: int, question:
 
 
 @given(said=HOSTILE, speaker=HOSTILE, id=HOSTILE, question=HOSTILE)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_nothing_that_is_said_closes_the_fence_or_forges_a_line(
     memory: Memory, said: str, speaker: str, id: str, question: str
 ) -> None:
@@ -195,7 +204,8 @@ def test_leaving_out_blocks_once_is_enough(parts: list[str]) -> None:
     assert OPEN in text or once == text
 
 
-def test_talk_about_the_fence_is_kept() -> None:
+def test_talk_about_the_fence_is_kept_and_what_it_holds_is_not() -> None:
+    assert without_blocks(f"{OPEN} a {OPEN} b {CLOSE} c {CLOSE} d") == "d"
     for text in (f"What does {OPEN} mean?", f"{CLOSE} and {OPEN}", "<memory>mine</memory>"):
         assert without_blocks(text) == text
     assert without_blocks(f"See {OPEN}?\n{OPEN}\n{NOTE}\n> a\n{CLOSE}") == f"See {OPEN}?"

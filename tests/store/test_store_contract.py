@@ -202,6 +202,11 @@ def test_the_last_turns_are_listed_without_reading_the_others(tmp_path: Path) ->
         list(store.turns(Listing("s1", limit=10)))
 
 
+def test_turns_are_found_by_id_and_none_for_an_unknown_one(store: Store) -> None:
+    keep(store, DIALOGUE)
+    assert store.find(["c", "nope", "a"]) == (DIALOGUE[2], None, DIALOGUE[0])
+
+
 def test_search_returns_exactly_k_distinct_turns(store: Store) -> None:
     keep(store, DIALOGUE)
     for k in (1, 3, 4, 9):
