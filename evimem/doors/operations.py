@@ -35,7 +35,7 @@ from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..ingest.remember import remember
 from ..judging.judge import Judge
-from ..llm.context_block import context_block
+from ..llm.context_block import context_block, most_quoted
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
@@ -163,7 +163,7 @@ class Core:
     def _block(self, question: str, tokens: int, asked_at: datetime | None, exclude: frozenset[str]) -> Flow[Block]:
         offline = CalibrationTarget(offline_judge("verified", self.extractor), "", self.embedder.name)
         judge = yield from calibrated_judge(offline)
-        gathered = yield from gather(Task(question, judge, asked_at, exclude=exclude))
+        gathered = yield from gather(Task(question, judge, asked_at, exclude=exclude, further=most_quoted(tokens)))
         if gathered.check is None:
             return Block("", (), 0, Tier.NONE, 0.0, gathered.missing)
         return context_block(gathered.check.view, gathered.check.verdict, tokens)

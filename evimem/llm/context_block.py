@@ -21,6 +21,7 @@ SHORTER = (
     4  # a turn that does not fit whole, or that only stands next to a found one, is shown in a quarter of the room
 )
 LEAST = 24  # tokens of a turn with its head: with fewer left, nothing more is tried
+MOST_TURNS = 500  # quoted at most
 MOST_MISSING = 300  # characters of the line on what is missing
 
 
@@ -40,6 +41,11 @@ class _Quoted:
     turn: Turn
     text: str
     tokens: int
+
+
+def most_quoted(tokens: int) -> int:
+    """Return how many turns may be quoted in so many tokens."""
+    return min(MOST_TURNS, tokens // LEAST)
 
 
 def context_block(view: View, verdict: Verdict, tokens: int) -> Block:

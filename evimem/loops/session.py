@@ -63,7 +63,7 @@ class Session:
         self.roster = roster
         self.asked_at = task.asked_at or roster.last
         self.analysis = self._analysis()
-        most = budget.k + budget.step * max(0, budget.iterations - 1)
+        most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
         self.retrieval = Retrieval(
             self.analysis, roster, self.asked_at, most, exclude=task.exclude, indexed=self.has("index")
         )

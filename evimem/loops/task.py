@@ -17,7 +17,8 @@ class Task:
     """Everything a loop is given.
 
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
-    of the trace as it is recorded. Turns whose ids are in `exclude` are never evidence.
+    of the trace as it is recorded. Turns whose ids are in `exclude` are never evidence. `further` is how many turns
+    a search keeps at least, for what comes after the last check.
     """
 
     question: str
@@ -25,5 +26,6 @@ class Task:
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
     exclude: frozenset[str] = frozenset()
+    further: int = 0
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)

@@ -81,6 +81,11 @@ def test_a_long_turn_is_quoted_where_it_matches(memory: Memory) -> None:
     assert block.tokens <= 200
 
 
+def test_a_large_budget_is_filled_beyond_what_the_judge_reads(memory: Memory) -> None:
+    memory.extend(Turn(f"t{n}", f"s{n}", "Mira", f"The puppy ate {n} biscuits.", NOON) for n in range(60))
+    assert len(memory.block("What did the puppy eat?", tokens=4000).turns) == 60
+
+
 def test_an_empty_memory_and_an_empty_budget_give_no_text(memory: Memory, tmp_path: Path) -> None:
     nothing = memory.block(PUPPY)
     assert (nothing.text, nothing.turns, nothing.tokens, nothing.tier, nothing.confidence) == ("", (), 0, Tier.NONE, 0)

@@ -204,7 +204,7 @@ def test_the_last_turns_are_listed_without_reading_the_others(tmp_path: Path) ->
 
 def test_turns_are_found_by_id_and_none_for_an_unknown_one(store: Store) -> None:
     keep(store, DIALOGUE)
-    assert store.find(["c", "nope", "a"]) == (DIALOGUE[2], None, DIALOGUE[0])
+    assert store.find(["c", "nope", "a"]) == (*store.read("c"), None, *store.read("a"))
 
 
 def test_search_returns_exactly_k_distinct_turns(store: Store) -> None:
