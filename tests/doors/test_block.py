@@ -201,6 +201,14 @@ def test_what_stands_around_a_block_is_stored_without_it(friends: Memory) -> Non
     assert friends.turn("picture").caption == "a screen"
 
 
+def test_a_block_that_was_cut_off_anywhere_is_known(friends: Memory) -> None:
+    text = friends.block(PUPPY, tokens=300).text
+    for line_break in ("\n", "\r\n"):
+        whole = text.replace("\n", line_break)
+        left = [without_blocks(f"Mine.\n{whole[:end]}") for end in range(len(OPEN) + 3, len(whole) + 1)]
+        assert {*left} == {"Mine."}
+
+
 @given(parts=st.lists(st.sampled_from([OPEN, CLOSE, "\n", NOTE, "> a", "own", " "]) | st.text(max_size=5)))
 def test_leaving_out_blocks_once_is_enough(parts: list[str]) -> None:
     text = "".join(parts)
