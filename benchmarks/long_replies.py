@@ -33,9 +33,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("chats", type=Path)
     chats = [chat for chat in read_chats(parser.parse_args().chats) if replies(chat)]
-    print(
-        f"{len(chats)} chats with an assistant; R@{K}\n\n| replies | evimem | a turn is a row | BM25 |\n|---|---|---|---|"
-    )
+    print(f"{len(chats)} chats with an assistant; R@{K}", "", "| replies | evimem | a turn is a row | BM25 |", sep="\n")
+    print("|---|---|---|---|")
     for name, some in (("as they are", chats), (f"{LENGTHS[0]} to {LENGTHS[1]} characters", lengthened(chats))):
         passed, whole = list(recalls(some)), list(recalls(some, whole=True))
         mean = fmean(own for own, _ in passed), fmean(own for own, _ in whole), fmean(plain for _, plain in whole)

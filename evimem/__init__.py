@@ -32,6 +32,7 @@ from .errors import (
     UnknownTurn,
 )
 from .types.answer import Answer, Citation, Usage
+from .types.block import Block
 from .types.budget import Budget
 from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
 from .types.values import Edge, Fact, Gap, Hit, Query, Tier, TimeSpan, Turn
@@ -74,6 +75,7 @@ __all__ = [
     "Answer",
     "AsyncMemory",
     "BatchReport",
+    "Block",
     "Budget",
     "Calibration",
     "CallableEmbedder",

@@ -98,6 +98,12 @@ def read(turn_ids: Sequence[str]) -> Flow[tuple[Turn, ...]]:
     return turns
 
 
+def find(turn_ids: Sequence[str]) -> Flow[tuple[Turn | None, ...]]:
+    """Return these turns, None for each that is not there."""
+    turns: tuple[Turn | None, ...] = yield StoreCall("find", (tuple(turn_ids),))
+    return turns
+
+
 def contexts(turn_ids: Sequence[str], before: int, after: int) -> Flow[tuple[tuple[Turn, ...], ...]]:
     """Return, for each of these turns, those around it and itself."""
     turns: tuple[tuple[Turn, ...], ...] = yield StoreCall("contexts", (tuple(turn_ids), before, after))

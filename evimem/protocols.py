@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import BinaryIO, Protocol
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
-from .types.stored import About, Entry, Job, JobKind, Roster
+from .types.stored import About, Entry, Job, JobKind, Listing, Roster
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Neighbours, Vectors
 
@@ -136,8 +136,16 @@ class Store(Protocol):
         """Return these turns in the order asked; raise UnknownTurn for one that is not there."""
         ...
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns in the order asked; None for each that is not there."""
+        ...
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return, for each of these turns, those around it in dialogue order, it included; raise UnknownTurn."""
+        ...
+
+    def turns(self, listing: Listing | None = None) -> Iterator[Turn]:
+        """Yield the turns of a listing in dialogue order; without one, every turn in order of arrival."""
         ...
 
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import datetime
@@ -22,6 +22,7 @@ from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, arun, call
 from ..ingest.deferred import extract_job
 from ..protocols import Embedder
 from ..types.answer import Answer
+from ..types.block import Block
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
@@ -84,6 +85,18 @@ class AsyncMemory:
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         return AddReport.of_all(await self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
+
+    async def remember(
+        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+    ) -> AddReport:
+        """Store messages as chat APIs take them, each as one turn; see `Memory.remember`.
+
+        Raises:
+            InvalidTurn: One of the messages is no message, or a new one has no time.
+            InvalidQuery: An argument is not as described there.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(await self._run_each(self._core.remember(messages, session, time), None, turn_count))
 
     async def search(  # noqa: PLR0913 - the filters
         self,
@@ -148,6 +161,23 @@ class AsyncMemory:
             return self._run(self._core.ask(question, loop, asked_at, budget))
         events: deque[Event] = deque()
         return astream(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
+
+    async def block(
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        *,
+        tokens: int = 1500,
+        asked_at: TimeInput | None = None,
+        exclude: Collection[str] = (),
+    ) -> Block:
+        """Return what a prompt of your own model needs from memory for a question; see `Memory.block`.
+
+        Raises:
+            InvalidQuery: An argument is not as described there.
+            EmbedderError: The embedder failed on a query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
+        return await self._run(self._core.block(question_or_messages, tokens, asked_at, exclude))
 
     async def forget(
         self,
@@ -284,9 +314,24 @@ class AsyncMemory:
         """
         return await self._in_worker(partial(self._sync.facts, turns))
 
-    async def turns(self) -> list[Turn]:
-        """Return every turn, in order of arrival: a list, all of it in memory."""
-        return await self._in_worker(lambda: list(self._sync.turns()))
+    async def turns(
+        self,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Turn]:
+        """Return the turns of `Memory.turns` as a list, all of it in memory; see `Memory.turns`.
+
+        Raises:
+            InvalidQuery: An argument is not as described there.
+        """
+        listed = partial(self._core.turns, session, speaker, role, before, after, limit, newest=newest)
+        return await self._in_worker(lambda: list(listed()))
 
     async def keep_trace(self, trace: Trace) -> int:
         """Store a trace in the memory and return its number; see `Memory.keep_trace`.

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, InvalidTurn
+from ..loaders.chat_messages import ChatMessage, read_message
+from ..loaders.openai_messages import question_in
+from ..query.analysis import check_asked
+from ..raw import ROLES
+from ..text.memory_fence import without_blocks
 from ..types.budget import MOST
 from ..types.trace import Event, Trace
 
@@ -55,6 +60,34 @@ def checked_choice(name: str, value: T, expected: tuple[T, ...]) -> T:
     if isinstance(value, str) and value in expected:
         return value
     raise InvalidQuery(f"{name} is {_shown(value)}; expected one of {', '.join(map(repr, expected))}")
+
+
+def checked_messages(messages: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
+    """Return messages as they were read. Raise InvalidQuery for no collection, InvalidTurn for what is no message."""
+    read = []
+    for number, message in enumerate(checked_items("messages", messages, "messages"), start=1):
+        try:
+            read.append(read_message(message))
+        except ValueError as error:
+            raise InvalidTurn(f"message {number} cannot be stored: {error}") from error
+    return read
+
+
+def checked_question(value: str | Iterable[Mapping[str, Any]]) -> str:
+    """Return a question, or the newest one in messages, without blocks of evimem. Raise InvalidQuery for neither."""
+    if not isinstance(value, str):
+        try:
+            value = question_in(checked_items("question_or_messages", value, "messages"))
+        except ValueError as error:
+            raise InvalidQuery(f"question_or_messages cannot be read: {error}") from error
+    asked = without_blocks(value)
+    check_asked("question", asked)
+    return asked
+
+
+def checked_role(value: str | None) -> str | None:
+    """Return the role of a turn or None. Raise InvalidQuery for anything else."""
+    return None if value is None else checked_choice("role", value, ROLES)
 
 
 def checked_progress(progress: Progress | None) -> Progress | None:

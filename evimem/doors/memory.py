@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing
 from datetime import datetime
@@ -20,6 +20,7 @@ from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, call, run
 from ..ingest.deferred import extract_job
 from ..protocols import Embedder
 from ..types.answer import Answer
+from ..types.block import Block
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
@@ -112,6 +113,40 @@ class Memory:
         """
         return AddReport.of_all(self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
 
+    def remember(
+        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+    ) -> AddReport:
+        """Store messages as chat APIs take them, each as one turn. Idempotent: of a list that has grown, what is new.
+
+        A message is known by its session, its content and its occurrence among the equal ones of the list; its id is a
+        digest of these, so that the same list may be given after every exchange. Give each conversation a `session`:
+        without one, an equal message of another conversation counts as the same. Drop no equal message from the start
+        of a list that goes on.
+
+        The speaker is the message's `name`, else its role; the role says how far its statements are trusted. The text
+        is that of the content, or of its text parts; a message without text is stored as a readable rendering, such as
+        `get_weather({"city": "Porto"})` for a call. The message itself is kept as JSON in the turn's
+        `metadata["message"]`: what `json.dumps` makes of it, keys in the order given.
+
+        A message that is a block of `block` is dropped, and one that holds a block is stored with the text around it.
+
+        Args:
+            messages: Mappings with `role` and `content`, in order: text, text parts, tool calls and tool results.
+            session: The conversation; by default the calendar day of each new message's time.
+            time: When the new messages were said that have no time of their own (time, created_at, timestamp or
+                create_time).
+
+        Returns:
+            One status per message, in order; a message that cannot be a turn, for its size or role, is "refused".
+
+        Raises:
+            InvalidTurn: One of the messages is no message (nothing is stored), or a new one has no time, and `time` is
+                None.
+            InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return AddReport.of_all(self._run_each(self._core.remember(messages, session, time), None, turn_count))
+
     def search(  # noqa: PLR0913 - the filters
         self,
         query: str,
@@ -202,6 +237,39 @@ class Memory:
             return self._run(self._core.ask(question, loop, asked_at, budget))
         events: deque[Event] = deque()
         return streamed(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
+
+    def block(
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        *,
+        tokens: int = 1500,
+        asked_at: TimeInput | None = None,
+        exclude: Collection[str] = (),
+    ) -> Block:
+        """Return what a prompt of your own model needs from memory for a question: quoted turns, within a token budget.
+
+        Retrieves and judges as `ask` does without a model, and asks no chat model, even if there is one. Turns come in
+        dialogue order, each under a line with its id, speaker and time; of a long one, the passages that match. Below a
+        turn stand the dates that its words mean and what replaced what it says; the last line says what is missing.
+
+        The text is fenced as quoted data, which no quoted turn can close, and belongs into a user message. By its fence
+        evimem knows it: `add`, `extend` and `remember` drop a text that is such a block (its status is "dropped"), and
+        of one that holds such a block they keep what stands around it, so that recall is never stored again.
+
+        Args:
+            question_or_messages: The question, 1 to 100,000 characters, or messages as chat APIs take them: the last
+                one of the user that has text is the question.
+            tokens: At most this many tokens of text, counted with the shipped WordPiece vocabulary, 0 or more.
+            asked_at: "Today" for the question, as for `ask`.
+            exclude: Ids of turns to leave out, such as those that the prompt holds already; unknown ids are ignored.
+
+        Raises:
+            InvalidQuery: There is no question, or it is too long, `tokens` is no whole number from 0, `asked_at` is no
+                time or differs in awareness from the memory's, or `exclude` is a string.
+            EmbedderError: The embedder failed on a query.
+            DimensionMismatch: The embedder returned a vector of another width than it declares.
+        """
+        return self._run(self._core.block(question_or_messages, tokens, asked_at, exclude))
 
     def forget(
         self,
@@ -409,9 +477,38 @@ class Memory:
         """
         return self._core.store.facts(checked_items("turns", turns))
 
-    def turns(self) -> Iterator[Turn]:
-        """Yield every turn, in order of arrival. Turns added meanwhile are included."""
-        return self._core.store.turns()
+    def turns(
+        self,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> Iterator[Turn]:
+        """Yield turns: without arguments every turn in order of arrival, else those asked for in dialogue order.
+
+        Dialogue order is time, then order of arrival. Turns are read in pages as they are taken, so that the first or
+        last few of a session cost the same in a memory of any size; by speaker or role alone, turns are read in
+        dialogue order until enough are found. For the next page, pass the time of the last turn as `after`. Turns
+        added meanwhile are included where they come later in the order.
+
+        Args:
+            session: Only turns of this session.
+            speaker: Only turns of this speaker, spelled as stored.
+            role: Only turns of this role: "user", "assistant", "system" or "tool".
+            before: Only turns said earlier than this (when they were said, not when their events happened).
+            after: Only turns said at or after this.
+            limit: At most this many, 0 or more; by default all.
+            newest: With `limit`, the last turns instead of the first, still in dialogue order.
+
+        Raises:
+            InvalidQuery: `role` is no role, `limit` no whole number from 0, or a time is no time or differs in
+                awareness from the memory's.
+        """
+        return self._core.turns(session, speaker, role, before, after, limit, newest=newest)
 
     def keep_trace(self, trace: Trace) -> int:
         """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.

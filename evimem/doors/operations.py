@@ -7,7 +7,7 @@ needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -34,31 +34,39 @@ from ..ingest.batch_api import process_batches
 from ..ingest.deferred import embed_turns, link_facts
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
+from ..ingest.remember import remember
 from ..judging.judge import Judge
+from ..llm.context_block import context_block, most_quoted
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
+from ..loops.gather import gather
+from ..loops.task import Task
 from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
 from ..types.answer import Answer
+from ..types.block import Block
 from ..types.budget import Budget
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
-from ..types.stored import Job, JobKind
+from ..types.stored import Job, JobKind, Listing
 from ..types.trace import Event
-from ..types.values import Hit, Turn
+from ..types.values import Hit, Tier, Turn
 from .checked_arguments import (
     Progress,
     checked_count,
     checked_items,
     checked_kind,
+    checked_messages,
     checked_part,
     checked_path,
     checked_price,
     checked_progress,
+    checked_question,
+    checked_role,
     checked_share,
     checked_text,
 )
@@ -106,6 +114,14 @@ class Core:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
         return self._ingest(self.extractor, strict=strict).batches(turns)
 
+    def remember(
+        self, messages: Iterable[Mapping[str, Any]], session: str | None, time: TimeInput | None
+    ) -> Iterator[Flow[AddReport]]:
+        """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
+        given = checked_messages(messages)
+        said, of = self._time("time", time), checked_text("session", session) or ""
+        return remember(given, of, said, self._ingest(self.extractor))
+
     def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
         times = self.store.times
@@ -150,6 +166,25 @@ class Core:
         judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
         left = remaining(budget, error.partial)
         return (yield from fall_back(error, judge=judge, asked_at=asked_at, budget=left, on_event=on_event))
+
+    def block(
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        tokens: int,
+        asked_at: TimeInput | None,
+        exclude: Collection[str],
+    ) -> Flow[Block]:
+        """Return the flow of a block for a prompt; it asks no chat model. Raise InvalidQuery."""
+        question = checked_question(question_or_messages)
+        ids = filters(None, None, None, None, exclude).exclude
+        return self._block(question, checked_count("tokens", tokens), self._time("asked_at", asked_at), frozenset(ids))
+
+    def _block(self, question: str, tokens: int, asked_at: datetime | None, exclude: frozenset[str]) -> Flow[Block]:
+        judge = yield from calibrated_offline("verified", self.extractor, self.embedder.name)
+        gathered = yield from gather(Task(question, judge, asked_at, exclude=exclude, further=most_quoted(tokens)))
+        if gathered.check is None:
+            return Block("", (), 0, Tier.NONE, 0.0, gathered.missing)
+        return context_block(gathered.check.view, gathered.check.verdict, tokens)
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
@@ -218,6 +253,29 @@ class Core:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
         return estimate(self.store.unread(EARLIER), checked_price(price))
 
+    def turns(
+        self,
+        session: str | None,
+        speaker: str | None,
+        role: str | None,
+        before: TimeInput | None,
+        after: TimeInput | None,
+        limit: int | None,
+        *,
+        newest: bool,
+    ) -> Iterator[Turn]:
+        """Return an iterator over the turns of a listing; see `Memory.turns`. Raise InvalidQuery."""
+        listing = Listing(
+            checked_text("session", session),
+            checked_text("speaker", speaker),
+            checked_role(role),
+            self._bound("before", before),
+            self._bound("after", after),
+            None if limit is None else checked_count("limit", limit),
+            bool(newest),
+        )
+        return self.store.turns(None if listing == Listing() else listing)
+
     def forget(
         self,
         turns: Sequence[str] | None,
@@ -256,8 +314,7 @@ class Core:
             )
         if turns is not None:
             return self.store.forget(checked_items("turns", turns))
-        bound = self._time("before", before)
-        check_clock("before", bound, self.store.roster().last)
+        bound = self._bound("before", before)
         copy = None if as_in is None else checked_path("as_in", as_in)
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
         return self.store.forget_where(before=bound, as_in=copy, **of)
@@ -306,6 +363,13 @@ class Core:
             raise InvalidQuery(
                 f"{name} is {value!r}, which cannot be read in the memory's timezone: {error}"
             ) from error
+
+    def _bound(self, name: str, value: TimeInput | None) -> datetime | None:
+        """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
+        bound = self._time(name, value)
+        if bound is not None:
+            check_clock(name, bound, self.store.roster().last)
+        return bound
 
     def _remote(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))

@@ -69,7 +69,7 @@ class IndexRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RowBlock:
     """Many rows as columns, for loading sealed segments.
 
     `columns` has the dtype COLUMNS, `vectors` is int8, shape (rows, dimension), times `scale`; `events` holds event
@@ -244,7 +244,7 @@ class Corpus:
             column.append(turn if column is self._turn else 0)
         return len(self) - 1
 
-    def load(self, block: Block) -> None:
+    def load(self, block: RowBlock) -> None:
         """Fill an empty corpus with columns; terms of rows in open segments must be added with `add_terms`."""
         if len(self):
             raise ValueError(f"the corpus holds {len(self)} positions already; load blocks as one, before any append")

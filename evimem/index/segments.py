@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..db.connection import Connection
 from ..embedding.quantize import Packed
-from .corpus import COLUMNS, Block, Corpus, IndexRow, Interval
+from .corpus import COLUMNS, Corpus, IndexRow, Interval, RowBlock
 from .document import Document
 from .postings import MOST, NO_POSTING, Posting
 
@@ -239,13 +239,13 @@ class Segments:
         packed = _events({int(index): intervals for index, intervals in events.items()})
         self._db.execute("UPDATE segment SET events = ? WHERE number = ?", (packed, number))
 
-    def _block(self, row: Sequence[bytes]) -> Block:
+    def _block(self, row: Sequence[bytes]) -> RowBlock:
         columns = np.frombuffer(row[0], COLUMNS)
         events: dict[int, Sequence[Interval]] = {int(index): found for index, found in orjson.loads(row[1]).items()}
         vectors = np.frombuffer(row[2], np.int8).reshape(self.size, self.dimension)
-        return Block(columns, vectors, np.frombuffer(row[3], "<f4"), events)
+        return RowBlock(columns, vectors, np.frombuffer(row[3], "<f4"), events)
 
-    def _open_block(self, first: int, documents: Mapping[int, Stored]) -> Block:
+    def _open_block(self, first: int, documents: Mapping[int, Stored]) -> RowBlock:
         """Return documents after a number as one block: much faster than to append one after the other."""
         at = np.fromiter(documents, np.int64, len(documents)) - first - 1
         columns = np.zeros(int(at[-1]) + 1, COLUMNS)
@@ -257,7 +257,7 @@ class Segments:
         vectors[where] = np.frombuffer(packed, np.int8).reshape(-1, self.dimension)
         scales[where] = [row.scale or 0.0 for row in having.values()]
         found = {row - first - 1: orjson.loads(one.events) for row, one in documents.items() if one.events != _NONE}
-        return Block(columns, vectors, scales, found)
+        return RowBlock(columns, vectors, scales, found)
 
 
 class SealedPostings:
@@ -315,7 +315,7 @@ def _row(row: Stored) -> IndexRow:
     return IndexRow(document, *place, vector, row.scale or 0.0, events)
 
 
-def _joined(blocks: Sequence[Block], size: int) -> Block:
+def _joined(blocks: Sequence[RowBlock], size: int) -> RowBlock:
     events = {at * size + index: found for at, block in enumerate(blocks) for index, found in block.events.items()}
     columns, vectors, scales = zip(*((block.columns, block.vectors, block.scale) for block in blocks), strict=True)
-    return Block(np.concatenate(columns), np.concatenate(vectors), np.concatenate(scales), events)
+    return RowBlock(np.concatenate(columns), np.concatenate(vectors), np.concatenate(scales), events)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 from ..errors import EmbedderError, InvalidTurn
 from ..flow import Flow, known, write
 from ..index.document import embedding_texts
 from ..protocols import Extractor
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
+from ..text.memory_fence import without_blocks
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
 from .embed_groups import embed_groups
 
+_RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 
@@ -58,8 +61,11 @@ class Ingestion:
         return AddReport.of(statuses, report.facts)
 
     def _admitted(self, turn: Turn) -> Turn | TurnStatus:
+        own = _without_blocks(turn)
+        if isinstance(own, TurnStatus):
+            return own
         try:
-            return self.admit(turn, self.times)
+            return self.admit(own, self.times)
         except InvalidTurn as error:
             if self.strict:
                 raise
@@ -72,6 +78,25 @@ class Ingestion:
             return [Entry(turn, found, jobs=self.jobs) for turn, found in zip(turns, facts, strict=True)]
         parts = zip(turns, facts, vectors.passages, vectors.facts, strict=True)
         return [Entry(turn, found, passages, rows, self.jobs) for turn, found, passages, rows in parts]
+
+
+def _without_blocks(turn: Any) -> Any:
+    """Return a turn without what evimem itself wrote for a prompt (see `Memory.block`), or its status if that is all.
+
+    Anything else than a turn is returned as it is.
+    """
+    if not isinstance(turn, Turn):
+        return turn
+    text, caption = _own(turn.text), _own(turn.caption)
+    if text is turn.text and caption is turn.caption:
+        return turn
+    if not text and not caption:
+        return TurnStatus(str(turn.id), "dropped", _RECALLED)
+    return replace(turn, text=text, caption=caption or None)
+
+
+def _own(said: Any) -> Any:
+    return without_blocks(said) if isinstance(said, str) else said
 
 
 @dataclass(frozen=True, slots=True)

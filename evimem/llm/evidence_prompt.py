@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import excerpt, most_shown, passages
@@ -90,8 +91,13 @@ def show_evidence(
     return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
 
 
-def fact_lines(facts: Iterable[Fact], turn: Turn, shown: str) -> Iterator[str]:
-    """Yield what facts add to the words of a turn: the time that a phrase of it means, and what no longer holds."""
+def fact_lines(
+    facts: Iterable[Fact], turn: Turn, shown: str, known: Mapping[str, Fact] = MappingProxyType({})
+) -> Iterator[str]:
+    """Yield what facts add to the words of a turn: the time that a phrase of it means, and what no longer holds.
+
+    `known` are facts by id: one among them that replaced another is named with it.
+    """
     for fact in facts:
         phrase = fact.event.text if fact.event else ""
         if fact.event and fact.event.start and phrase and phrase in shown:
@@ -99,7 +105,9 @@ def fact_lines(facts: Iterable[Fact], turn: Turn, shown: str) -> Iterator[str]:
             if not set(time.lower().split()) <= set(phrase.lower().replace(",", " ").split()):
                 yield f'= "{escape_attribute(phrase)}" is {time}'
         if fact.replaced_by:
-            yield f'= no longer so: "{escape_attribute(fact.text, 200)}"'
+            later = known.get(fact.replaced_by)
+            since = f', since then: "{escape_attribute(later.text, 200)}"' if later else ""
+            yield f'= no longer so: "{escape_attribute(fact.text, 200)}"{since}'
 
 
 def turn_text(turn: Turn, wanted: Collection[str], most: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import mismatch_error, parse, shown, text_of, time_of
 
 TIMES = ("time", "created_at", "timestamp", "create_time")
-_ROLES = {"developer": "system", "function": "tool"}
+ROLES = {"developer": "system", "function": "tool"}
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 
 
@@ -36,6 +36,19 @@ def read_messages(
             latest = turn.time
             if turn.text.strip():
                 yield turn
+
+
+def question_in(messages: Iterable[object]) -> str:
+    """Return the text of the last message of the user that has any. Raise ValueError for none, or no messages."""
+    texts = [
+        text_of_content(message.get("content"))
+        for message in messages
+        if isinstance(message, Mapping) and message.get("role") == "user"
+    ]
+    asked = next((text for text in reversed(texts) if text.strip()), None)
+    if asked is None:
+        raise ValueError("there is no message of the role user with text; expected one, the newest is the question")
+    return asked
 
 
 def text_of_content(content: object) -> str:
@@ -72,7 +85,7 @@ def _turn(message: object, session: str, number: int, latest: datetime | None) -
     if not isinstance(message, dict) or not message.get("role"):
         raise mismatch_error("a message", message, "an object with role and content")
     role = text_of(message, "role") or ""
-    role = _ROLES.get(role, role)
+    role = ROLES.get(role, role)
     return Turn(
         id=text_of(message, "id") or f"{session}:{number}",
         session=session,

@@ -44,7 +44,7 @@ def answer_question(
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
-    return (yield from _timed(Task(question, judge, asked_at, allowed, clock, on_event), loop))
+    return (yield from _timed(Task(question, judge, asked_at, allowed, clock=clock, on_event=on_event), loop))
 
 
 def fall_back(

@@ -19,7 +19,7 @@ def iris(task: Task) -> Flow[Answer]:
     """Answer a question in at most `budget.iterations` rounds of anchor, refined query and one scored hop."""
     session = Session(task, "iris", (yield from roster()))
     try:
-        check = yield from _look(session)
+        check = yield from look(session)
         return nothing(session, 1) if check is None else (yield from _answer(session, check))
     except ModelError as error:
         error.partial = partial(session, error)
@@ -32,13 +32,13 @@ def _answer(session: Session, check: Check) -> Flow[Answer]:
     done = check.view.iteration
     if draft.text is None and check.verdict.judge and session.has("sufficiency") and done < session.budget.iterations:
         session.events.append(Acted(done, "go on", draft.reason or "the evidence does not state the answer"))
-        further = yield from _look(session, check, done + 1)
+        further = yield from look(session, check, done + 1)
         if further is not None and further is not check:
             return concluded(session, further, (yield from drafted(session, further)))
     return concluded(session, check, draft)
 
 
-def _look(session: Session, check: Check | None = None, first: int = 1) -> Flow[Check | None]:
+def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[Check | None]:
     """Search from iteration `first` on until a rule stops it; return the last check, None when nothing was found."""
     for iteration in range(first, session.budget.iterations + 1):
         new = yield from _retrieve(session, iteration, check.verdict if check else None)

@@ -55,9 +55,17 @@ class Retrieval:
     """
 
     def __init__(
-        self, analysis: Analysis, roster: Roster, asked_at: datetime | None, most: int, *, indexed: bool = True
+        self,
+        analysis: Analysis,
+        roster: Roster,
+        asked_at: datetime | None,
+        most: int,
+        *,
+        exclude: frozenset[str] = frozenset(),
+        indexed: bool = True,
     ) -> None:
         """Take the analysed question; a search keeps `most` turns, of which later iterations read further down."""
+        self._exclude = exclude
         self._indexed = indexed
         self._analysis = analysis
         self._roster = roster
@@ -126,7 +134,8 @@ class Retrieval:
         unknown = [turn_id for turn_id in wanted if turn_id not in self._around]
         if unknown:
             found = yield from contexts(unknown, NEIGHBOURS, NEIGHBOURS)
-            self._around.update(zip(unknown, found, strict=True))
+            kept = [tuple(turn for turn in around if turn.id not in self._exclude) for around in found]
+            self._around.update(zip(unknown, kept, strict=True))
         return {turn_id: self._around[turn_id] for turn_id in wanted}
 
     def cost(self, item: Evidence) -> int:
@@ -144,10 +153,12 @@ class Retrieval:
     def _found(self, wanted: Search) -> Flow[tuple[Hit, ...]]:
         text = wanted.text
         if not self._indexed:
-            return (yield from recall(Query(text, self._most, speaker=wanted.speaker, bare=True)))
+            return (
+                yield from recall(Query(text, self._most, exclude=self._exclude, speaker=wanted.speaker, bare=True))
+            )
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
-        filters = Filters(speaker=wanted.speaker)
+        filters = Filters(speaker=wanted.speaker, exclude=self._exclude)
         found = find_turns(text, self._most, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
         return (yield from found)
 
@@ -157,6 +168,7 @@ class Retrieval:
         return hints(text, self._roster.speakers, self._asked_at)
 
     def _keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
+        hits = [hit for hit in hits if hit.turn.id not in self._exclude]
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
         for hit in new:
             facts = hit.facts if self._indexed else ()

@@ -63,8 +63,10 @@ class Session:
         self.roster = roster
         self.asked_at = task.asked_at or roster.last
         self.analysis = self._analysis()
-        most = budget.k + budget.step * max(0, budget.iterations - 1)
-        self.retrieval = Retrieval(self.analysis, roster, self.asked_at, most, indexed=self.has("index"))
+        most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
+        self.retrieval = Retrieval(
+            self.analysis, roster, self.asked_at, most, exclude=task.exclude, indexed=self.has("index")
+        )
         self.tracker: Tracker = start(self.analysis.requirements)
         self.checks = 0
         self.queries: list[str] = []

@@ -17,13 +17,17 @@ class Task:
     """Everything a loop is given.
 
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
-    of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on.
+    of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
+    whose ids are in `exclude` are never evidence. `further` is how many turns a search keeps at least, for what comes
+    after the last check.
     """
 
     question: str
     judge: Judge
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
+    exclude: frozenset[str] = frozenset()
+    further: int = 0
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
     earlier: tuple[Event, ...] = ()

@@ -2,11 +2,13 @@
 
 from .clock import check_clock, set_instants, settle_timezone, wrong_instants
 from .local_times import AS_GIVEN, LocalTimes
-from .turn_log import RawLog, TurnRows, digest
-from .validate import TurnValidator, instant
+from .turn_log import BEGINNING, RawLog, TurnRows, digest
+from .validate import ROLES, TurnValidator, instant
 
 __all__ = [
     "AS_GIVEN",
+    "BEGINNING",
+    "ROLES",
     "LocalTimes",
     "RawLog",
     "TurnRows",

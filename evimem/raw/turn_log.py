@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from ..db.connection import Connection
 from ..db.text_columns import bindable, unbound
 from ..errors import StoreCorrupt, UnknownTurn
-from ..types.stored import COUNTED, Roster
+from ..types.stored import COUNTED, Listing, Roster
 from ..types.values import Turn
 from .clock import forget_clock
 from .name_table import NameTable
@@ -36,6 +36,22 @@ class TurnRows:
     seq: int
     session: int
     speaker: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class DialoguePlace:
+    """A place in the dialogue order: the instant of a turn in microseconds since 1970, and its sequence number."""
+
+    instant: int
+    seq: int
+
+    @property
+    def next(self) -> DialoguePlace:
+        """The earliest place after this one."""
+        return DialoguePlace(self.instant, self.seq + 1)
+
+
+BEGINNING = DialoguePlace(-(2**63), 0)
 
 
 class RawLog:
@@ -163,6 +179,30 @@ class RawLog:
             row[0] for row in self._db.rows(f"SELECT seq FROM turn WHERE {' AND '.join(clauses)} ORDER BY seq", args)
         ]
 
+    def listed(self, listing: Listing, start: DialoguePlace, limit: int) -> list[tuple[DialoguePlace, Turn]]:
+        """Return the first turns of a listing from a place on, in dialogue order: `limit` of them, a page at most."""
+        if listing.after is not None:  # as the start of the range: of two lower bounds, SQLite might use the wider
+            start, listing = max(start, DialoguePlace(instant(listing.after), 0)), replace(listing, after=None)
+        where, args = _conditions(listing)
+        rows = self._db.rows(
+            f"SELECT turn.instant, {_COLUMNS} WHERE {where} AND (turn.instant, turn.seq) >= (?, ?) "
+            "ORDER BY turn.instant, turn.seq LIMIT ?",
+            (*args, start.instant, start.seq, min(limit, _PAGE)),
+        )
+        return [(DialoguePlace(at, row[0]), _turn(row)) for at, *row in rows]
+
+    def place_of_last(self, listing: Listing) -> DialoguePlace:
+        """Return where the last `limit` turns of a listing begin: the beginning where there are no more than these."""
+        if not listing.limit:
+            return BEGINNING
+        where, args = _conditions(listing)
+        found = self._db.rows(
+            f"SELECT turn.instant, turn.seq FROM turn WHERE {where} "
+            "ORDER BY turn.instant DESC, turn.seq DESC LIMIT 1 OFFSET ?",
+            (*args, listing.limit - 1),
+        )
+        return DialoguePlace(*found[0]) if found else BEGINNING
+
     def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
         """Yield all turns in order of arrival, a page at a time, without holding a transaction between pages."""
         while page := self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT {_PAGE}", (after,)):
@@ -201,6 +241,27 @@ class RawLog:
         return Roster(
             self.speakers.names(), first and datetime.fromisoformat(first), last and datetime.fromisoformat(last), turns
         )
+
+
+def _conditions(listing: Listing) -> tuple[str, list[Any]]:
+    """Return the conditions of a listing as SQL over `turn`, with their arguments.
+
+    The unary plus keeps SQLite from the index of speakers: it has no order, so that all turns of one would be sorted
+    for each page. Turns are read in the order of `turn_in_dialogue` (with a session) or `turn_in_time`.
+    """
+    args: list[Any] = []
+    clauses = ["1"]
+    for clause, value in (
+        ("turn.session = (SELECT ord FROM session WHERE name = ?)", listing.session and bindable(listing.session)),
+        ("+turn.speaker = (SELECT ord FROM speaker WHERE name = ?)", listing.speaker and bindable(listing.speaker)),
+        ("turn.role = ?", listing.role),
+        ("turn.instant < ?", listing.before and instant(listing.before)),
+        ("turn.instant >= ?", listing.after and instant(listing.after)),
+    ):
+        if value is not None:
+            clauses.append(clause)
+            args.append(value)
+    return " AND ".join(clauses), args
 
 
 def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -16,7 +16,7 @@ from ..index.passages import passages, trimmed
 from ..index.prepared_query import IndexQuery, Ranked, microseconds
 from ..index.weights import BM25, WEIGHTS
 from ..raw import TurnRows, instant
-from ..types.stored import MOST_SECONDS, Entry, JobKind
+from ..types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from ..types.values import Fact, Hit, Query, Turn
 from ..types.vectors import Vectors
 from .layers import index_rows
@@ -126,6 +126,24 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         None if query.session is None else sessions.index(query.session),
         frozenset(number for number, one in enumerate(kept, 1) if one.turn.id in query.exclude),
         BM25 if query.bare else WEIGHTS,
+    )
+
+
+def listed(turns: Sequence[Turn], listing: Listing) -> list[Turn]:
+    """Return the turns of a listing in dialogue order, of turns in order of arrival."""
+    found = sorted((turn for turn in turns if _is_listed(turn, listing)), key=lambda turn: instant(turn.time))
+    if listing.limit is None:
+        return found
+    return found[max(0, len(found) - listing.limit) :] if listing.newest else found[: listing.limit]
+
+
+def _is_listed(turn: Turn, listing: Listing) -> bool:
+    named = ((listing.session, turn.session), (listing.speaker, turn.speaker), (listing.role, turn.role))
+    said = instant(turn.time)
+    return (
+        all(wanted in (None, given) for wanted, given in named)
+        and (listing.before is None or said < instant(listing.before))
+        and (listing.after is None or said >= instant(listing.after))
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from ..edges import ranked
@@ -13,7 +13,7 @@ from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import COUNTED, About, Entry, Job, JobKind, Roster
+from ..types.stored import COUNTED, About, Entry, Job, JobKind, Listing, Roster
 from ..types.values import Fact, Hit, Query, Turn
 from .from_scratch import (
     QueuedJob,
@@ -24,6 +24,7 @@ from .from_scratch import (
     facts_of,
     hit_of,
     links_from,
+    listed,
     resolved,
     settle_turn,
     stored_turn,
@@ -85,9 +86,18 @@ class MemoryStore:
                 raise UnknownTurn(turn_id)
         return tuple(self._kept[turn_id].turn for turn_id in turn_ids)
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns, None for each that is not there."""
+        return tuple(self._kept[turn_id].turn if turn_id in self._kept else None for turn_id in turn_ids)
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         return tuple(dialogue_around(self._all(), turn, before, after) for turn in self.read(turn_ids))
+
+    def turns(self, listing: Listing | None = None) -> Iterator[Turn]:
+        """Yield the turns of a listing in dialogue order; without one, every turn in order of arrival."""
+        turns = [one.turn for one in self._all()]
+        return iter(turns if listing is None else listed(turns, listing))
 
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these turns. Raise UnknownTurn."""

@@ -9,10 +9,11 @@ from ..errors import DimensionMismatch
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
-from ..raw import RawLog, digest
+from ..raw import BEGINNING, RawLog, digest
 from ..text.names import is_about
 from ..text.terms import terms
-from ..types.stored import About, Job, JobKind, Roster
+from ..types.budget import MOST
+from ..types.stored import About, Job, JobKind, Listing, Roster
 from ..types.values import Fact, Hit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
@@ -66,6 +67,16 @@ def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
     """See `Store.read`."""
     with handle.db.reading():
         return tuple(handle.layers.raw.read(handle.layers.raw.seqs(turn_ids)))
+
+
+def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+    """See `Store.find`."""
+    raw = handle.layers.raw
+    with handle.db.reading():
+        seqs = [raw.find(turn_id) for turn_id in turn_ids]
+        found = [seq for seq in seqs if seq is not None]
+        turns = dict(zip(found, raw.read(found), strict=True))
+    return tuple(None if seq is None else turns[seq] for seq in seqs)
 
 
 def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
@@ -133,6 +144,21 @@ def turns(layers: Layers) -> Iterator[Turn]:
     with layers.db.decoding():
         for page in layers.raw.pages():
             yield from (turn for _, turn in page)
+
+
+def listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
+    """Yield the turns of a listing in dialogue order, a page at a time; no transaction is held between pages."""
+    left = MOST if listing.limit is None else listing.limit
+    with layers.db.reading():
+        place = layers.raw.place_of_last(listing) if listing.newest else BEGINNING
+        page = layers.raw.listed(listing, place, left)
+    while page:
+        yield from (turn for _, turn in page)
+        left -= len(page)
+        if left <= 0:
+            return
+        with layers.db.reading():
+            page = layers.raw.listed(listing, page[-1][0].next, left)
 
 
 def turns_with_facts(layers: Layers) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:

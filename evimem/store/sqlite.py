@@ -11,7 +11,7 @@ from ..index.segments import SIZE
 from ..protocols import Extractor
 from ..raw import settle_timezone
 from ..types.reports import AddReport, EraseReport, Health, Stats
-from ..types.stored import About, Entry, Job, JobKind, Roster
+from ..types.stored import About, Entry, Job, JobKind, Listing, Roster
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
 from . import check, maintenance, reads, statistics, writes
@@ -99,6 +99,10 @@ class SqliteStore:
         """Return these turns. Raise UnknownTurn."""
         return reads.read(self._handle, turn_ids)
 
+    def find(self, turn_ids: Sequence[str]) -> tuple[Turn | None, ...]:
+        """Return these turns, None for each that is not there."""
+        return reads.find(self._handle, turn_ids)
+
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         return reads.contexts(self._handle, turn_ids, before, after)
@@ -178,9 +182,10 @@ class SqliteStore:
         """Yield every turn that a model has not read yet, with up to `before` turns that precede it."""
         return reads.unread(self._handle.layers, before)
 
-    def turns(self) -> Iterator[Turn]:
-        """Yield every turn in order of arrival."""
-        return reads.turns(self._handle.layers)
+    def turns(self, listing: Listing | None = None) -> Iterator[Turn]:
+        """Yield the turns of a listing, or every turn; see `Store.turns`."""
+        layers = self._handle.layers
+        return reads.turns(layers) if listing is None else reads.listed(layers, listing)
 
     def pairs(self) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
         """Yield every turn with its facts, in order of arrival."""

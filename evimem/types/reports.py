@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-TurnOutcome = Literal["added", "readded", "exists", "refused"]
+TurnOutcome = Literal["added", "readded", "exists", "refused", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class TurnStatus:
 
     Attributes:
         id: The turn's id, also where the memory has set it.
-        outcome: "added", "readded" (it had been forgotten), "exists" (stored already with the same content) or
-            "refused".
-        reason: Why it was refused; else None.
+        outcome: "added", "readded" (it had been forgotten), "exists" (stored already with the same content),
+            "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
+        reason: Why it was refused or dropped; else None.
         pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model).
     """
 
@@ -38,6 +38,7 @@ class AddReport:
         refused: How many were refused.
         facts: How many facts were stored with the added turns.
         statuses: One item per turn, in the order given.
+        dropped: How many were dropped.
     """
 
     added: int
@@ -45,13 +46,15 @@ class AddReport:
     refused: int
     facts: int
     statuses: tuple[TurnStatus, ...]
+    dropped: int = 0
 
     @classmethod
     def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
         """Count `statuses` into a report; `facts` is the number of facts stored with them."""
         outcomes = [status.outcome for status in statuses]
         added = outcomes.count("added") + outcomes.count("readded")
-        return cls(added, outcomes.count("exists"), outcomes.count("refused"), facts, tuple(statuses))
+        existing, refused, dropped = (outcomes.count(outcome) for outcome in ("exists", "refused", "dropped"))
+        return cls(added, existing, refused, facts, tuple(statuses), dropped)
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:

@@ -35,6 +35,29 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Listing:
+    """Which turns to list, in dialogue order: time, then order of arrival. None selects every turn.
+
+    Attributes:
+        session: Of this session.
+        speaker: Of this speaker.
+        role: Of this role.
+        before: Said earlier than this.
+        after: Said at or after this.
+        limit: At most this many, 0 or more.
+        newest: The last `limit` turns instead of the first.
+    """
+
+    session: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    before: datetime | None = None
+    after: datetime | None = None
+    limit: int | None = None
+    newest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Roster:
     """The speakers of a memory, the times of its first and last turn, and the number of turns, at most `COUNTED`."""
 

@@ -110,6 +110,10 @@ def test_defaults_are_filled_in_once(memory: Memory) -> None:
         (lambda memory: memory.search("x", exclude="s1:4"), "expected a collection"),
         (lambda memory: memory.ask(""), "expected some text"),
         (lambda memory: memory.ask("Who?", loop="spiral"), "no loop 'spiral'"),
+        (lambda memory: memory.turns(role="robot"), "expected one of user, assistant, system, tool"),
+        (lambda memory: memory.turns(limit=-1), "limit is -1"),
+        (lambda memory: memory.turns(session=7), "expected a string"),
+        (lambda memory: memory.turns(after="soon"), "expected a datetime"),
         (lambda memory: memory.forget(), "expected one of"),
         (lambda memory: memory.forget(session="a", everything=True), "expected one of"),
         (lambda memory: memory.trace(), "no trace"),
@@ -140,6 +144,29 @@ def test_an_unknown_id_forgets_nothing(memory: Memory) -> None:
     with pytest.raises(UnknownTurn):
         memory.forget(turns=["s1:4", "nope"])
     assert memory.stats().turns == 1
+
+
+def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(memory: Memory) -> None:
+    memory.extend(load_example("friends"))
+    whole = list(memory.turns())
+    session = whole[-1].session
+    of_session = [turn for turn in whole if turn.session == session]
+    assert list(memory.turns(session=session, limit=3, newest=True)) == of_session[-3:]
+    assert list(memory.turns(session=session, limit=3)) == of_session[:3]
+    assert list(memory.turns(session="nowhere")) == []
+
+
+def test_without_arguments_turns_come_in_order_of_arrival(memory: Memory) -> None:
+    for id, minute in (("later", 5), ("earlier", 1)):
+        memory.add("Mira", "Hello.", time=f"2024-03-12T18:0{minute}", session="s", id=id)
+    assert [turn.id for turn in memory.turns()] == ["later", "earlier"]
+    assert [turn.id for turn in memory.turns(session="s")] == ["earlier", "later"]
+
+
+def test_a_bound_of_another_kind_than_the_times_of_the_turns_is_refused(memory: Memory) -> None:
+    memory.add("Mira", "We adopted a puppy.", **PUPPY)
+    with pytest.raises(InvalidQuery, match="holds naive times"):
+        memory.turns(before="2024-03-12T18:20Z")
 
 
 def test_a_trace_can_be_kept_and_goes_with_its_turns(memory: Memory) -> None:
@@ -265,13 +292,15 @@ def test_async_answers_as_sync_does(tmp_path: Path) -> None:
             await memory.extend(turns)
             await memory.add("Mira", "One more.", time="2030-01-01T00:00", id="more")
             answer = await memory.ask(question)
-            return await memory.search(question), answer.text, answer.trace, await memory.turns()
+            last = await memory.turns(speaker="Mira", limit=3, newest=True)
+            return await memory.search(question), answer.text, answer.trace, await memory.turns(), last
 
     with evimem.open(tmp_path / "s.evimem") as memory:
         memory.extend(turns)
         memory.add("Mira", "One more.", time="2030-01-01T00:00", id="more")
         answer = memory.ask(question)
-        expected = memory.search(question), answer.text, answer.trace, list(memory.turns())
+        last = list(memory.turns(speaker="Mira", limit=3, newest=True))
+        expected = memory.search(question), answer.text, answer.trace, list(memory.turns()), last
     assert asyncio.run(away()) == expected
 
 

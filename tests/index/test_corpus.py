@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch
-from evimem.index.corpus import COLUMNS, Block, Corpus
+from evimem.index.corpus import COLUMNS, Corpus, RowBlock
 from evimem.index.dialogue_order import NONE
 from evimem.index.postings import NO_POSTING, Posting, RecentPostings
 from evimem.index.prepared_query import IndexQuery
@@ -38,7 +38,7 @@ def sealed(turns: list[Said], dead: frozenset[int] = frozenset()) -> Corpus:
     for name in COLUMNS.names or ():
         columns[name] = getattr(corpus, name)
     columns[~corpus.alive] = 0  # as a store keeps them
-    block = Block(columns, corpus.vectors, corpus.scale, events)
+    block = RowBlock(columns, corpus.vectors, corpus.scale, events)
     loaded = Corpus(DIMENSION, Sealed(corpus, {word for said in turns for word in (*said.stated, *said.asked)}))
     loaded.load(block)
     return loaded
@@ -123,7 +123,7 @@ def test_a_vector_of_another_width_is_refused() -> None:
 def test_blocks_are_loaded_before_any_append() -> None:
     corpus = corpus_of([Said(("tea",))])
     with pytest.raises(ValueError, match="holds 1 positions already"):
-        corpus.load(Block(np.zeros(0, COLUMNS), np.zeros((0, DIMENSION), np.int8), np.zeros(0, np.float32)))
+        corpus.load(RowBlock(np.zeros(0, COLUMNS), np.zeros((0, DIMENSION), np.int8), np.zeros(0, np.float32)))
 
 
 def test_recent_postings_are_read_once_while_they_fit() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evimem.embedding.quantize import pack
 from evimem.index import sketches
-from evimem.index.corpus import COLUMNS, Block, Corpus, IndexRow
+from evimem.index.corpus import COLUMNS, Corpus, IndexRow, RowBlock
 from evimem.index.document import Document
 
 from .corpora import Said, corpus_of
@@ -42,7 +42,7 @@ def filled(vectors: Vectors) -> Corpus:
     columns["turn"] = np.arange(1, count + 1)
     packed = [pack(vector) for vector in vectors]
     scales = np.array([scale for _, scale in packed], np.float32)
-    corpus.load(Block(columns, np.stack([row for row, _ in packed]), scales))
+    corpus.load(RowBlock(columns, np.stack([row for row, _ in packed]), scales))
     return corpus
 
 

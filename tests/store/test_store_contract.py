@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from evimem import InvalidTurn, TurnConflict, UnknownTurn
+from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder, checked
 from evimem.examples import load_example
@@ -25,11 +29,12 @@ from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
 from evimem.types.reports import AddReport
-from evimem.types.stored import Entry
+from evimem.types.stored import Entry, Listing
 from evimem.types.values import Hit, Query, Turn
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)
+PEOPLE, DAYS = ("Mira", "assistant"), ("s1", "s2", "s3")
 
 
 def sqlite(folder: Path) -> Store:
@@ -124,6 +129,82 @@ def test_an_unknown_id_is_named(store: Store) -> None:
     for act in (lambda: store.read(["nope"]), lambda: store.contexts(["nope"], 1, 1), lambda: store.forget(["nope"])):
         with pytest.raises(UnknownTurn, match="'nope'"):
             act()
+
+
+def test_turns_are_listed_in_dialogue_order_and_all_of_them_as_they_came(store: Store) -> None:
+    keep(store, [DIALOGUE[2], DIALOGUE[3], DIALOGUE[0], DIALOGUE[1]])
+    assert "".join(turn.id for turn in store.turns()) == "cdab"
+    assert "".join(turn.id for turn in store.turns(Listing())) == "dabc", "of one time, in order of arrival"
+    assert "".join(turn.id for turn in store.turns(Listing(session="s1", limit=2, newest=True))) == "bc"
+
+
+def test_a_listing_is_the_filtered_whole_of_both_stores(tmp_path: Path) -> None:
+    chance = random.Random(11)
+    turns = [
+        said(
+            f"Note {n}.", id=f"t{n}", at=chance.randrange(8), speaker=chance.choice(["Mira", "assistant"]), session=day
+        )
+        for n, (who, day) in enumerate((chance.choice(PEOPLE), chance.choice(DAYS)) for _ in range(60))
+    ]
+    stores = [make(tmp_path) for make in STORES]
+    for store in stores:
+        keep(store, turns)
+    arrived = {turn.id: number for number, turn in enumerate(turns)}
+    times = st.none() | st.integers(-1, 9).map(lambda minutes: NOON + timedelta(minutes=minutes))
+    listings = st.builds(
+        Listing,
+        session=st.sampled_from([None, "s1", "s3", "nowhere"]),
+        speaker=st.sampled_from([None, "Mira", "assistant", "Nobody"]),
+        role=st.sampled_from([None, "user", "assistant", "tool"]),
+        before=times,
+        after=times,
+        limit=st.none() | st.integers(0, 70),
+        newest=st.booleans(),
+    )
+
+    @given(listing=listings)
+    def check(listing: Listing) -> None:
+        wanted = [
+            turn
+            for turn in sorted(stores[0].turns(), key=lambda turn: (turn.time, arrived[turn.id]))
+            if listing.session in (None, turn.session)
+            and listing.speaker in (None, turn.speaker)
+            and listing.role in (None, turn.role)
+            and (listing.before is None or turn.time < listing.before)
+            and (listing.after is None or turn.time >= listing.after)
+        ]
+        if listing.limit is not None:
+            wanted = wanted[max(0, len(wanted) - listing.limit) :] if listing.newest else wanted[: listing.limit]
+        assert [list(store.turns(listing)) for store in stores] == [wanted, wanted]
+
+    check()
+
+
+def test_a_listing_longer_than_a_page_goes_on_where_the_page_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = sqlite(tmp_path)
+    keep(store, [said(f"Note {n}.", id=f"t{n}", at=n // 4) for n in range(30)])
+    monkeypatch.setattr("evimem.raw.turn_log._PAGE", 7)
+    assert [turn.id for turn in store.turns(Listing(session="s1"))] == [f"t{n}" for n in range(30)]
+    last = Listing(session="s1", limit=20, newest=True)
+    assert [turn.id for turn in store.turns(last)] == [f"t{n}" for n in range(10, 30)]
+
+
+def test_the_last_turns_are_listed_without_reading_the_others(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "m.evimem", EMBEDDER.name, EMBEDDER.dimension)
+    keep(store, [said(f"Note {n}.", id=f"t{n}", at=n) for n in range(30)])
+    with closing(apsw.Connection(str(tmp_path / "m.evimem"))) as db:
+        db.execute("UPDATE turn SET text = 'altered' WHERE id = 't9'")
+    assert [turn.id for turn in store.turns(Listing("s1", limit=20, newest=True))] == [f"t{n}" for n in range(10, 30)]
+    assert len(list(store.turns(Listing("s1", limit=9)))) == 9
+    with pytest.raises(StoreCorrupt, match="'t9'"):
+        list(store.turns(Listing("s1", limit=10)))
+
+
+def test_turns_are_found_by_id_and_none_for_an_unknown_one(store: Store) -> None:
+    keep(store, DIALOGUE)
+    assert store.find(["c", "nope", "a"]) == (*store.read("c"), None, *store.read("a"))
 
 
 def test_search_returns_exactly_k_distinct_turns(store: Store) -> None:

@@ -32,6 +32,8 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
         field("pending", f"{counted(n, 'turn')}: {kind}; run `evimem enrich {path}` to process them")
         for kind, n in queued.items()
     ]
+    if report.dropped:
+        page.append(field("dropped", f"{counted(report.dropped, 'turn')}: nothing but a block that evimem wrote"))
     reasons = [*refused, *_refused_turns(report)]
     page += [field("refused", reason, style="warn") for reason in reasons[:_NAMED]]
     if len(reasons) > _NAMED:

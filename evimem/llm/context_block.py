@@ -1,0 +1,125 @@
+"""The evidence of a question as a block of text for somebody else's prompt, within a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from itertools import pairwise
+
+from ..embedding import count_tokens
+from ..judging.evidence import Verdict, View
+from ..judging.shown_passages import most_shown
+from ..text.memory_fence import HEAD, MISSING, fenced
+from ..text.terms import terms
+from ..types.block import Block
+from ..types.values import Fact, Gap, Turn
+from .evidence_prompt import fact_lines, turn_text
+from .quoting import escape_attribute, format_time, marked, named
+
+SHORTER = (
+    4  # a turn that does not fit whole, or that only stands next to a found one, is shown in a quarter of the room
+)
+LEAST = 24  # tokens of a turn with its head: with fewer left, nothing more is tried
+MOST_TURNS = 500  # quoted at most
+MOST_MISSING = 300  # characters of the line on what is missing
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A turn that may be quoted, its facts, and the character counts to try, the largest first."""
+
+    turn: Turn
+    facts: tuple[Fact, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Quoted:
+    """A turn as it is quoted, with its token count."""
+
+    turn: Turn
+    text: str
+    tokens: int
+
+
+def most_quoted(tokens: int) -> int:
+    """Return how many turns may be quoted in so many tokens."""
+    return min(MOST_TURNS, tokens // LEAST)
+
+
+def context_block(view: View, verdict: Verdict, tokens: int) -> Block:
+    """Return the turns of a view that fit into so many tokens, in dialogue order, and what a verdict misses in them.
+
+    The witnesses of the verdict come first, then what else was found, the best first, then the turns next to these.
+    """
+    missing = [f"{MISSING}{line}"] if (line := _missing(verdict.gaps)) else []
+    quoted = _fitting(view, tokens - count_tokens(fenced(missing)))
+    text = _text(view, quoted, missing)
+    while quoted and count_tokens(text) > tokens:  # not met so far: the tokens of lines add up
+        quoted = quoted[:-1]
+        text = _text(view, quoted, missing)
+    turns = tuple(one.turn for one in _in_dialogue_order(view, quoted))
+    confidence = verdict.confidence if verdict.probability is None else verdict.probability
+    return Block(text, turns, count_tokens(text), verdict.tier, confidence, verdict.gaps)
+
+
+def _text(view: View, quoted: Sequence[_Quoted], missing: Sequence[str]) -> str:
+    if not quoted:
+        return ""
+    return fenced([*(one.text for one in _in_dialogue_order(view, quoted)), *missing])
+
+
+def _missing(gaps: Iterable[Gap]) -> str:
+    return escape_attribute("; ".join(gap.text for gap in gaps if gap.text), MOST_MISSING)
+
+
+def _fitting(view: View, left: int) -> list[_Quoted]:
+    """Return what fits into so many tokens, in the order in which it was chosen."""
+    wanted = frozenset(terms(" ".join((view.analysis.question, *view.queries))))
+    known = {fact.id: fact for item in view.evidence for fact in item.facts}
+    taken: list[_Quoted] = []
+    for candidate in _candidates(view):
+        if left < LEAST:
+            break
+        for size in candidate.sizes:
+            quoted = _quoted(candidate, wanted, size, known)
+            if quoted.tokens <= left:
+                taken.append(quoted)
+                left -= quoted.tokens
+                break
+    return taken
+
+
+def _candidates(view: View) -> Iterator[_Candidate]:
+    """Yield each turn once: witnesses, then the rest of the evidence, best first, then the turns around these."""
+    witnesses = {turn_id for ids in view.tracker.supported.values() for turn_id in ids}
+    found = sorted(view.evidence, key=lambda item: item.turn.id not in witnesses)
+    for item in found:
+        most = most_shown(item.turn)
+        yield _Candidate(item.turn, item.facts, (most, most // SHORTER))
+    seen = {item.turn.id for item in found}
+    for item in found:
+        for turn in view.context.get(item.turn.id, ()):
+            if turn.id not in seen:
+                seen.add(turn.id)
+                yield _Candidate(turn, (), (most_shown(turn) // SHORTER,))
+
+
+def _quoted(candidate: _Candidate, wanted: Collection[str], size: int, known: Mapping[str, Fact]) -> _Quoted:
+    turn = candidate.turn
+    shown = turn_text(turn, wanted, size)
+    head = f'{HEAD}{escape_attribute(turn.id, 512)}", {named(turn.speaker)}, {format_time(turn.time)}:'
+    text = "\n".join((head, marked(shown), *fact_lines(candidate.facts, turn, shown, known)))
+    return _Quoted(turn, text, count_tokens(text))
+
+
+def _in_dialogue_order(view: View, quoted: Iterable[_Quoted]) -> list[_Quoted]:
+    """Sort by time; turns of one time as they stand in the dialogue around the evidence, where it shows them."""
+    by_id = {one.turn.id: one for one in quoted}
+    order: TopologicalSorter[str] = TopologicalSorter({turn_id: () for turn_id in by_id})
+    for around in view.context.values():
+        for earlier, later in pairwise(around):
+            order.add(later.id, earlier.id)
+    known = [by_id[turn_id] for turn_id in order.static_order() if turn_id in by_id]
+    return sorted(known, key=lambda one: one.turn.time)

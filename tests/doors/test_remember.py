@@ -1,0 +1,144 @@
+"""Messages of chat APIs as turns: what they say, whose they are, and each of them once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import evimem
+from evimem import InvalidQuery, InvalidTurn, Memory
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "Porto"}'}}
+CHAT: list[dict[str, Any]] = [
+    {"role": "developer", "content": "Be kind."},
+    {
+        "role": "user",
+        "name": "mira",
+        "content": [{"type": "text", "text": "Weather"}, {"type": "text", "text": "now?"}],
+    },
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": '{"sky": "blue"}'},
+    {"role": "assistant", "content": "Blue sky in Porto."},
+]
+AT = "2024-03-12T18:20"
+
+
+def test_each_message_is_a_turn_of_its_role(memory: Memory) -> None:
+    assert memory.remember(CHAT, session="chat", time=AT).added == 5
+    assert [(turn.role, turn.speaker, turn.text) for turn in memory.turns(session="chat")] == [
+        ("system", "system", "Be kind."),
+        ("user", "mira", "Weather\nnow?"),
+        ("assistant", "assistant", 'get_weather({"city": "Porto"})'),
+        ("tool", "tool", '{"sky": "blue"}'),
+        ("assistant", "assistant", "Blue sky in Porto."),
+    ]
+
+
+def test_the_messages_come_back_byte_for_byte(memory: Memory) -> None:
+    chat = [*CHAT, {"role": "user", "content": "caf\u00e9 \ud83d", "b": 1, "a": [1.0, 1, None, {}]}]
+    memory.remember(chat, session="chat", time=AT)
+    assert [turn.metadata["message"] for turn in memory.turns(session="chat")] == [json.dumps(one) for one in chat]
+
+
+def test_a_list_that_has_grown_adds_what_is_new(memory: Memory) -> None:
+    memory.remember(CHAT[:2], session="chat", time=AT)
+    report = memory.remember(CHAT, session="chat", time="2024-03-13T09:00")
+    assert [status.outcome for status in report.statuses] == ["exists", "exists", "added", "added", "added"]
+    assert memory.remember(CHAT, session="chat").added == 0
+    assert [turn.time.day for turn in memory.turns(session="chat")] == [12, 12, 13, 13, 13]
+
+
+def test_the_same_words_again_are_another_message_and_so_are_those_of_another_session(memory: Memory) -> None:
+    yes = {"role": "user", "content": "Yes."}
+    assert memory.remember([yes, yes], session="a", time=AT).added == 2
+    assert memory.remember([yes, yes, yes], session="a", time=AT).added == 1
+    assert memory.remember([yes], session="b", time=AT).added == 1
+
+
+@given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory: Memory, said: list[int], cut: int) -> None:
+    memory.forget(everything=True)
+    chat = [{"role": "user", "content": f"Number {number}."} for number in said]
+    memory.remember(chat[:cut], session="s", time=AT)
+    memory.remember(chat, session="s", time=AT)
+    assert [turn.text for turn in memory.turns(session="s")] == [message["content"] for message in chat]
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"role": "assistant", "content": None, "function_call": {"name": "now", "arguments": "{}"}}, "now({})"),
+        ({"role": "assistant", "content": None, "refusal": "I cannot."}, "I cannot."),
+        ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, "[image_url]"),
+        ({"role": "tool", "content": ""}, "[no text]"),
+        ({"role": "assistant", "content": "Wait.", "tool_calls": [CALL]}, "Wait."),
+        ({"type": "function_call", "name": "now", "arguments": "{}"}, "now({})"),
+        ({"type": "function_call_output", "output": "noon"}, "noon"),
+    ],
+)
+def test_a_message_without_text_is_readable(memory: Memory, message: dict[str, Any], text: str) -> None:
+    memory.remember([message], session="s", time=AT)
+    assert [turn.text for turn in memory.turns()] == [text]
+
+
+def test_a_message_has_its_own_time_or_that_of_the_call(memory: Memory) -> None:
+    memory.remember([{"role": "user", "content": "Hi.", "created_at": "2024-01-02T10:00"}], session="s")
+    assert next(memory.turns()).time.isoformat() == "2024-01-02T10:00:00"
+    with pytest.raises(InvalidTurn, match="give time="):
+        memory.remember([{"role": "user", "content": "Hello."}], session="s")
+
+
+def test_recall_is_not_remembered(memory: Memory) -> None:
+    memory.remember(CHAT, session="chat", time=AT)
+    block = memory.block("What is the weather in Porto?").text
+    assert block
+    asked = {"role": "user", "content": f"{block}\n\nAnd in Leeds?"}
+    report = memory.remember([*CHAT, {"role": "system", "content": block}, asked], session="chat", time=AT)
+    assert [status.outcome for status in report.statuses][5:] == ["dropped", "added"]
+    assert [turn.text for turn in memory.turns(session="chat")][-1] == "And in Leeds?"
+    again = memory.remember([*CHAT, {"role": "system", "content": block}, asked], session="chat", time=AT)
+    assert (again.added, again.existing, again.dropped, again.refused) == (0, 6, 1, 0)
+
+
+def test_a_message_of_an_unknown_role_is_refused_and_the_others_are_stored(memory: Memory) -> None:
+    report = memory.remember([{"role": "robot", "content": "Hi."}, CHAT[4]], session="s", time=AT)
+    assert [status.outcome for status in report.statuses] == ["refused", "added"]
+    assert "role is 'robot'" in str(report.statuses[0].reason)
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        ([7], "a message is 7; expected a mapping"),
+        ([{"content": "Hi."}], "the role of a message is None"),
+        ([{"role": "user", "content": 7}], "expected a string or a list of parts"),
+        ([{"role": "user", "content": "Hi.", "at": float("nan")}], "cannot be kept as JSON"),
+        ([{"role": "user", "content": "Hi.", 7: 7}], "would not come back"),
+    ],
+)
+def test_what_is_no_message_is_refused_and_nothing_is_stored(memory: Memory, messages: Any, message: str) -> None:
+    with pytest.raises(InvalidTurn, match=message):
+        memory.remember([CHAT[0], *messages], session="s", time=AT)
+    assert memory.stats().turns == 0
+
+
+def test_what_is_no_list_of_messages_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidQuery, match="expected a collection of messages"):
+        memory.remember("Hi.", time=AT)  # type: ignore[arg-type]
+
+
+def test_the_async_door_remembers_the_same(memory: Memory, tmp_path: Path) -> None:
+    async def away() -> list[evimem.Turn]:
+        async with evimem.open_async(tmp_path / "a.evimem") as other:
+            await other.remember(CHAT, session="chat", time=AT)
+            return await other.turns()
+
+    memory.remember(CHAT, session="chat", time=AT)
+    assert asyncio.run(away()) == list(memory.turns())
