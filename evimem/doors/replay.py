@@ -11,6 +11,7 @@ from .. import errors
 from ..calibration.apply_calibration import CalibrationTarget, calibrated_judge, gated_judge
 from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
+from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
@@ -117,8 +118,16 @@ class _RecordedProbabilities:
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the verdict with the recorded probability."""
-        verdict = yield from self.inner.judge(view)
         self.checks += 1
+        return self._as_recorded((yield from self.inner.judge(view)))
+
+    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
+        """Return the decision with the recorded probability."""
+        self.checks += 1
+        decision = yield from self.inner.decide(view, stage)
+        return replace(decision, verdict=self._as_recorded(decision.verdict))
+
+    def _as_recorded(self, verdict: Verdict) -> Verdict:
         if self.checks > len(self.judged):
             return verdict
         return replace(verdict, probability=self.judged[self.checks - 1].probability)
