@@ -27,6 +27,9 @@ class Budget:
 
     Attributes:
         iterations: At most this many rounds of retrieving and judging, at least 1 (E5: k=3).
+        decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the fields below that
+            loop uses `tokens`, `seconds`, `abstain_below`, `reader` and, of `without`, temporal, index, tiers and
+            abstention.
         k: Turns that the first iteration retrieves per path, at least 1 (E5: 10).
         step: Turns more in each further iteration, at least 0 (E5: 3).
         hops: 0 follows no edges; 1 or more adds the turns one edge away (E5: 1).
@@ -49,6 +52,7 @@ class Budget:
     """
 
     iterations: int = 3
+    decisions: int = 5
     k: int = 10
     step: int = 3
     hops: int = 1
