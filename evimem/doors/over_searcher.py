@@ -67,6 +67,9 @@ def ask_searcher(
 ) -> Answer:
     """Answer a question from what a searcher finds, with a loop, as `Memory.ask` does from a memory.
 
+    Without a model, the probability below which nothing is given was fitted to the scores of our own search: over
+    another backend give `budget.abstain_below`.
+
     Args:
         question: 1 to 100,000 characters.
         searcher: The backend; it must leave out the turns of `exclude`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..types.values import Tier
 from .apply_verdict import clamp, sufficient
 from .evidence import Verdict, View
 from .tracker import Requirement
@@ -44,14 +45,15 @@ class Decided:
     draft: str = ""
 
 
-def decide_by(verdict: Verdict, view: View) -> Decided:
+def decide_by(verdict: Verdict, view: View, stage: Stage) -> Decided:
     """Decide by a verdict alone: answer where it is firm, giving up what is open, else search for what is missing.
 
-    Firm is what ends a search of IRIS (E9), after the clamps for questions about time (E8). A waived requirement is
-    recorded with its reason (M5).
+    Firm is what ends a search of IRIS (E9), after the clamps for questions about time (E8); what must be inferred from
+    the few turns of the first search is searched for once more. A waived requirement is recorded with its reason (M5).
     """
     final = clamp(verdict, temporal=view.analysis.temporal, entities={})
-    if not sufficient(final.tier, final.confidence, temporal=view.analysis.temporal):
+    early = final.tier is not Tier.EXACT and stage.number == 1
+    if early or not sufficient(final.tier, final.confidence, temporal=view.analysis.temporal):
         return Decided("retrieve", verdict)
     return Decided("answer", _waiving(verdict, view.tracker.open))
 

@@ -64,7 +64,7 @@ class OfflineJudge:
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return what follows from the verdict: to think about the same evidence again would change nothing."""
-        return decide_by((yield from self.judge(view)), view)
+        return decide_by((yield from self.judge(view)), view, stage)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.
