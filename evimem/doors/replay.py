@@ -138,10 +138,13 @@ class _RecordedProbabilities:
 
 
 def _replies(trace: Trace) -> Iterator[Reply | ModelError]:
-    """Yield the reply or the error of each recorded request."""
-    failure = next((e.why for e in reversed(trace.events) if isinstance(e, Acted) and e.action == "fail"), "")
-    for call in (event for event in trace if isinstance(event, Called)):
+    """Yield the reply or the error of each recorded request; the message of an error is that of the next failure."""
+    for place, call in enumerate(trace.events):
+        if not isinstance(call, Called):
+            continue
         reply = Reply(call.reply, "", call.input_tokens, call.output_tokens, call.retries, call.seconds, call.cost)
+        later = (event for event in trace.events[place:] if isinstance(event, Acted) and event.action == "fail")
+        failure = next((event.why for event in later), "")
         yield reply if call.outcome == "ok" else _failure(call, reply, failure)
 
 
