@@ -85,7 +85,8 @@ def _go_on(session: Session, state: LoopState, step: Step) -> Flow[LoopState]:
     """Search for what is missing, or keep the thought of a reflection."""
     verdict = step.decision.verdict
     if step.route.action == "reflect":
-        thoughts = (*state.thoughts, *([verdict.reason] if verdict.reason else ()))
+        thought = "" if verdict is UNJUDGED else verdict.reason
+        thoughts = (*state.thoughts, thought) if thought else state.thoughts
         return replace(state, searched=False, reflections=state.reflections + 1, thoughts=thoughts)
     return (yield from _refine(session, state, step))
 

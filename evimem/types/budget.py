@@ -27,9 +27,6 @@ class Budget:
 
     Attributes:
         iterations: At most this many rounds of retrieving and judging, at least 1 (E5: k=3).
-        decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the fields below that
-            loop uses `tokens`, `seconds`, `abstain_below`, `reader` and, of `without`, temporal, index, tiers and
-            abstention.
         k: Turns that the first iteration retrieves per path, at least 1 (E5: 10).
         step: Turns more in each further iteration, at least 0 (E5: 3).
         hops: 0 follows no edges; 1 or more adds the turns one edge away (E5: 1).
@@ -49,10 +46,12 @@ class Budget:
             otherwise; "span" gives the run of words with the best expected F1, unproven, for research: it is right far
             less often, and the answer's reason says what it is. With a model it has no effect.
         without: Names of parts to remove; empty by default.
+        decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the other fields that
+            loop uses `tokens`, `seconds`, `abstain_below`, `abstain`, `reader` and, of `without`, temporal, tiers,
+            index and abstention. With `calls="separate"` its answer takes one request more.
     """
 
     iterations: int = 3
-    decisions: int = 5
     k: int = 10
     step: int = 3
     hops: int = 1
@@ -65,3 +64,4 @@ class Budget:
     gate: bool = True
     reader: Literal["verified", "span"] = "verified"
     without: Collection[Ablation] = frozenset()
+    decisions: int = 5
