@@ -127,7 +127,7 @@ class ReplyError(ModelError):
     The text is not part of the message: messages end up in logs, and a reply may quote private text.
 
     Attributes:
-        role: The role of the model: "judge", "answer" or "extract".
+        role: The role of the model: "judge", "decide", "answer" or "extract".
         why: What is wrong with the reply.
         reply: Its text.
         received: The whole reply with its cost (`evimem.types.model.Reply`); None if unknown.

@@ -11,6 +11,7 @@ from .. import errors
 from ..calibration.apply_calibration import calibrated_offline, gated_judge
 from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
+from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
@@ -147,8 +148,16 @@ class _RecordedProbabilities:
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the verdict with the recorded probability."""
-        verdict = yield from self.inner.judge(view)
         self.checks += 1
+        return self._as_recorded((yield from self.inner.judge(view)))
+
+    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
+        """Return the decision with the recorded probability."""
+        self.checks += 1
+        decision = yield from self.inner.decide(view, stage)
+        return replace(decision, verdict=self._as_recorded(decision.verdict))
+
+    def _as_recorded(self, verdict: Verdict) -> Verdict:
         if self.checks > len(self.judged):
             return verdict
         return replace(verdict, probability=self.judged[self.checks - 1].probability)
@@ -159,10 +168,13 @@ class _RecordedProbabilities:
 
 
 def _replies(trace: Trace) -> Iterator[Reply | ModelError]:
-    """Yield the reply or the error of each recorded request."""
-    failure = next((e.why for e in reversed(trace.events) if isinstance(e, Acted) and e.action == "fail"), "")
-    for call in (event for event in trace if isinstance(event, Called)):
+    """Yield the reply or the error of each recorded request; the message of an error is that of the next failure."""
+    for place, call in enumerate(trace.events):
+        if not isinstance(call, Called):
+            continue
         reply = Reply(call.reply, "", call.input_tokens, call.output_tokens, call.retries, call.seconds, call.cost)
+        later = (event for event in trace.events[place:] if isinstance(event, Acted) and event.action == "fail")
+        failure = next((event.why for event in later), "")
         yield reply if call.outcome == "ok" else _failure(call, reply, failure)
 
 

@@ -103,7 +103,7 @@ class Verdict:
     question, None when the judge has none. `supported` maps requirement ids to the turn ids that witness them,
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
     `signals` are the named raw values behind the confidence; `calls` are the model requests it took. `judge` is who
-    said it, where that is not the judge that was asked.
+    said it, where that is not the judge that was asked. `notes` are short sentences to check and use in the answer.
     """
 
     tier: Tier
@@ -119,6 +119,7 @@ class Verdict:
     signals: Mapping[str, float] = field(default_factory=dict, hash=False)
     calls: tuple[Called, ...] = ()
     judge: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

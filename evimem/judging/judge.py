@@ -1,15 +1,16 @@
-"""The judge of a loop: it judges evidence and words the answer, with a model or without one."""
+"""The judge of a loop: it judges evidence, decides what to do next and words the answer, with a model or without."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from ..flow import Flow
+from .decision import Decided, Stage
 from .evidence import Draft, Manner, Verdict, View
 
 
 class Judge(Protocol):
-    """Judges a view and answers from it. Both are flows: only a judge that has a model yields `Complete`.
+    """Judges a view, decides by it and answers from it: flows, of which only those of a model yield `Complete`.
 
     The loop owns everything else: retrieval, accumulation, the tracker, calibration, stopping, the next query
     when the judge has none, abstention, and the check that every citation was shown. A `ModelError` that a judge
@@ -28,6 +29,10 @@ class Judge(Protocol):
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Say how far the shown evidence answers the question, what is missing, and what to look for next."""
+        ...
+
+    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
+        """Judge the shown evidence and say whether to search on, to think or to answer (MemR3)."""
         ...
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..flow import Flow
 from ..judging.apply_verdict import clamp, sufficient
+from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..offline.offline_judge import OfflineJudge
 from ..types.values import Tier
@@ -49,6 +50,10 @@ class GatedJudge:
             if self._is_sure(found, view):
                 return replace(found, judge=self.offline.name, reason="")
         return (yield from self.model.judge(view))
+
+    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
+        """Return the model's decision."""
+        return self.model.decide(view, stage)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer."""

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from ..errors import PromptTooLong
 from ..flow import Flow
 from ..judging.apply_verdict import clamp, single_level, sufficient
+from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..types.budget import Budget
 from ..types.model import Complete
@@ -19,6 +20,7 @@ from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, show_evidence
 from .json_reply import read
 from .prompts import prompt_request
 from .quoting import bullets, escape_attribute, format_time, marked, named
+from .read_decision import read_decision
 from .read_draft import MAX_STEPS, read_draft
 from .read_verdict import labels, read_verdict
 from .request import Ledger, ask_model
@@ -34,6 +36,11 @@ MANNERS: dict[Manner, str] = {
     "inferred": 'Infer it with care from the items; "probably", "in" or "around" where they are no more exact.',
     "hedged": "Say what the items do support and, in the same sentence, what is missing for a full answer.",
 }
+
+# Of a decision: what may come next.
+NEXT = "Any action may come next."
+NOTHING_NEW = "The last search brought nothing new: think about what is there, or look for something else."
+LAST = "This is the last decision: the action is answer, and draft is the best answer from what is there."
 
 
 def uncalibrated(confidence: float) -> float:
@@ -74,6 +81,18 @@ class LLMJudge:
             verdict = replace(verdict, query=query)
         return replace(verdict, probability=self.probability(verdict.confidence), calls=ledger.calls)
 
+    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
+        """Return the model's decision by the shown evidence, in one request."""
+        ledger = Ledger(view.iteration)
+
+        def ask(shown: ShownEvidence) -> Flow[Decided]:
+            return ask_model(decide_request(view, stage, shown), partial(read_decision, view=view, shown=shown), ledger)
+
+        decision = yield from within_room(view, show_evidence, ask)
+        verdict = decision.verdict
+        probability = self.probability(verdict.confidence)
+        return replace(decision, verdict=replace(verdict, probability=probability, calls=ledger.calls))
+
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
         ledger = Ledger(view.iteration)
@@ -82,7 +101,7 @@ class LLMJudge:
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
             first = partial(read_draft, shown=shown)
-            request = answer_request(view, verdict, manner, shown, chain)
+            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain))
             draft = yield from ask_model(request, first, ledger, at_last=partial(first, repaired=True))
             return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
 
@@ -116,6 +135,25 @@ def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -
         entities="; ".join(counts) or "none named",
         requirements=_requirements(view),
         evidence=shown.text,
+    )
+
+
+def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
+    """Return the request for a decision."""
+    return prompt_request(
+        "decide",
+        "decide",
+        reply_schemas.DECIDE,
+        question=marked(view.analysis.question),
+        asked_at=format_time(view.asked_at),
+        speakers=", ".join(named(speaker) for speaker in view.speakers[:20]) or "none",
+        evidence=shown.text,
+        number=stage.number,
+        most=stage.most,
+        directive=_directive(stage),
+        searched=bullets(stage.tried),
+        thoughts=bullets(stage.thoughts),
+        requirements=_requirements(view),
     )
 
 
@@ -159,6 +197,13 @@ def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
     if verdict.tier is not Tier.EXACT or verdict.judge or view.tracker.open:
         return frozenset()
     return frozenset(turn_id for ids in view.tracker.supported.values() for turn_id in ids)
+
+
+def _directive(stage: Stage) -> str:
+    """Return what the loop says about the next step."""
+    if stage.last:
+        return LAST
+    return NOTHING_NEW if stage.empty else NEXT
 
 
 def _requirements(view: View) -> str:

@@ -16,7 +16,15 @@ from ..types.model import Complete, ModelRole
 
 SEPARATOR = "\n---\n"
 # Of a reply with a model's thoughts. Replies have about 150 tokens; what is cut is asked for once more with more room.
-MOST_TOKENS = {"judge": 2_000, "answer": 2_000, "extract": 4_000, "entities": 500, "refine": 500, "chain": 1_500}
+MOST_TOKENS = {
+    "judge": 2_000,
+    "decide": 2_000,
+    "answer": 2_000,
+    "extract": 4_000,
+    "entities": 500,
+    "refine": 500,
+    "chain": 1_500,
+}
 
 
 @dataclass(frozen=True, slots=True)

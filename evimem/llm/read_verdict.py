@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import ReplyError
 from ..judging.evidence import Verdict, View
 from ..judging.tracker import Requirement
+from ..types.model import ModelRole
 from ..types.values import Gap, GapKind, Tier
 from . import prompt_fields
 from .evidence_prompt import ShownEvidence
@@ -34,12 +35,16 @@ class _Support:
 
 def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
     """Return the verdict in a judge's reply. Raise ReplyError when it has no tier or no confidence."""
-    reply = read(text, "judge", _WANTED, form=reply_form("judge"))
+    return verdict_in(read(text, "judge", _WANTED, form=reply_form("judge")), "judge", text, view, shown)
+
+
+def verdict_in(reply: Mapping[str, Any], role: ModelRole, text: str, view: View, shown: ShownEvidence) -> Verdict:
+    """Return the verdict among the fields of a role's reply. Raise ReplyError when it has no tier or no confidence."""
     tier, confidence = _tier(reply), prompt_fields.confidence(reply.get("confidence"))
     if tier is None:
-        raise ReplyError("judge", f"its tier is none of {TIERS!r}", text)
+        raise ReplyError(role, f"its tier is none of {TIERS!r}", text)
     if confidence is None:
-        raise ReplyError("judge", "its confidence is no number between 0 and 1", text)
+        raise ReplyError(role, "its confidence is no number between 0 and 1", text)
     support = _support(prompt_fields.items(reply.get("requirements")), view, shown)
     return Verdict(
         tier=tier,

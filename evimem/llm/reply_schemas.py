@@ -12,6 +12,7 @@ Schema = dict[str, Any]
 TIERS = ("exact", "inferrable", "partial", "none")
 STATUSES = ("supported", "open", "waived")
 GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
+ACTIONS = ("retrieve", "reflect", "answer")
 KINDS = ("event", "state", "opinion", "plan", "image")
 LABEL = 40  # characters
 SENTENCE = 400  # characters
@@ -38,13 +39,25 @@ NUMBER: Schema = {"type": "number"}
 YES_NO: Schema = {"type": "boolean"}
 NAME, LINE = _text(LABEL), _text(SENTENCE)
 
+_NEEDS = _list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12)
+_MISSING = _list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE), 8)
 JUDGE = _object(
-    requirements=_list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12),
-    gaps=_list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE), 8),
+    requirements=_NEEDS,
+    gaps=_MISSING,
     reason=LINE,
     tier=_one_of(TIERS),
     confidence=NUMBER,
     next_query=LINE,
+)
+DECIDE = _object(
+    requirements=_NEEDS,
+    gaps=_MISSING,
+    reason=LINE,
+    tier=_one_of(TIERS),
+    confidence=NUMBER,
+    action=_one_of(ACTIONS),
+    query=LINE,
+    draft=_text(LONG),
 )
 ANSWER = _object(
     steps=_list(LINE, 5),

@@ -17,12 +17,15 @@ from ..types.answer import Answer
 from ..types.budget import MOST, Ablation, Budget
 from ..types.trace import FALL_BACK, Acted, Event
 from .iris import iris
+from .memr3 import memr3
 from .single_pass import single_pass
 from .task import Task
 from .variants import VARIANTS as VARIANTS
 
 ABLATIONS = get_args(Ablation)
-LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType({"iris": iris, "single_pass": single_pass})
+LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType(
+    {"iris": iris, "memr3": memr3, "single_pass": single_pass}
+)
 
 
 def answer_question(
@@ -99,7 +102,7 @@ def _with_seconds(answer: Answer, seconds: float) -> Answer:
 
 
 def _check_budget(budget: Budget) -> None:
-    for name, least in (("iterations", 1), ("k", 1), ("step", 0), ("hops", 0), ("tokens", 1)):
+    for name, least in (("iterations", 1), ("decisions", 1), ("k", 1), ("step", 0), ("hops", 0), ("tokens", 1)):
         value = getattr(budget, name)
         if not isinstance(value, int) or not least <= value <= MOST:
             raise InvalidQuery(f"budget.{name} is {value!r:.60}; expected a whole number from {least} to {MOST}")

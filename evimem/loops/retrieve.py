@@ -87,8 +87,16 @@ class Retrieval:
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
         if wanted not in self._searches:
-            self._searches[wanted] = yield from self._found(wanted)
+            self._searches[wanted] = yield from self._found(wanted, self._most)
         return self._keep(self._searches[wanted][:k], path, iteration)
+
+    def further(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+        """Add the k best turns of a search that are no evidence yet: none is returned twice (M3).
+
+        A backend that returns one all the same changes nothing: it brought nothing new.
+        """
+        found = yield from self._found(Search(text), k, frozenset(self._evidence))
+        return self._keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
     def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
         """Add the best turns one edge away from the seeds."""
@@ -150,16 +158,14 @@ class Retrieval:
             return sum(names(f"{item.turn.speaker}: {item.turn.text}", entity) for item in evidence)
         return len({fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity)})
 
-    def _found(self, wanted: Search) -> Flow[tuple[Hit, ...]]:
-        text = wanted.text
+    def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
+        text, exclude = wanted.text, self._exclude | without
         if not self._indexed:
-            return (
-                yield from recall(Query(text, self._most, exclude=self._exclude, speaker=wanted.speaker, bare=True))
-            )
+            return (yield from recall(Query(text, k, exclude=exclude, speaker=wanted.speaker, bare=True)))
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
-        filters = Filters(speaker=wanted.speaker, exclude=self._exclude)
-        found = find_turns(text, self._most, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
+        filters = Filters(speaker=wanted.speaker, exclude=exclude)
+        found = find_turns(text, k, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
         return (yield from found)
 
     def _hints(self, text: str) -> Hints:

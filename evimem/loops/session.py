@@ -115,13 +115,29 @@ class Session:
         self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 
+    def search_further(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+        """Search for turns that are no evidence yet and record it."""
+        self.queries.append(text)
+        self.events.append(Queried(iteration, path, text, k, "nothing twice"))
+        return self.arrive((yield from self.retrieval.further(text, k, path=path, iteration=iteration)), iteration)
+
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
-        view = yield from self._view(iteration)
-        self._show(view)
+        view = yield from self.show(iteration, self.analysis.entities if self.has("entities") else ())
         verdict = UNJUDGED
         if self.has("sufficiency"):
             verdict = yield from self.consult(self.task.judge.judge(view), iteration)
+        return self.weigh(view, verdict)
+
+    def show(self, iteration: int, entities: Iterable[str] = ()) -> Flow[View]:
+        """Return the view of the evidence, with the facts about these entities counted, and record what it shows."""
+        view = yield from self._view(iteration, entities)
+        self._show(view)
+        return view
+
+    def weigh(self, view: View, verdict: Verdict) -> Check:
+        """Track and calibrate a verdict and record it."""
+        iteration = view.iteration
         self.checks += 1
         self.events.extend(verdict.calls)
         if verdict.signals:
@@ -158,8 +174,7 @@ class Session:
         found = analyse(self.task.question, self.roster.speakers, self.asked_at)
         return found if self.has("temporal") else replace(found, temporal=False)
 
-    def _view(self, iteration: int) -> Flow[View]:
-        entities = self.analysis.entities if self.has("entities") else ()
+    def _view(self, iteration: int, entities: Iterable[str]) -> Flow[View]:
         counts = yield from self.retrieval.counts(entities, self.budget.delta)
         witnesses = {witness for found in self.tracker.supported.values() for witness in found}
         evidence = self.retrieval.evidence

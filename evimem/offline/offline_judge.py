@@ -12,6 +12,7 @@ from typing import Literal
 
 from ..extract import RuleExtractor
 from ..flow import Flow
+from ..judging.decision import Decided, Stage, decide_by
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.tracker import Requirement
 from ..protocols import Extractor
@@ -60,6 +61,10 @@ class OfflineJudge:
         yield from ()
         verdict = judge(view, self.constants, self.extractor)
         return verdict if is_in_english(view) else unsure(verdict)
+
+    def decide(self, view: View, stage: Stage) -> Flow[Decided]:
+        """Return what follows from the verdict: to think about the same evidence again would change nothing."""
+        return decide_by((yield from self.judge(view)), view, stage)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.

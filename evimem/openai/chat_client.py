@@ -31,7 +31,7 @@ class OpenAI:
 
     Args:
         model: The model's name, for every role that has none of its own.
-        judge_model: The model that judges whether evidence suffices.
+        judge_model: The model that judges whether evidence suffices, and decides in the loop "memr3".
         answer_model: The model that words answers.
         extract_model: The model that extracts facts from turns, in `Memory.enrich`.
         temperature: Sampling temperature, usually 0 to 2, for every role that has none of its own; None leaves it to
@@ -149,7 +149,7 @@ class OpenAI:
 
     def model_for(self, role: ModelRole) -> str:
         """Return the name of the model for a role."""
-        return getattr(self, f"{role}_model") or self.model
+        return getattr(self, f"{_settings_of(role)}_model") or self.model
 
     def body(self, request: Complete) -> dict[str, Any]:
         """Return the JSON body of a request that does not stream."""
@@ -221,7 +221,7 @@ class OpenAI:
         """Return the options of a request, each in the first form that was not `rejected`, now or before."""
         model = self.model_for(request.role)
         known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
-        own = getattr(self, f"{request.role}_temperature")
+        own = getattr(self, f"{_settings_of(request.role)}_temperature")
         forms: dict[str, Sequence[Any]] = {
             "temperature": [self.temperature if own is None else own],
             "response_format": wire_format.response_formats(request) if request.schema else [],
@@ -294,6 +294,11 @@ async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
             raise
     # Outside of `except`, so that the client's error, which may quote what was sent, is not chained.
     raise ModelUnavailable("the stream broke off after it had begun; ask again", retryable=False)
+
+
+def _settings_of(role: ModelRole) -> ModelRole:
+    """Return the role whose settings serve a role: a decision is a judgement."""
+    return "judge" if role == "decide" else role
 
 
 def _put(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[str | None], piece: str | None) -> None:

@@ -35,7 +35,8 @@ class Usage:
     Two runs of one question differ in `seconds`, so it takes no part in equality.
 
     Attributes:
-        requests: Successful model requests; at most `Budget.iterations` + 1 with joint calls (E14).
+        requests: Successful model requests; with joint calls at most `Budget.iterations` + 1 (E14), of the loop "memr3"
+            `Budget.decisions` + 1 (M1).
         repairs: Requests that asked again for a reply of the right form; at most one per call.
         retries: Requests repeated after a transport failure.
         input_tokens: Tokens sent, as the provider counts them.

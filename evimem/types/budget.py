@@ -48,6 +48,9 @@ class Budget:
             less often, and the answer's reason says what it is. With a model it has an effect only where that fails and
             the offline judge is asked in its place.
         without: Names of parts to remove; empty by default.
+        decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the other fields that
+            loop uses `tokens`, `seconds`, `abstain_below`, `abstain`, `reader` and, of `without`, temporal, tiers,
+            index and abstention. With `calls="separate"` its answer takes one request more.
     """
 
     iterations: int = 3
@@ -63,3 +66,4 @@ class Budget:
     gate: bool = True
     reader: Literal["verified", "span"] = "verified"
     without: Collection[Ablation] = frozenset()
+    decisions: int = 5

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-ModelRole = Literal["judge", "answer", "extract"]
+ModelRole = Literal["judge", "decide", "answer", "extract"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Complete:
     """A request to the chat model.
 
     Attributes:
-        role: "judge", "answer" or "extract"; each may be served by another model.
+        role: "judge", "decide", "answer" or "extract"; each may be served by another model.
         system: Instructions only, never retrieved text.
         prompt: The data, with retrieved text delimited as data.
         schema: The JSON schema of the reply; None for free text.

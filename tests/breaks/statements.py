@@ -9,15 +9,17 @@ from datetime import timedelta
 from typing import Any
 
 from evimem import Tier
+from evimem.doors.over_searcher import SearchedStore
 from evimem.doors.pool import MemoryPool
 from evimem.edges import EdgeGraph
-from evimem.errors import ModelError
+from evimem.errors import ModelError, UnknownTurn
 from evimem.extract import RuleExtractor
 from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
 from evimem.llm.llm_judge import LLMJudge
-from evimem.loops import answering, select_evidence, session
+from evimem.loops import answering, router, select_evidence, session
+from evimem.loops.retrieve import Retrieval, Search
 from evimem.loops.session import Session
 from evimem.raw.validate import TurnValidator
 from evimem.store import writes
@@ -27,7 +29,9 @@ from tests.breaks.patch import changed, put
 from tests.breaks.registry import breaks
 
 iris = sys.modules["evimem.loops.iris"]  # the package has its function by this name
+memr3 = sys.modules["evimem.loops.memr3"]  # so it has this one
 IRIS = "tests/statements/test_iris.py"
+MEMR3 = "tests/statements/test_memr3.py"
 FIXTURES = "tests/statements/test_fixtures.py"
 
 
@@ -295,3 +299,74 @@ def no_edge_is_followed() -> None:
 @breaks(gate=f"{IRIS}::test_e_citations_are_of_what_was_shown", says=r"\['puppy', 'e999', 'D9:9'\] == \['puppy'\]")
 def citations_are_not_checked() -> None:
     put(answering, "check_citations", lambda given, shown, facts: answering.Checked(tuple(given), 0))
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m1_it_searches_first_and_ends_with_one_answer_after_at_most_five_decisions",
+    says="no reply scripted for request 7",
+)
+def decisions_have_no_end() -> None:
+    honest = router.route
+    put(memr3, "route", lambda now: honest(replace(now, most=now.most + 1)))
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m2_the_first_rule_that_holds_says_what_is_done",
+    says="At index 2 diff: .'reflect', 'reflect'",
+)
+def thinking_has_no_end() -> None:
+    honest = router.route
+    put(memr3, "route", lambda now: honest(replace(now, reflections=0)))
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m3_a_search_returns_five_turns_that_none_before_it_returned", says="== \\[5, 5, 5, 5, 5\\]"
+)
+def returned_turns_are_not_masked() -> None:
+    put(
+        Retrieval,
+        "further",
+        lambda self, text, k, *, path, iteration: self.search(Search(text), k, path=path, iteration=iteration),
+    )
+
+
+@breaks(gate=f"{MEMR3}::test_m4_a_query_is_the_question_with_words_that_were_not_tried", says="AssertionError")
+def words_may_be_searched_for_twice() -> None:
+    put(memr3, "fresh", lambda query, earlier: bool(query))
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m5_what_is_supported_stays_so_until_it_is_taken_back_with_a_reason",
+    says=r"\[False, True, True",
+)
+def support_is_forgotten_at_each_check() -> None:
+    honest = session.follow
+    put(
+        session,
+        "follow",
+        lambda tracker, verdict, iteration: honest(replace(tracker, supported={}), verdict, iteration),
+    )
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m6_the_last_decision_is_asked_for_a_draft_and_what_is_missing_is_kept",
+    says="the name of the shelter",
+)
+def the_end_of_the_budget_erases_the_gaps() -> None:
+    put(memr3, "open_gaps", lambda tracker, stated: ())
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m7_a_decision_that_cannot_be_read_is_asked_for_once_more_and_ends_nothing", says="ReplyError"
+)
+def an_unreadable_decision_ends_the_question() -> None:
+    put(memr3, "ReplyError", UnknownTurn)
+
+
+@breaks(
+    gate=f"{MEMR3}::test_m8_the_same_decisions_over_another_backend_lead_to_an_equivalent_trace",
+    says=r"At index \d+ diff: \(2, 2\) != \(2, 5\)",
+)
+def another_backend_returns_turns_twice() -> None:
+    honest = SearchedStore.recall
+    put(SearchedStore, "recall", lambda self, query: honest(self, replace(query, exclude=frozenset())))

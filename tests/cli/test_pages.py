@@ -193,6 +193,9 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         Acted(1, "answer", "", {"text": "8 March", "manner": "direct", "steps": ["one"], "dropped": 2}),
         Acted(1, "abstain", "it is about Tomas"),
         Acted(1, "fail", "ModelTimeout: late"),
+        Acted(1, "decide", "a date is missing", {"wanted": "answer", "action": "retrieve", "rule": "gaps are open"}),
+        Acted(2, "decide", "", {"wanted": "answer", "action": "answer", "rule": "budget", "draft": "in March"}),
+        Acted(2, "search nothing", "every query was tried"),
         Acted(1, "wonder", "why", {"much": 1}),
     )
     shown = plain_view.text_of(trace_page(Trace("When?", "iris", events)), 200)
@@ -220,6 +223,11 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         "answer   8 March  direct  cites nothing, 2 citations of turns not shown dropped",
         "abstain  it is about Tomas",
         "failed   ModelTimeout: late",
+        "decides  retrieve, not answer: gaps are open",
+        "because  a date is missing",
+        "decides  answer: budget",
+        "draft    in March",
+        "search   every query was tried",
         "did      wonder: why  much=1",
         "1 request, 1 repair, 1,230 tokens, $0.0021",
     ):

@@ -30,6 +30,9 @@ DRAFT = json.dumps({"steps": ["e1 says it"], "answer": "8 March 2024", "citation
 CHECKS = [verdict(query=REFINED[0]), verdict(query=REFINED[1]), verdict("exact", 0.9)]
 QUERY = json.dumps({"query": "the day of the adoption"})
 CHAIN = json.dumps({"type": "multi_hop", "steps": ["first", "then"], "used": ["e1"]})
+DECISION = {"requirements": [], "gaps": [], "reason": "so it is", "tier": "partial", "confidence": 0.4, "draft": ""}
+SEARCH = [json.dumps({**DECISION, "action": "retrieve", "query": query}) for query in REFINED]
+THINK = json.dumps({**DECISION, "action": "reflect", "query": ""})
 SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "one check": ([CHECKS[2], DRAFT], {}),
     "three checks": ([*CHECKS, DRAFT], {}),
@@ -38,6 +41,11 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "a single pass": ([CHECKS[0], DRAFT], {"loop": "single_pass"}),
     "separate calls": ([CHECKS[0], QUERY, CHECKS[2], DRAFT], {"budget": Budget(calls="separate")}),
     "a named ablation": ([DRAFT], {"budget": VARIANTS["single-pass"]}),
+    "decisions": ([SEARCH[0], THINK, SEARCH[1], THINK, SEARCH[0], DRAFT], {"loop": "memr3"}),
+    "decisions that cannot be read": (
+        ["hm", SEARCH[0], "no", "{}", SEARCH[1], "?", "", THINK, DRAFT],
+        {"loop": "memr3"},
+    ),
     "a chain": ([verdict("inferrable", 0.72), CHAIN, DRAFT], {"budget": Budget(calls="separate", delta=1)}),
 }
 

@@ -13,6 +13,7 @@ from evimem.errors import ReplyError
 from evimem.llm import prompt_fields
 from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
+from evimem.llm.read_decision import MOST_DRAFT, MOST_REQUIREMENTS, read_decision
 from evimem.llm.read_draft import read_draft
 from evimem.llm.read_verdict import read_verdict
 from evimem.types.values import Tier, Turn
@@ -37,6 +38,7 @@ JUDGE = {
     "next_query": "Mira puppy adoption date",
     "reason": "a relative date",
 }
+DECIDE = {**JUDGE, "action": "retrieve", "query": "Mira puppy adoption date", "draft": "in March"}
 ANSWER = {"steps": ["a"], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": "last Friday"}, "e2"]}
 CHAIN = {"type": "multi_hop", "steps": ["find who directed it"], "used": ["e1"]}
 FACT = {"subject": "Mira", "predicate": "adopted", "object": "a puppy", "when": "last Friday", "kind": "event"}
@@ -56,7 +58,7 @@ EXTRACT = {
 
 def read_all(text):
     """Read a reply in every role and check what comes of it; return the outcomes."""
-    return [outcome(read, text) for read in (judged, answered, extracted, read_chain)]
+    return [outcome(read, text) for read in (judged, decided, answered, extracted, read_chain)]
 
 
 def outcome(read, text):
@@ -75,6 +77,14 @@ def judged(text):
     assert {turn for cited in verdict.supported.values() for turn in cited} <= {"t1", "t2"}
     assert len(verdict.query) <= 400 >= len(verdict.reason)
     assert all(gap.text == prompt_fields.visible(gap.text) and gap.text for gap in verdict.gaps)
+
+
+def decided(text):
+    decision = read_decision(text, VIEW, PAGE)
+    assert decision.action in {"retrieve", "reflect", "answer"}
+    assert len(decision.draft) <= MOST_DRAFT
+    assert len(decision.verdict.extended) <= MOST_REQUIREMENTS
+    assert len({need.id for need in decision.verdict.extended}) == len(decision.verdict.extended)
 
 
 def answered(text):
@@ -96,26 +106,29 @@ def extracted(text):
 
 
 def test_the_replies_are_read_before_they_are_spoilt():
-    assert [read_all(json.dumps(base)).count("value") for base in (JUDGE, ANSWER, CHAIN, EXTRACT)] == [1, 1, 1, 1]
+    counts = [read_all(json.dumps(base)).count("value") for base in (JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT)]
+    assert counts == [1, 2, 1, 1, 1]  # a decision holds a verdict
     assert len(read_extraction(json.dumps(EXTRACT), TURN).facts) == 2
 
 
 @pytest.mark.parametrize("count", sizes(100_000, nightly=1_000_000, reduced=3_000))
 def test_a_spoilt_reply_ends_as_a_value_or_a_typed_error(count, record_property):
     seconds, outcomes = [], Counter()
-    for text in mutants([JUDGE, ANSWER, CHAIN, EXTRACT], count, SEED):
-        for read in (judged, answered, extracted, read_chain):
+    for text in mutants([JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT], count, SEED):
+        for read in (judged, decided, answered, extracted, read_chain):
             began = time.thread_time()  # of this processor: other work must not turn it red
             outcomes[outcome(read, text)] += 1
             seconds.append(time.thread_time() - began)
     p99 = sorted(seconds)[int(0.99 * len(seconds))]
     assert min(outcomes["value"], outcomes["error"]) > count / 3
     assert p99 < 0.005
-    record_property("measured", f"{count} spoilt replies, each read in 4 roles: 0 escaped, {bound(count)}; "
+    record_property("measured", f"{count} spoilt replies, each read in 5 roles: 0 escaped, {bound(count)}; "
                     f"99 of 100 read within {1e3 * p99:.1f} ms")  # fmt: skip
 
 
-@pytest.mark.parametrize("base", [JUDGE, ANSWER, CHAIN, EXTRACT], ids=["judge", "answer", "chain", "extract"])
+@pytest.mark.parametrize(
+    "base", [JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT], ids=["judge", "decide", "answer", "chain", "extract"]
+)
 def test_a_reply_that_is_cut_at_any_byte_ends_as_a_value_or_a_typed_error(base):
     whole = json.dumps(base)
     for end in range(len(whole)):
@@ -126,6 +139,7 @@ LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 NAMES = st.sampled_from(
     [
         "tier",
+        "action",
         "confidence",
         "requirements",
         "gaps",

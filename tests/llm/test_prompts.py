@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from evimem.judging.decision import Stage
 from evimem.judging.evidence import Verdict
 from evimem.llm import reply_schemas
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
-from evimem.llm.llm_judge import MANNERS, answer_request, judge_request
+from evimem.llm.llm_judge import LAST, MANNERS, NEXT, NOTHING_NEW, answer_request, decide_request, judge_request
 from evimem.llm.prompts import load, prompt_request
 from evimem.types.model import Complete
 from evimem.types.values import Gap, Tier, Turn
@@ -16,6 +17,7 @@ from tests.llm.views import turn, view_of
 
 SCHEMAS = {
     "judge": reply_schemas.JUDGE,
+    "decide": reply_schemas.DECIDE,
     "answer": reply_schemas.ANSWER,
     "extract": reply_schemas.EXTRACT,
     "entities": reply_schemas.ENTITIES,
@@ -76,10 +78,11 @@ def test_a_schema_is_of_the_form_that_strict_servers_take(name):
     "asked",
     [
         judge_request(VIEW, show_evidence(VIEW), (CANARY,)),
+        decide_request(VIEW, Stage(2, 5, False, False, (CANARY,), (CANARY,)), show_evidence(VIEW)),
         answer_request(VIEW, PARTIAL, "hedged", show_evidence(VIEW), (CANARY,)),
         extract_request(Turn("t", "s", CANARY, CANARY, SAID.time, CANARY), [SAID]),
     ],
-    ids=["judge", "answer", "extract"],
+    ids=["judge", "decide", "answer", "extract"],
 )
 def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(asked):
     assert isinstance(asked, Complete)
@@ -91,7 +94,7 @@ def test_what_people_wrote_is_data_in_the_prompt_and_never_in_the_system_part(as
 
 FIELDS = (
     "question asked_at speakers iteration iterations strategy queries entities requirements evidence manner gaps "
-    "earlier speaker said text attempt"
+    "earlier speaker said text attempt number most directive searched thoughts"
 ).split()
 
 
@@ -107,6 +110,25 @@ def test_the_judges_prompt_has_the_day_the_round_the_strategy_the_queries_and_th
         "dates and words of time",
         f'- "{CANARY}"',
         "1 of 2",
+        "r1 (attribute, open)",
+    ):
+        assert said in prompt
+
+
+@pytest.mark.parametrize(
+    ("stage", "directive"),
+    [
+        (Stage(2, 5, last=False, empty=False, tried=(CANARY,), thoughts=("both are dogs",)), NEXT),
+        (Stage(2, 5, last=False, empty=True, tried=(CANARY,), thoughts=("both are dogs",)), NOTHING_NEW),
+        (Stage(5, 5, last=True, empty=True, tried=(CANARY,), thoughts=("both are dogs",)), LAST),
+    ],
+)
+def test_the_deciders_prompt_has_its_place_what_was_tried_what_was_thought_and_what_may_come(stage, directive):
+    prompt = decide_request(VIEW, stage, show_evidence(VIEW)).prompt
+    for said in (
+        f"Decision {stage.number} of 5. {directive}",
+        f'- "{CANARY}"',
+        '- "both are dogs"',
         "r1 (attribute, open)",
     ):
         assert said in prompt

@@ -39,6 +39,17 @@ def events(trace: Trace, kind: str) -> list[Any]:
     return [event for event in trace if event.kind == kind]
 
 
+def supported(count: int, *labels: str) -> list[dict[str, Any]]:
+    """The first requirements, each supported by these items."""
+    return [{"id": f"r{n}", "status": "supported", "evidence": list(labels), "why": ""} for n in range(1, count + 1)]
+
+
+def decision(action: str = "retrieve", query: str = "", **fields: Any) -> str:
+    tier, confidence = ("exact", 0.9) if action == "answer" else ("partial", 0.4)
+    empty = {"requirements": [], "gaps": [], "reason": "", "draft": "", "tier": tier, "confidence": confidence}
+    return json.dumps({"action": action, "query": query, **empty, **fields})
+
+
 class Chat:
     """A memory that is asked with replies in order."""
 
@@ -48,11 +59,11 @@ class Chat:
         with evimem.open(path) as memory:
             self.texts = {turn.id: turn.text for turn in memory.turns()}
 
-    def ask(self, question: str, *replies: Any, then: Any = None, **budget: Any) -> evimem.Answer:
+    def ask(self, question: str, *replies: Any, then: Any = None, loop: str = "iris", **budget: Any) -> evimem.Answer:
         model = ScriptedModel(replies, then=then)
         self.requests = model.requests
         with evimem.open(self.path, llm=model) as memory:
-            return memory.ask(question, budget=evimem.Budget(**budget))
+            return memory.ask(question, loop, budget=evimem.Budget(**budget))
 
 
 @pytest.fixture(scope="session")

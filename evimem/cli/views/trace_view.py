@@ -149,6 +149,20 @@ def _looked_up(event: Acted) -> Iterator[Field]:
     yield _row("look up", Piece(str(event.detail.get("entity", "")), "name"), Piece(f"  {event.why}", "dim"))
 
 
+def _decided(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    wanted = "" if detail.get("wanted") == detail.get("action") else f", not {detail.get('wanted')}"
+    yield _row("decides", Piece(str(detail.get("action")), "strong"), Piece(f"{wanted}: {detail.get('rule')}", "dim"))
+    if event.why:
+        yield _row("because", event.why)
+    if detail.get("draft"):
+        yield _row("draft", str(detail["draft"]))
+
+
+def _found_no_words(event: Acted) -> Iterator[Field]:
+    yield _row("search", event.why)
+
+
 def _extended(event: Acted) -> Iterator[Field]:
     yield _row("requires", f"also {event.detail.get('id')}  ", Piece(str(event.detail.get("text", "")), "dim"))
 
@@ -207,4 +221,6 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "spare": _skipped,
     "go on": _went_on,
     "extend": _extended,
+    "decide": _decided,
+    "search nothing": _found_no_words,
 }
