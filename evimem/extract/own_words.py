@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ..lang import ENGLISH
-from ..text.ranges import merged
+from ..text.character_ranges import merged
 from ..text.sentences import sentences
 from .tag_letters import Tag
 from .word_tags import TAGS

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from ..text.ranges import Range, merged
+from ..text.character_ranges import Range, merged
 from ..text.sentences import sentences
 from ..text.terms import terms
 from ..types.values import Turn
