@@ -45,6 +45,18 @@ def test_ingesting_again_adds_nothing_and_says_so(cli, chat, path):
     assert len(stored(path)) == 183
 
 
+def test_recall_that_came_back_is_left_out_and_said(cli, tmp_path, path):
+    with evimem.open(tmp_path / "other.evimem") as memory:
+        memory.add("Mira", "We adopted a puppy.", time="2024-03-12T18:20")
+        recall = memory.block("Who adopted a puppy?").text
+    row = {"id": "a", "session": "s", "speaker": "user", "text": recall, "time": "2024-03-12T18:20"}
+    (tmp_path / "chat.jsonl").write_text(json.dumps(row))
+    ran = cli("ingest", path, tmp_path / "chat.jsonl")
+    assert ran.code == Exit.OK
+    assert "dropped" in ran.out
+    assert stored(path) == []
+
+
 def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatch):
     monkeypatch.setattr("evimem.ingest.add.BATCH", 40)
 
