@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 from ..errors import ModelError
@@ -62,7 +63,7 @@ class Session:
         self.loop = loop
         self.roster = roster
         self.asked_at = task.asked_at or roster.last
-        self.analysis = self._analysis()
+        self.analysis = _analysis(task, roster, self.asked_at)
         most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
         self.retrieval = Retrieval(
             self.analysis, roster, self.asked_at, most, exclude=task.exclude, indexed=self.has("index")
@@ -170,10 +171,6 @@ class Session:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
 
-    def _analysis(self) -> Analysis:
-        found = analyse(self.task.question, self.roster.speakers, self.asked_at)
-        return found if self.has("temporal") else replace(found, temporal=False)
-
     def _view(self, iteration: int, entities: Iterable[str]) -> Flow[View]:
         counts = yield from self.retrieval.counts(entities, self.budget.delta)
         witnesses = {witness for found in self.tracker.supported.values() for witness in found}
@@ -205,6 +202,11 @@ class Session:
         left_out = len(view.evidence) - len(view.shown)
         detail = {"turns": turns, "around": around, "left_out": left_out}
         self.events.append(Acted(view.iteration, "show", detail=detail))
+
+
+def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
+    found = analyse(task.question, roster.speakers, asked_at)
+    return replace(found, temporal=False) if "temporal" in task.budget.without else found
 
 
 def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:

@@ -110,7 +110,7 @@ def test_defaults_are_filled_in_once(memory: Memory) -> None:
         (lambda memory: memory.search("x", exclude="s1:4"), "expected a collection"),
         (lambda memory: memory.ask(""), "expected some text"),
         (lambda memory: memory.ask("Who?", loop="spiral"), "no loop 'spiral'"),
-        (lambda memory: memory.turns(role="robot"), "expected one of user, assistant, system, tool"),
+        (lambda memory: memory.turns(role="robot"), "expected one of 'user', 'assistant', 'system', 'tool'"),
         (lambda memory: memory.turns(limit=-1), "limit is -1"),
         (lambda memory: memory.turns(session=7), "expected a string"),
         (lambda memory: memory.turns(after="soon"), "expected a datetime"),
