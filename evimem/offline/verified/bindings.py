@@ -15,12 +15,17 @@ from ...text.terms import stem
 from ...types.values import TimeSpan
 from ..match_sentences import Array, match, mentions
 from ..sentence_units import is_assistant
+from ..signals import contrasted
 from .asked_form import SETTLED, AskedForm, asked_kind
 from .candidate_passages import Passage
 from .typed_values import Value
 
 _ABOUT = 0.5  # least weight with which a passage must be about the asked speaker
 _SAID = 0.9  # from which a word counts as said itself, and not one near it in meaning
+# Share of the question's words, by weight, that are said. Chosen on our chats (all registers but other languages), cut
+# into memories of 15 turns that do not hold the evidence: of 1,300 questions 15 got a short answer without it, 5 with
+# it; of 20 right answers on the whole chats 18 stay.
+_TOLD = 0.58
 _REACH = 30.0  # characters over which nearness falls to 1/e
 _PLANNED_FOR, _TOLD_AFTER = timedelta(days=60), timedelta(days=60)
 _SHORT = 8.0  # words of a sentence that is half as short as one can be
@@ -95,7 +100,9 @@ def bind(
     values = len({value.key for _, value, _ in found})
     bound = []
     for passage, value, time in found:
-        if not _names_near(asked, passage) or (asked.settling and not SETTLED.search(passage.text)):
+        if not (_names_near(asked, passage) and _is_told(asked, passage)):
+            continue
+        if asked.settling and not SETTLED.search(passage.text):
             continue
         here = sum(other is passage for other, _, _ in found)
         checks = {
@@ -135,6 +142,19 @@ def _verb(asked: AskedForm, passage: Passage) -> float:
 def _names_near(asked: AskedForm, passage: Passage) -> bool:
     """Return whether the names of the question are said in a passage or just before it."""
     return all(passage.wide[row] > 0 for row, term in enumerate(asked.weights) if term in asked.names)
+
+
+def _is_told(asked: AskedForm, passage: Passage) -> bool:
+    """Return whether a passage and the dialogue around it say most of what is asked for, and the opposite of none.
+
+    "We adopted a puppy" tells of no parrot, nor "I started" of an end, however well they match besides: in a small
+    memory nothing else does.
+    """
+    weights = np.array(list(asked.weights.values()), np.float32)
+    if weights[passage.wide > 0].sum() < _TOLD * weights.sum():
+        return False
+    unsaid = [term for term, bound in zip(asked.weights, passage.wide, strict=True) if bound == 0]
+    return not contrasted(unsaid, {stem(word) for word in passage.unit.words})
 
 
 def _beside(asked: AskedForm, passage: Passage, value: Value) -> float:
