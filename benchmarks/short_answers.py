@@ -2,13 +2,15 @@
 
 DIR holds NAME.turns.jsonl and NAME.questions.jsonl; which register a conversation is of says `registers.json` beside
 them, or else that of benchmarks/chats. Prints, per register and form, how many short answers were given and right.
-`--fit` needs two registers: it fits the firmness of bound values on all registers but one and reports the one left out,
-then prints the constants fitted on all, for evimem/offline/verified/firmness.py.
+`--without` asks each question of up to three memories of 15 turns that do not hold its evidence: every short answer
+there is false. `--fit` needs two registers: it fits the firmness of bound values on all registers but one and reports
+the one left out, then prints the constants fitted on all, for evimem/offline/verified/firmness.py.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +24,7 @@ from benchmarks.offline import Recorder
 from evimem.bench.right_answer import is_right
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
-from evimem.loaders.labelled_chats import LabelledChat, read_chats
+from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.verified import NotStated, ShortAnswer, short_answer
@@ -32,6 +34,8 @@ from evimem.offline.verified.short_answer import bound_values
 
 REGISTERS = Path(__file__).with_name("chats") / "registers.json"
 LOCOMO_WEIGHT = 0.25  # of a value of LoCoMo, whose questions outnumber ours
+SMALL = 15  # turns of a memory without the evidence of a question
+MEMORIES = 3  # of these a question is asked of
 BARS = (0.3, 0.4, 0.5, 0.6, 0.7)
 _EXTRACTOR = RuleExtractor()
 
@@ -64,12 +68,14 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path)
     parser.add_argument("--registers", nargs="+", metavar="NAME", help="of all registers, only these")
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--without", action="store_true", help="ask of small memories without the evidence")
     parser.add_argument("--wrong", action="store_true", help="also print the wrong answers")
     options = parser.parse_args()
     own = options.folder / REGISTERS.name
     read = read_chats(options.folder, own if own.is_file() else REGISTERS)
+    ask = without_evidence if options.without else questions
     wanted = options.registers or [chat.register for chat in read]
-    asked = [one for chat in read if chat.register in wanted for one in questions(chat)]
+    asked = [one for chat in read if chat.register in wanted for one in ask(chat)]
     if options.fit:
         fit([*asked, *(locomo(options.locomo) if options.locomo else ())])
     else:
@@ -144,6 +150,21 @@ def questions(chat: LabelledChat) -> Iterator[Asked]:
     for question, view in zip(chat.questions, found, strict=True):
         if view is not None:
             yield Asked(chat.register, question.kind, question.text, question.gold, frozenset(question.evidence), view)
+
+
+def without_evidence(chat: LabelledChat) -> Iterator[Asked]:
+    """Yield the questions of a chat, each asked of a few small memories that do not hold its evidence."""
+    chance = random.Random(chat.name)
+    parts = [chat.turns[start : start + SMALL] for start in range(0, len(chat.turns), SMALL)]
+    beside: dict[int, list[ChatQuestion]] = {}
+    for question in chat.questions:
+        empty = [n for n, part in enumerate(parts) if not {turn.id for turn in part}.intersection(question.evidence)]
+        for number in chance.sample(empty, min(MEMORIES, len(empty))):
+            beside.setdefault(number, []).append(question)
+    for number, some in beside.items():
+        for question, view in zip(some, views(parts[number], [(q.text, q.asked_at) for q in some]), strict=True):
+            if view is not None:
+                yield Asked(chat.register, question.kind, question.text, (), frozenset(question.evidence), view)
 
 
 def locomo(path: Path) -> Iterator[Asked]:
