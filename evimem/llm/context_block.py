@@ -17,9 +17,7 @@ from ..types.values import Fact, Gap, Turn
 from .evidence_prompt import fact_lines, turn_text
 from .quoting import escape_attribute, format_time, marked, named
 
-SHORTER = (
-    4  # a turn that does not fit whole, or that only stands next to a found one, is shown in a quarter of the room
-)
+SHORTER = 4  # a turn that does not fit whole, or only stands next to a found one, is shown in a quarter of the room
 LEAST = 24  # tokens of a turn with its head: with fewer left, nothing more is tried
 MOST_TURNS = 500  # quoted at most
 MOST_MISSING = 300  # characters of the line on what is missing
