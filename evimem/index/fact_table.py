@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
@@ -27,8 +27,9 @@ class FactTable:
         self._db = db
         self._supersession = Supersession(db, read_fact)
 
-    def insert(self, seq: int, said: int, facts: Iterable[Fact]) -> None:
+    def insert(self, seq: int, said: int, facts: Collection[Fact]) -> None:
         """Store the facts of a turn; a fact that is already stored keeps its row."""
+        said_by = self._speaker(seq) if facts else ""
         for fact in facts:
             topic = topic_of(fact)
             owner, name = (None, None) if topic is None else (bindable(topic.owner), topic.name)
@@ -52,7 +53,7 @@ class FactTable:
                 ),
             )
             if row is not None and name is not None:
-                place = FactPlace(owner, name, said, seq, fact.span[0], row, self._speaker(seq))
+                place = FactPlace(owner, name, said, seq, fact.span[0], row, said_by)
                 self._supersession.arrive(place, fact)
 
     def _speaker(self, seq: int) -> str:

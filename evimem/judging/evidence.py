@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ..types.answer import Citation
 from ..types.trace import Called
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
 from .tracker import Requirement, Tracker
 
+T = TypeVar("T")
 Wants = Literal["time", "duration", "count", "yes_no", "person", "place", "reason", "choice", "thing"]
 Manner = Literal["direct", "precise", "inferred", "hedged"]
 
@@ -92,6 +93,13 @@ class View:
     def around(self) -> dict[str, Turn]:
         """The turns of the dialogue around the shown ones, by id."""
         return {turn.id: turn for dialogue in self.context.values() for turn in dialogue}
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what is kept under a key for all checks of a question, made at the first of them."""
+        if key not in self.memo:
+            self.memo[key] = make()
+        found: T = self.memo[key]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

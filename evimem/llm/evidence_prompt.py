@@ -177,11 +177,12 @@ class _Page:
     def _text(self, item: Evidence) -> str:
         """Return an item below its head, made once per question: later checks show most items again."""
         key = ("item", item.turn.id)
-        if key not in self._view.memo:
-            shown = turn_text(item.turn, self._wanted, most_shown(item.turn))
-            lines = (*fact_lines(item.facts, item.turn, shown), *self._otherwise(item))
-            self._view.memo[key] = "\n".join((marked(shown), *lines))
-        return str(self._view.memo[key])
+        return self._view.kept(key, lambda: self._written(item))
+
+    def _written(self, item: Evidence) -> str:
+        shown = turn_text(item.turn, self._wanted, most_shown(item.turn))
+        lines = (*fact_lines(item.facts, item.turn, shown), *self._otherwise(item))
+        return "\n".join((marked(shown), *lines))
 
     def _otherwise(self, item: Evidence) -> Iterator[str]:
         """Yield, once each, what others said otherwise: a person's own word, or a report that was shown before it."""

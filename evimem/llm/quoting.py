@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from ..text.memory_fence import QUOTED
 from ..types.values import Turn
 from .prompt_fields import visible
 
-MARK = "> "  # opens each line that somebody wrote; no line of ours begins with it
+MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
 _TAGS = "question|requirements|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
 # An opening angle bracket, or a character that looks like one, before the name of a tag or a chat role.
 _LOOKALIKE = re.compile(rf"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[/\\]?\s*(?:{_TAGS})\b)", re.IGNORECASE)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..errors import ReplyError
-from ..judging.decision import NOT_SEARCHED, Action, Decided
+from ..judging.decision import NOT_SEARCHED, Decided
 from ..judging.evidence import Verdict, View
 from ..judging.tracker import Requirement, Tracker
 from ..types.values import Gap
@@ -15,19 +15,19 @@ from .evidence_prompt import ShownEvidence
 from .json_reply import read
 from .prompts import reply_form
 from .read_verdict import verdict_in
+from .reply_schemas import ACTIONS
 
 MOST_REQUIREMENTS = 12  # of a question, those that the model added included
 MOST_DRAFT = 1_000  # characters
-_ACTIONS: tuple[Action, ...] = ("retrieve", "reflect", "answer")
 
 
 def read_decision(text: str, view: View, shown: ShownEvidence) -> Decided:
     """Return the decision in a reply. Raise ReplyError when it has no action, tier or confidence."""
     reply = read(text, "decide", ("action", "decision", "tier"), form=reply_form("decide"))
-    named = prompt_fields.choice(reply.get("action", reply.get("decision")), _ACTIONS)
-    action = next((known for known in _ACTIONS if known == named), None)
+    named = prompt_fields.choice(reply.get("action", reply.get("decision")), ACTIONS)
+    action = next((known for known in ACTIONS if known == named), None)
     if action is None:
-        raise ReplyError("decide", f"its action is none of {_ACTIONS!r}", text)
+        raise ReplyError("decide", f"its action is none of {ACTIONS!r}", text)
     verdict = verdict_in(reply, "decide", text, view, shown)
     draft = prompt_fields.stated(reply.get("draft"), MOST_DRAFT)
     return Decided(action, _extending(verdict, view.tracker), draft)

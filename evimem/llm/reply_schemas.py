@@ -6,13 +6,15 @@ Lists and texts are bounded, so that a model that does not end by itself is ende
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
+
+from ..judging.decision import Action
 
 Schema = dict[str, Any]
 TIERS = ("exact", "inferrable", "partial", "none")
 STATUSES = ("supported", "open", "waived")
 GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
-ACTIONS = ("retrieve", "reflect", "answer")
+ACTIONS: tuple[Action, ...] = get_args(Action)
 KINDS = ("event", "state", "opinion", "plan", "image")
 LABEL = 40  # characters
 SENTENCE = 400  # characters

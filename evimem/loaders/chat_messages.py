@@ -10,8 +10,8 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from .json_values import mismatch_error, text_of, time_of
-from .openai_messages import ROLES, TIMES, text_of_content
+from .json_values import mismatch_error, text_of
+from .openai_messages import ROLES, own_time, text_of_content
 
 _ROLE_OF_TYPE = {"function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant"}
 
@@ -44,14 +44,13 @@ def read_message(message: object) -> ChatMessage:
     if not isinstance(role, str):
         raise mismatch_error("the role of a message", role, "system, user, assistant or tool")
     role = ROLES.get(role, role)
-    given = next((whole[name] for name in TIMES if whole.get(name) is not None), None)
     text = text_of_content(whole.get("content") or whole.get("output"))
     return ChatMessage(
         _as_json(whole),
         role,
         _name(whole) or role,
         text if text.strip() else _rendered(whole),
-        None if given is None else time_of(given),
+        own_time(whole),
     )
 
 

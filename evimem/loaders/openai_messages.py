@@ -96,10 +96,16 @@ def _turn(message: object, session: str, number: int, latest: datetime | None) -
     )
 
 
-def _time(message: Mapping[str, Any], latest: datetime | None) -> datetime:
+def own_time(message: Mapping[str, Any]) -> datetime | None:
+    """Return the time that a message has of its own, if any. Raise ValueError for what is no time."""
     given = next((message[name] for name in TIMES if message.get(name) is not None), None)
+    return None if given is None else time_of(given)
+
+
+def _time(message: Mapping[str, Any], latest: datetime | None) -> datetime:
+    given = own_time(message)
     if given is not None:
-        return time_of(given)
+        return given
     if latest is None:
         raise ImportFailed(
             f"the messages have no time ({', '.join(TIMES)}), but every turn needs one: give the time of the first "

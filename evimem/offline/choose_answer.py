@@ -26,10 +26,7 @@ def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
     The rules that prove it are English: they prove nothing of a question or of evidence in another language.
     """
     key = ("short", view.iteration, tuple(item.turn.id for item in view.shown))
-    if key not in view.memo:
-        view.memo[key] = short_answer(view, extractor) if is_in_english(view) else None
-    found: ShortAnswer | NotStated | None = view.memo[key]
-    return found
+    return view.kept(key, lambda: short_answer(view, extractor) if is_in_english(view) else None)
 
 
 def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:

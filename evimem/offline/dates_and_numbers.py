@@ -19,6 +19,7 @@ from ..types.values import TimeSpan
 from .match_sentences import Match, Matches, nearness, strength
 
 _any = ENGLISH.any_of
+
 # Dates.
 _FUTURE = re.compile(
     r"\b(?:will|going\s+to|planning|plans?|planned|hoping|upcoming|next|is\s+\w+\s+\w+ing)\b", re.IGNORECASE

@@ -80,10 +80,7 @@ def match(view: View, part: str | None = None) -> Matches:
     The scores of a check are kept in the view's memo for the answer that follows it.
     """
     key = ("matches", view.iteration, part, tuple(item.turn.id for item in view.shown))
-    if key not in view.memo:
-        view.memo[key] = _match(view, view.analysis if part is None else narrowed(view.analysis, part))
-    matches: Matches = view.memo[key]
-    return matches
+    return view.kept(key, lambda: _match(view, view.analysis if part is None else narrowed(view.analysis, part)))
 
 
 def _match(view: View, analysis: Analysis) -> Matches:

@@ -156,11 +156,7 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
 
 def _names(view: View, turn: Turn, entity: str) -> bool:
     """Return whether a turn names an entity, kept for all checks of a question."""
-    key = ("names", turn.id, entity)
-    if key not in view.memo:
-        view.memo[key] = names(f"{turn.speaker} {turn.text}", entity)
-    found: bool = view.memo[key]
-    return found
+    return view.kept(("names", turn.id, entity), lambda: names(f"{turn.speaker} {turn.text}", entity))
 
 
 def _within(view: View, turn_id: str) -> bool:

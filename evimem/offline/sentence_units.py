@@ -133,18 +133,17 @@ def _kept_units(
     view: View, turn: Turn, addressee: str | None, passage: tuple[int, int] | None, asked: frozenset[str]
 ) -> list[SentenceUnit]:
     """Return the units of the sentences that are compared, kept for all checks of a question."""
-    key = ("compared", turn.id, addressee, passage)
-    if key not in view.memo:
+
+    def compared() -> list[SentenceUnit]:
         kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
-        if ("sentences", turn.id) not in view.memo:
-            view.memo[("sentences", turn.id)] = _places(turn)
-        chosen = _relevant(turn, view.memo[("sentences", turn.id)], passage, asked)
+        places = view.kept(("sentences", turn.id), lambda: _places(turn))
+        chosen = _relevant(turn, places, passage, asked)
         for place in chosen:
             if place not in kept:
                 kept[place] = _unit(turn, place, addressee)
-        view.memo[key] = [*(kept[place] for place in chosen), *_caption(turn, addressee)]
-    found: list[SentenceUnit] = view.memo[key]
-    return found
+        return [*(kept[place] for place in chosen), *_caption(turn, addressee)]
+
+    return view.kept(("compared", turn.id, addressee, passage), compared)
 
 
 def _relevant(

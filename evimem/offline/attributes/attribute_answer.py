@@ -177,11 +177,7 @@ def _people(view: View, ordered: Sequence[Turn], extractor: Extractor) -> People
 
 def _extracted(view: View, turn: Turn, extractor: Extractor) -> Sequence[Fact]:
     """Return the facts of a turn next to the evidence, which were not fetched, by the memory's own extractor."""
-    key = ("facts", turn.id)
-    if key not in view.memo:
-        view.memo[key] = extractor.extract(turn)
-    found: Sequence[Fact] = view.memo[key]
-    return found
+    return view.kept(("facts", turn.id), lambda: extractor.extract(turn))
 
 
 def _hear(people: People, turn: TaggedTurn, to: str | None) -> None:

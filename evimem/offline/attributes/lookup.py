@@ -45,10 +45,7 @@ NOT_ASKED = Lookup()
 def lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lookup:
     """Return the recommendation or attribute asked for; the result of a check is kept for the answer."""
     key = ("attribute", view.iteration, tuple(item.turn.id for item in view.shown))
-    if key not in view.memo:
-        view.memo[key] = _lookup(view, attribute, extractor)
-    found: Lookup = view.memo[key]
-    return found
+    return view.kept(key, lambda: _lookup(view, attribute, extractor))
 
 
 def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lookup:

@@ -23,10 +23,7 @@ class TaggedTurn:
 def reading(view: View, turn: Turn) -> TaggedTurn:
     """Return a turn's sentences; what was tagged for one check is kept for the next."""
     key = ("tagged", turn.id)
-    if key not in view.memo:
-        view.memo[key] = read(turn)
-    found: TaggedTurn = view.memo[key]
-    return found
+    return view.kept(key, lambda: read(turn))
 
 
 def read(turn: Turn) -> TaggedTurn:

@@ -150,8 +150,7 @@ def _is_told(asked: AskedForm, passage: Passage) -> bool:
     "We adopted a puppy" tells of no parrot, nor "I started" of an end, however well they match besides: in a small
     memory nothing else does.
     """
-    weights = np.array(list(asked.weights.values()), np.float32)
-    if weights[passage.wide > 0].sum() < _TOLD * weights.sum():
+    if share(asked, (passage.wide > 0).astype(np.float32)) < _TOLD:
         return False
     unsaid = [term for term, bound in zip(asked.weights, passage.wide, strict=True) if bound == 0]
     return not contrasted(unsaid, {stem(word) for word in passage.unit.words})

@@ -37,11 +37,7 @@ _GRANULAR = {
 
 def times_of(view: View, turn: Turn, weekday: Weekday) -> Sequence[Located]:
     """Return the times that a turn names, kept for all its sentences and all checks of a question."""
-    key = ("times", turn.id)
-    if key not in view.memo:
-        view.memo[key] = locate_times(turn.text, turn.time, weekday)
-    found: Sequence[Located] = view.memo[key]
-    return found
+    return view.kept(("times", turn.id), lambda: locate_times(turn.text, turn.time, weekday))
 
 
 def dates(asked: AskedForm, passage: Passage, times: Sequence[Located]) -> Iterator[tuple[Value, TimeSpan]]:

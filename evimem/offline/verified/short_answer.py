@@ -192,8 +192,7 @@ def _is_hearsay(view: View, found: Lookup) -> bool:
 
 def _turns(view: View) -> dict[str, Turn]:
     """Return the turns found, and those around them, by id."""
-    turns = {item.turn.id: item.turn for item in view.evidence}
-    return turns | {turn.id: turn for around in view.context.values() for turn in around}
+    return {item.turn.id: item.turn for item in view.evidence} | view.around
 
 
 def _agree(stated: Lookup, own: Lookup) -> bool:
