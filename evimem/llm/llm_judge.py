@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
-from ..judging.apply_verdict import clamp, single_level, sufficient
+from ..judging.apply_verdict import all_gaps, contradicted, follow, settle, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..types.budget import Budget
@@ -43,29 +43,26 @@ NOTHING_NEW = "The last search brought nothing new: think about what is there, o
 LAST = "This is the last decision: the action is answer, and draft is the best answer from what is there."
 
 
-def uncalibrated(confidence: float) -> float:
-    """Return the confidence itself as the probability, where the model was never calibrated."""
-    return confidence
-
-
 @dataclass(frozen=True, slots=True)
 class LLMJudge:
     """Judges and answers by asking a model.
 
     `calls` "joint" makes one request per check and one for the answer; "separate" is the papers' pattern (E14):
     entities, sufficiency, refinement, chain and answer apart. `chains` False leaves out the chain. `probability` maps
-    the model's confidence to a calibrated probability, both 0 to 1.
+    the model's confidence to a calibrated probability, both 0 to 1; None where the model was never calibrated. `budget`
+    is that of the question: it says when its loop ends.
     """
 
     calls: Literal["joint", "separate"] = "joint"
     name: str = "llm"
     abstain_below: float = ABSTAIN_BELOW
-    probability: Callable[[float], float] = uncalibrated
+    probability: Callable[[float], float] | None = None
     chains: bool = True
+    budget: Budget = field(default_factory=Budget)
 
     def within(self, budget: Budget) -> LLMJudge:
         """Return this judge with the settings of a budget."""
-        return replace(self, calls=budget.calls, chains="tiers" not in budget.without)
+        return replace(self, calls=budget.calls, chains="tiers" not in budget.without, budget=budget)
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
@@ -77,9 +74,8 @@ class LLMJudge:
 
         verdict = yield from within_room(view, show_evidence, check)
         if self.calls == "separate":
-            query = "" if self._ends(view, verdict) else (yield from _ask_query(view, verdict, ledger))
-            verdict = replace(verdict, query=query)
-        return replace(verdict, probability=self.probability(verdict.confidence), calls=ledger.calls)
+            verdict = replace(verdict, query=(yield from self._refined(view, verdict, ledger)))
+        return replace(verdict, probability=self._probability(verdict), calls=ledger.calls)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
@@ -90,7 +86,7 @@ class LLMJudge:
 
         decision = yield from within_room(view, show_evidence, ask)
         verdict = decision.verdict
-        probability = self.probability(verdict.confidence)
+        probability = self._probability(verdict)
         return replace(decision, verdict=replace(verdict, probability=probability, calls=ledger.calls))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
@@ -108,12 +104,17 @@ class LLMJudge:
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         return (yield from within_room(view, page, word))
 
-    def _ends(self, view: View, verdict: Verdict) -> bool:
-        """Return whether the loop will stop after this check: then it needs no next query."""
-        leveled = verdict if self.chains else single_level(verdict)
-        temporal = view.analysis.temporal
-        final = clamp(leveled, temporal=temporal, entities=view.entities)
-        return view.iteration >= view.iterations or sufficient(final.tier, final.confidence, temporal=temporal)
+    def _probability(self, verdict: Verdict) -> float | None:
+        return None if self.probability is None else self.probability(verdict.confidence)
+
+    def _refined(self, view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
+        """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
+        tracker = follow(view.tracker, verdict, view.iteration).tracker
+        final = settle(verdict, view, tracker, self.budget)
+        ends = contradicted(verdict) or sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
+        if ends or view.iteration >= view.iterations:
+            return ""
+        return (yield from _ask_query(view, replace(verdict, gaps=all_gaps(verdict, final, tracker)), ledger))
 
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:

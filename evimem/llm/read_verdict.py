@@ -122,4 +122,4 @@ def _gap(entry: Any) -> Gap | None:
     return Gap(kind, about, text or f"too little about {about}")
 
 
-_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
+_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")

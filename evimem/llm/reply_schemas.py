@@ -13,7 +13,7 @@ from ..judging.decision import Action
 Schema = dict[str, Any]
 TIERS = ("exact", "inferrable", "partial", "none")
 STATUSES = ("supported", "open", "waived")
-GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
+GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
 ACTIONS: tuple[Action, ...] = get_args(Action)
 KINDS = ("event", "state", "opinion", "plan", "image")
 LABEL = 40  # characters

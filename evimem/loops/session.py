@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ..errors import ModelError
 from ..flow import Flow, within
-from ..judging.apply_verdict import clamp, follow, single_level
+from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, start
 from ..query.analysis import analyse
@@ -17,7 +17,7 @@ from ..types.budget import Ablation, Budget
 from ..types.model import Complete
 from ..types.stored import Roster
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
-from ..types.values import Gap, Tier, Turn
+from ..types.values import Tier, Turn
 from .retrieve import Arrived, Retrieval, Search, strategy
 from .select_evidence import select
 from .task import Task
@@ -29,10 +29,11 @@ UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judg
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One sufficiency check: what was seen, and the verdict after calibration."""
+    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier."""
 
     view: View
     verdict: Verdict
+    lowered: bool = False
 
 
 class Record(list[Event]):
@@ -134,7 +135,7 @@ class Session:
         """Return the view of the evidence, with the facts about these entities counted, and record what it shows."""
         view = yield from self._view(iteration, entities)
         self._show(view)
-        return view
+        return replace(view, tracker=self.tracker)
 
     def weigh(self, view: View, verdict: Verdict) -> Check:
         """Track and calibrate a verdict and record it."""
@@ -150,7 +151,8 @@ class Session:
         self.tracker = followed.tracker
         self.events.extend(followed.events)
         _keep_witnesses(self, view)
-        return Check(replace(view, tracker=self.tracker), _calibrated(self, view, verdict))
+        settled = _calibrated(self, view, verdict)
+        return Check(replace(view, tracker=self.tracker), settled, lowered=settled.tier is not verdict.tier)
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
@@ -210,11 +212,9 @@ def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis
 
 
 def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
-    leveled = verdict if session.has("tiers") else single_level(verdict)
-    clamped = clamp(leveled, temporal=session.analysis.temporal, entities=view.entities)
-    gaps = _distinct((*verdict.gaps, *clamped.gaps))
+    clamped = settle(verdict, view, session.tracker, session.budget)
+    gaps = all_gaps(verdict, clamped, session.tracker)
     found = {name: count.found for name, count in view.entities.items()}
-    probability = clamped.confidence if verdict.probability is None else verdict.probability
     session.events.append(
         Judged(
             view.iteration,
@@ -223,7 +223,7 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
             verdict.confidence,
             clamped.tier,
             clamped.confidence,
-            probability,
+            verdict.probability,
             found,
             gaps,
             verdict.reason,
@@ -239,10 +239,6 @@ def _keep_witnesses(session: Session, view: View) -> None:
     turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
     if turns:
         session.arrive(session.retrieval.adopt(turns, view.iteration), view.iteration)
-
-
-def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
-    return tuple(dict.fromkeys(gap for gap in gaps if gap.kind != "none"))
 
 
 def _analysed(session: Session) -> Acted:
