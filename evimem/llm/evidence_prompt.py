@@ -135,9 +135,9 @@ class _Page:
 
     def _taken(self, found: Sequence[Evidence], room: int) -> frozenset[str]:
         """Return what fits: witnesses first, then the others, then what stands around them."""
-        witnesses = {turn_id for ids in self._view.tracker.supported.values() for turn_id in ids}
+        decisive = self._view.decisive
         taken: set[str] = set()
-        for item in sorted(found, key=lambda item: item.turn.id not in witnesses):
+        for item in sorted(found, key=lambda item: item.turn.id not in decisive):
             size = len(self._text(item))
             if size <= room or not taken:
                 taken.add(item.turn.id)

@@ -197,7 +197,7 @@ def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
     """
     if verdict.tier is not Tier.EXACT or verdict.judge or view.tracker.open:
         return frozenset()
-    return frozenset(turn_id for ids in view.tracker.supported.values() for turn_id in ids)
+    return view.decisive
 
 
 def _directive(stage: Stage) -> str:

@@ -11,7 +11,7 @@ from ..errors import ModelError
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
-from ..judging.tracker import Show, Tracker, apply, start
+from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
 from ..types.budget import Ablation, Budget
 from ..types.model import Complete
@@ -70,6 +70,7 @@ class Session:
             self.analysis, roster, self.asked_at, most, exclude=task.exclude, indexed=self.has("index")
         )
         self.tracker: Tracker = start(self.analysis.requirements)
+        self.pinned: frozenset[str] = frozenset()
         self.checks = 0
         self.queries: list[str] = []
         self.events: list[Event] = Record(task.on_event, task.earlier)
@@ -150,9 +151,11 @@ class Session:
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
-        _keep_witnesses(self, view)
+        self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
+        _keep_decisive(self, view)
         settled = _calibrated(self, view, verdict)
-        return Check(replace(view, tracker=self.tracker), settled, lowered=settled.tier is not verdict.tier)
+        view = replace(view, tracker=self.tracker, pinned=self.pinned)
+        return Check(view, settled, lowered=settled.tier is not verdict.tier)
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
@@ -175,7 +178,7 @@ class Session:
 
     def _view(self, iteration: int, entities: Iterable[str]) -> Flow[View]:
         counts = yield from self.retrieval.counts(entities, self.budget.delta)
-        witnesses = {witness for found in self.tracker.supported.values() for witness in found}
+        witnesses = self.pinned.union(*self.tracker.supported.values())
         evidence = self.retrieval.evidence
         shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
         around = yield from self.retrieval.around(item.turn.id for item in shown)
@@ -193,6 +196,7 @@ class Session:
             context=around,
             tracker=self.tracker,
             memo=self._memo,
+            pinned=self.pinned,
         )
 
     def _show(self, view: View) -> None:
@@ -232,10 +236,10 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
     return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
 
 
-def _keep_witnesses(session: Session, view: View) -> None:
-    """Take witnesses that stood around the evidence as evidence: what a verdict rests on stays in view."""
+def _keep_decisive(session: Session, view: View) -> None:
+    """Take what stood around the evidence as evidence where a verdict rests on it: it stays in view."""
     near = view.around
-    named = {witness for found in session.tracker.supported.values() for witness in found}
+    named = session.pinned.union(*session.tracker.supported.values())
     turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
     if turns:
         session.arrive(session.retrieval.adopt(turns, view.iteration), view.iteration)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evimem.judging.evidence import Draft, Verdict
+from evimem.judging.tracker import Requirement
 from evimem.types.trace import Acted, Judged, Queried, Stopped
 from evimem.types.values import Gap, Tier
 
@@ -124,3 +125,16 @@ def test_a_date_is_asked_for_only_where_the_question_asks_when(
     judge = script([Verdict(EXACT, 0.95)])
     puppy.ask(question, judge)
     assert judge.manners == [manner]
+
+
+def test_what_showed_a_gap_stays_in_view_and_the_gap_is_carried_on(puppy: Any, script: Any) -> None:
+    unpinned = script([Verdict(Tier.PARTIAL, 0.4)])
+    puppy.ask(QUESTION, unpinned, tokens=150)
+    seen = [{item.turn.id for item in view.shown} for view in unpinned.views]
+    lost = next(iter(seen[0] - seen[2]))
+    conflict = Requirement("gap:conflict:two names", "conflict", "puppy", "two names")
+    judge = script([Verdict(Tier.PARTIAL, 0.4, pinned=(lost, "never shown"), extended=(conflict,))])
+    answer = puppy.ask(QUESTION, judge, tokens=150)
+    assert all(lost in {item.turn.id for item in view.shown} for view in judge.views)
+    assert judge.views[2].decisive == {lost}
+    assert conflict.gap in answer.gaps
