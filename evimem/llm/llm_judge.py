@@ -12,6 +12,7 @@ from ..flow import Flow
 from ..judging.apply_verdict import all_gaps, contradicted, follow, settle, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..query.standing_wishes import Wish, standing_wishes
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.values import Tier
@@ -94,10 +95,12 @@ class LLMJudge:
         ledger = Ledger(view.iteration)
         laid_out = self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
+        wishes = yield from standing_wishes(view.speakers)
+
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
             first = partial(read_draft, shown=shown)
-            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain))
+            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain), wishes)
             draft = yield from ask_model(request, first, ledger, at_last=partial(first, repaired=True))
             return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
 
@@ -159,7 +162,12 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
 
 
 def answer_request(
-    view: View, verdict: Verdict, manner: Manner, shown: ShownEvidence, chain: Sequence[str] = ()
+    view: View,
+    verdict: Verdict,
+    manner: Manner,
+    shown: ShownEvidence,
+    chain: Sequence[str] = (),
+    wishes: Sequence[Wish] = (),
 ) -> Complete:
     """Return the request for the answer."""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
@@ -171,6 +179,7 @@ def answer_request(
         asked_at=format_time(view.asked_at),
         manner=MANNERS[manner] + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
+        wishes=_wishes(wishes),
         evidence=shown.text,
     )
 
@@ -198,6 +207,12 @@ def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
     if verdict.tier is not Tier.EXACT or verdict.judge or view.tracker.open:
         return frozenset()
     return view.decisive
+
+
+def _wishes(wishes: Sequence[Wish]) -> str:
+    """Return the user's standing wishes in a place of their own, oldest first; nothing where there are none."""
+    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
+    return f"\n<wishes>\n{said}\n</wishes>\n" if said else ""
 
 
 def _directive(stage: Stage) -> str:

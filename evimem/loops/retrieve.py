@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ..extract.aliases import ALSO_KNOWN_AS
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import Analysis, EntityCount, Evidence
@@ -18,6 +19,8 @@ from ..types.values import Fact, Gap, Hints, Hit, Query, Turn
 from .select_evidence import tokens
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
+ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it
+MOST_ALIASES = 3
 NEIGHBOURS = 1  # turns before and after a shown one that are shown with it
 _STRATEGIES = {
     True: ("dates and words of time", "date formats and what came before or after", "milestones around it"),
@@ -77,6 +80,7 @@ class Retrieval:
         self._ranks: dict[str, int] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
         self._totals: dict[str, int] = {}
+        self._aliases: dict[str, tuple[str, ...]] = {}
         self._costs: dict[str, int] = {}
 
     @property
@@ -105,7 +109,6 @@ class Retrieval:
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Add the turns of the newest facts about an entity."""
         known = yield from about(entity, ENTITY_FACTS)
-        self._totals[entity] = known.total
         ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
         turns = yield from read(new)
@@ -126,12 +129,16 @@ class Retrieval:
         """Return how many facts about each entity were found, how many are needed and how many there are.
 
         How many the memory holds is asked for only while too few were found; else it is at least what was found.
+        Unless the rule is the paper's, found turns that name an entity count beside facts, and so does what is told of
+        it under another name that the memory knows.
         """
         counts: dict[str, EntityCount] = {}
+        literal = delta == "paper"
         for entity in entities:
-            found = self._found_about(entity)
-            if entity not in self._totals and found < most_needed(delta):
-                self._totals[entity] = (yield from about(entity, 1)).total
+            found = self._found_about(entity, literal=literal)
+            if found < most_needed(delta):
+                yield from self._count_in_memory(entity, literal=literal)
+                found = self._found_about(entity, literal=literal)
             total = max(found, self._totals.get(entity, 0))
             counts[entity] = EntityCount(found, needed(total, delta), total)
         return counts
@@ -152,11 +159,26 @@ class Retrieval:
             self._costs[item.turn.id] = tokens(item)
         return self._costs[item.turn.id]
 
-    def _found_about(self, entity: str) -> int:
+    def _count_in_memory(self, entity: str, *, literal: bool) -> Flow[None]:
+        """Note, once a question, how many facts the memory has about an entity, and its other names."""
+        if entity in self._aliases:
+            return
+        known = yield from about(entity, ALIAS_FACTS)
+        self._aliases[entity] = () if literal else _other_names(entity, known.facts)
+        others = 0
+        for name in self._aliases[entity]:
+            others += (yield from about(name, 1)).total
+        self._totals[entity] = known.total + others
+
+    def _found_about(self, entity: str, *, literal: bool) -> int:
         evidence = self._evidence.values()
+        called = (entity, *self._aliases.get(entity, ()))
         if not self._indexed:
-            return sum(names(f"{item.turn.speaker}: {item.turn.text}", entity) for item in evidence)
-        return len({fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity)})
+            return sum(any(names(_said(item.turn), name) for name in called) for item in evidence)
+        facts = [(fact, item.turn) for item in evidence for fact in item.facts]
+        told = {fact.id: turn.id for fact, turn in facts if any(is_about(fact, turn.speaker, name) for name in called)}
+        turns = () if literal else (item.turn for item in evidence if item.turn.id not in told.values())
+        return len(told) + sum(any(names(_said(turn), name) for name in called) for turn in turns)
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
         text, exclude = wanted.text, self._exclude | without
@@ -192,6 +214,17 @@ class Retrieval:
             known = self._evidence[hit.turn.id]
             if path == "anchor" and known.path != "anchor":
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
+
+
+def _said(turn: Turn) -> str:
+    return f"{turn.speaker}: {turn.text}"
+
+
+def _other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return what else facts call an entity: "Kit" for Kathryn, and Kathryn for "Kit"."""
+    pairs = [(fact.subject, fact.object) for fact in facts if fact.predicate == ALSO_KNOWN_AS]
+    other = [b if names(a, entity) else a for a, b in pairs if names(a, entity) != names(b, entity)]
+    return tuple(dict.fromkeys(other))[:MOST_ALIASES]
 
 
 def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:

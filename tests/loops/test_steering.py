@@ -11,6 +11,8 @@ from evimem.judging.tracker import Requirement
 from evimem.types.trace import Acted, Judged, Queried, Stopped
 from evimem.types.values import Gap, Tier
 
+from .conftest import dialogue
+
 QUESTION = "What is Mira's puppy called?"
 EXACT = Tier.EXACT
 NOTHING_MAPPED = {"nobody asked for this": ("s1:1",)}
@@ -138,3 +140,21 @@ def test_what_showed_a_gap_stays_in_view_and_the_gap_is_carried_on(puppy: Any, s
     assert all(lost in {item.turn.id for item in view.shown} for view in judge.views)
     assert judge.views[2].decisive == {lost}
     assert conflict.gap in answer.gaps
+
+
+def test_turns_that_name_an_entity_count_beside_facts(world: Any, script: Any) -> None:
+    said = [("Mira", "Guess who was at the door? Bartholomew!"), ("Tomas", "Oh, Bartholomew?")]
+    judge = script([Verdict(EXACT, 0.9)])
+    assert world(dialogue(said)).ask("What did Bartholomew want?", judge).tier is EXACT
+    assert judge.views[0].entities["Bartholomew"].found == 2
+    literal = script([Verdict(EXACT, 0.9)])
+    assert world(dialogue(said)).ask("What did Bartholomew want?", literal, delta="paper").tier is Tier.PARTIAL
+
+
+def test_what_is_told_under_another_name_counts(world: Any, script: Any) -> None:
+    """Aliases are learned from the memory: "everyone calls her Kit"."""
+    said = [("Mira", "I babysat my niece Katherine, everyone calls her Kit."), ("Mira", "Kit painted a whale.")]
+    judge = script([Verdict(EXACT, 0.9)])
+    answer = world(dialogue(said)).ask("What did Katherine paint?", judge, k=1, hops=0)
+    assert (answer.tier, judge.views[0].entities["Katherine"].total >= 2) == (EXACT, True)
+    assert judge.views[0].entities["Katherine"].found >= 1
