@@ -217,7 +217,7 @@ class Retrieval:
 
 
 def _said(turn: Turn) -> str:
-    return f"{turn.speaker}: {turn.text}"
+    return f"{turn.speaker}: {turn.text} {turn.caption or ''}"
 
 
 def _other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -210,6 +210,8 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
             continue  # its capital letter may be that of the sentence
         opens = _OPENING.search(question, 0, match.start()) is not None
         parts = [part for place, part in enumerate(match[0].split()) if _may_name(part, opens=opens and place == 0)]
+        while len(parts) > 1 and _without_possessive(parts[-1]).casefold() in taken:
+            parts.pop()  # "Is Oscar Mira's cat?"
         name = _without_possessive(" ".join(parts))
         if 0 < len(name) <= MOST_NAME and not {_without_possessive(part).casefold() for part in parts} <= taken:
             found.append(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -147,6 +148,10 @@ def test_turns_that_name_an_entity_count_beside_facts(world: Any, script: Any) -
     judge = script([Verdict(EXACT, 0.9)])
     assert world(dialogue(said)).ask("What did Bartholomew want?", judge).tier is EXACT
     assert judge.views[0].entities["Bartholomew"].found == 2
+    (shown,) = dialogue([("Mira", "Look at this!")])
+    pictured = script([Verdict(EXACT, 0.9)])
+    world([replace(shown, caption="Bartholomew with a cake")]).ask("What did Bartholomew bring?", pictured)
+    assert pictured.views[0].entities["Bartholomew"].found == 1
     literal = script([Verdict(EXACT, 0.9)])
     assert world(dialogue(said)).ask("What did Bartholomew want?", literal, delta="paper").tier is Tier.PARTIAL
 

@@ -88,6 +88,7 @@ def test_a_name_at_the_beginning_or_in_capitals_is_one() -> None:
     assert ask("Bartholomew's gift, who chose it?").entities == ("Bartholomew",)
     assert ask("Grace chose what?").entities == ("Grace",)
     assert ask("Did BARTHOLOMEW come?").entities == ("BARTHOLOMEW",)
+    assert ask("Is Oscar Mira's cat?").entities == ("Mira", "Oscar")
 
 
 def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that() -> None:
