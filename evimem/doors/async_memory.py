@@ -333,6 +333,14 @@ class AsyncMemory:
         listed = partial(self._core.turns, session, speaker, role, before, after, limit, newest=newest)
         return await self._in_worker(lambda: list(listed()))
 
+    async def now(self) -> datetime:
+        """Return the wall clock as a time that this memory takes; see `Memory.now`.
+
+        Raises:
+            InvalidQuery: The `clock` that the memory was opened with gives no time of the calendar.
+        """
+        return await self._in_worker(self._core.now)
+
     async def keep_trace(self, trace: Trace) -> int:
         """Store a trace in the memory and return its number; see `Memory.keep_trace`.
 

@@ -510,6 +510,17 @@ class Memory:
         """
         return self._core.turns(session, speaker, role, before, after, limit, newest=newest)
 
+    def now(self) -> datetime:
+        """Return the wall clock as a time that this memory takes, for turns that are stored as they are said.
+
+        A memory of naive times gets a naive local time, any other an aware one. With a timezone it is a time of that
+        zone; else a naive time is one of the machine's zone, and an aware one of UTC.
+
+        Raises:
+            InvalidQuery: The `clock` that the memory was opened with gives no time of the calendar.
+        """
+        return self._core.now()
+
     def keep_trace(self, trace: Trace) -> int:
         """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.
 

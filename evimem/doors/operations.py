@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from os import PathLike
+from time import time
 from typing import Any, Literal, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
@@ -93,16 +94,18 @@ class Core:
         extractor: Extractor | None = None,
         model: str = "",
         on_model_error: OnModelError = "raise",
+        clock: Callable[[], float] = time,
     ) -> None:
         """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges.
 
-        `on_model_error` is what `ask` does where the model fails.
+        `on_model_error` is what `ask` does where the model fails; `clock` returns seconds since 1970.
         """
         self.store = store
         self.embedder: Any = embedder
         self.judge = judge
         self.model = model
         self.on_model_error = on_model_error
+        self.clock = clock
         self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
@@ -353,6 +356,17 @@ class Core:
     def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> None:
         """Write every turn with its facts as lines of JSON."""
         write_export(checked_path("path", path), self.store.pairs(), checked_progress(progress) or _no_progress)
+
+    def now(self) -> datetime:
+        """Return the wall clock as a time of the memory's kind. Raise InvalidQuery for a clock beyond the calendar."""
+        last = self.store.roster().last
+        seconds = self.clock()
+        try:
+            return self.store.times.now(seconds, naive=last is not None and last.tzinfo is None)
+        except (ValueError, OverflowError, OSError) as error:
+            raise InvalidQuery(
+                f"clock returned {seconds!r}, which is beyond the calendar ({error}); expected seconds since 1970"
+            ) from error
 
     def _time(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""

@@ -55,6 +55,7 @@ CALLS: dict[str, Call] = {
     "neighbours": lambda memory, aside, n: memory.neighbours("t3"),
     "facts": lambda memory, aside, n: memory.facts(["t3", "t4"]),
     "turns": lambda memory, aside, n: list(memory.turns()),
+    "now": lambda memory, aside, n: memory.now(),
     "keep_trace": lambda memory, aside, n: memory.keep_trace(memory.ask("What does Ines say?").trace),
     "trace": lambda memory, aside, n: memory.trace(),
     "health": lambda memory, aside, n: memory.health(),

@@ -85,6 +85,7 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
     "neighbours": lambda c: ((c.random.choice(IDS),), {}),
     "facts": lambda c: ((IDS[:2],), {}),
     "turns": lambda c: ((), {}),
+    "now": lambda c: ((), {}),
     "keep_trace": lambda c: ((Trace(f"Where is {c.canary}?", "iris", (Found(1, "anchor", IDS[:1]),)),), {}),
     "trace": lambda c: ((), {}),
     "health": lambda c: ((), {}),
