@@ -13,8 +13,9 @@ from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import COUNTED, About, Entry, Job, JobKind, Listing, Roster
+from ..types.stored import COUNTED, EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
 from ..types.values import Fact, Hit, Query, Turn
+from ..types.where import Where
 from .from_scratch import (
     QueuedJob,
     StoredTurn,
@@ -68,12 +69,13 @@ class MemoryStore:
         found = rank_all(question, corpus, query.k, question.weights)
         return tuple(hit_of(kept, corpus, one) for one in found)
 
-    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+    def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away."""
         kept = self._all()
         place = {one.turn.id: position for position, one in enumerate(kept)}
         seeds = [place[turn.id] for turn in self.read(turn_ids)]
         links = [link for seed in dict.fromkeys(seeds) for link in links_from(kept, seed, self._embedder)]
+        links = [link for link in links if scope.admits(kept[link.target].turn)]
         return tuple(
             Hit(kept[link.target].turn, facts_of(kept, kept[link.target]), score, {"edge": score}, f"edge:{link.kind}")
             for link, score in ranked(seeds, links, limit)
@@ -104,11 +106,12 @@ class MemoryStore:
         self.read(turn_ids)
         return tuple(fact for turn_id in turn_ids for fact in facts_of(self._all(), self._kept[turn_id]))
 
-    def about(self, entity: str, limit: int) -> About:
+    def about(self, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
         """Return the facts about an entity, newest first."""
         found = [
             fact
             for one in reversed(self._all())
+            if scope.admits(one.turn)
             for fact in facts_of(self._all(), one)
             if is_about(fact, one.turn.speaker, entity)
         ]
@@ -169,10 +172,16 @@ class MemoryStore:
         return EraseReport("erased", len(gone), sum(len(one.facts) for one in gone))
 
     def forget_where(
-        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+        self,
+        *,
+        session: str | None = None,
+        before: datetime | None = None,
+        speaker: str | None = None,
+        where: Where | None = None,
     ) -> EraseReport:
-        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
-        return self.forget([one.turn.id for one in self._all() if _meets(one.turn, session, before, speaker)])
+        """Erase the turns that meet every condition; every turn where nothing is given."""
+        selected = listed([one.turn for one in self._all()], Listing(session, speaker, before=before, where=where))
+        return self.forget([turn.id for turn in selected])
 
     def _all(self) -> list[StoredTurn]:
         return list(self._kept.values())
@@ -193,11 +202,6 @@ class MemoryStore:
         new = self._kept[turn.id] = stored_turn(entry)
         again = turn.id in self._forgotten
         return TurnStatus(turn.id, "readded" if again else "added", None, tuple(sorted(new.jobs)))
-
-
-def _meets(turn: Turn, session: str | None, before: datetime | None, speaker: str | None) -> bool:
-    earlier = before is None or instant(turn.time) < instant(before)
-    return earlier and session in (None, turn.session) and speaker in (None, turn.speaker)
 
 
 def _clock_error(turn: Turn, other: StoredTurn | None) -> InvalidTurn | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, Job, JobKind
+from ..types.stored import Entry, Job, JobKind, Listing
 from ..types.vectors import Vectors
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
@@ -139,11 +138,9 @@ def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
 
 
-def forget_where(
-    handle: StoreHandle, session: str | None, before: datetime | None, as_in: Path | None, speaker: str | None = None
-) -> EraseReport:
+def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:
     """Erase what a condition selects: see `Erasure.where`."""
-    return _erase(handle, lambda erasure: erasure.where(session, before, as_in, speaker))
+    return _erase(handle, lambda erasure: erasure.where(listing, as_in))
 
 
 def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:

@@ -29,7 +29,7 @@ from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
 from evimem.types.reports import AddReport
-from evimem.types.stored import Entry, Listing
+from evimem.types.stored import Entry, Listing, Scope
 from evimem.types.values import Hit, Query, Turn
 
 EMBEDDER = StaticEmbedder()
@@ -93,6 +93,17 @@ def test_the_same_turn_twice_is_kept_once(store: Store) -> None:
     keep(store, DIALOGUE)
     report = keep(store, DIALOGUE)
     assert (report.added, report.existing, store.roster().counted) == (0, 4, 4)
+
+
+def test_facts_and_edges_are_followed_within_a_scope_only(store: Store) -> None:
+    turns = [said("I live in Leeds.", id="old"), said("I live in Porto.", id="new", at=9, session="s2")]
+    keep(store, [*turns, said("I live in Ghent.", id="last", at=19, session="s2")])
+    here = Scope("s2")
+    assert [fact.turn_id for fact in store.about("Mira", 9, here).facts] == ["last", "new"]
+    assert (store.about("Mira", 9).total, store.about("Mira", 9, Scope(speaker="Tomas")).total) == (3, 0)
+    assert {hit.turn.id for hit in store.expand(["new"], 9)} == {"old", "last"}
+    assert {hit.turn.id for hit in store.expand(["new"], 9, here)} == {"last"}
+    assert store.expand(["last"], 9, Scope("s3")) == ()
 
 
 def test_an_id_with_other_content_is_refused_and_says_so(store: Store) -> None:
