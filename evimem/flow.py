@@ -134,9 +134,9 @@ def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
     return held
 
 
-def write(entries: Sequence[Entry], *, strict: bool = False) -> Flow[AddReport]:
+def write(entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> Flow[AddReport]:
     """Keep a batch; return what became of it."""
-    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict})
+    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict, "replace": replace})
     return report
 
 

@@ -75,16 +75,33 @@ class AsyncMemory:
         return await self.extend([turn], strict=True)
 
     async def extend(
-        self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None
+        self,
+        turns: Iterable[Turn],
+        *,
+        strict: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
     ) -> AddReport:
         """Store many turns, in batches of one transaction each; see `Memory.extend`.
 
         Raises:
             InvalidTurn: With `strict`, a turn is not as `Memory.add` describes.
-            TurnConflict: With `strict`, an id is stored already with other content.
+            TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(await self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
+        return AddReport.of_all(
+            await self._run_each(self._core.extend(turns, strict=strict, replace=replace), progress, turn_count)
+        )
+
+    async def update(self, id: str, text: str) -> AddReport:
+        """Give a turn another text; see `Memory.update`.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+            InvalidTurn: The text is not as `Memory.add` describes; the old one stays.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return await self._run(self._core.update(id, text))
 
     async def remember(
         self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None

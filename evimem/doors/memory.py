@@ -104,13 +104,24 @@ class Memory:
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return self.extend([turn], strict=True)
 
-    def extend(self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None) -> AddReport:
+    def extend(
+        self,
+        turns: Iterable[Turn],
+        *,
+        strict: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> AddReport:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
         Args:
             turns: The turns, in dialogue order; consumed lazily.
             strict: Raise for the first turn that cannot be stored, instead of reporting it as refused. Earlier batches
                 stay stored, the batch of that turn is not.
+            replace: Where an id is stored with other content, erase that as `forget` does and store this turn, in one
+                transaction: after a crash the old or the new one is there. Its status is "replaced"; it counts as
+                having arrived now. Of several turns of one id in a batch, the last is stored. Nothing keeps the old
+                content.
             progress: Called with the number of turns of each batch once it is durable.
 
         Returns:
@@ -118,10 +129,32 @@ class Memory:
 
         Raises:
             InvalidTurn: With `strict`, a turn is not as `add` describes.
-            TurnConflict: With `strict`, an id is stored already with other content.
+            TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
+        return AddReport.of_all(
+            self._run_each(self._core.extend(turns, strict=strict, replace=replace), progress, turn_count)
+        )
+
+    def update(self, id: str, text: str) -> AddReport:
+        """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
+
+        The old text is erased with everything derived from it, in the transaction that stores the new one (see
+        `extend` with `replace`). `metadata["message"]` of `remember` is left out, because it holds the old text.
+
+        Args:
+            id: The turn's id.
+            text: What it says from now on, as for `add`.
+
+        Returns:
+            The status "replaced", or "exists" for the text that it has.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+            InvalidTurn: The text is not as `add` describes; the old one stays.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return self._run(self._core.update(id, text))
 
     def remember(
         self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None

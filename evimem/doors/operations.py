@@ -29,7 +29,7 @@ from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery, ModelError, StoreError
 from ..extract import RuleExtractor
 from ..extract.fact_bounds import BoundedExtractor
-from ..flow import Flow, StoreCall, call, roster, run
+from ..flow import Flow, StoreCall, call, read, roster, run
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
 from ..ingest.deferred import embed_turns, link_facts
@@ -117,9 +117,22 @@ class Core:
         """Return the extractor that finds facts by rules, without a model."""
         return RuleExtractor()
 
-    def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
+    def extend(
+        self, turns: Iterable[Turn], *, strict: bool = False, replace: bool = False
+    ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
-        return self._ingest(self.extractor, strict=strict).batches(turns)
+        batches = self._ingest(self.extractor, strict=strict, replace=bool(replace)).batches(turns)
+        return map(_forgetful, batches) if replace else batches
+
+    def update(self, id: str, text: str) -> Flow[AddReport]:
+        """Return the flow that puts another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
+        return _forgetful(self._update(id, text))
+
+    def _update(self, id: str, text: str) -> Flow[AddReport]:
+        (old,) = yield from read([id])
+        metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+        ingestion = self._ingest(self.extractor, strict=True, replace=True)
+        return (yield from ingestion.store([old if text == old.text else replace(old, text=text, metadata=metadata)]))
 
     def remember(
         self, messages: Iterable[Mapping[str, Any]], session: str | None, time: TimeInput | None
@@ -135,10 +148,11 @@ class Core:
         path = checked_path("path", path)
         return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs(), times=times)
 
-    def _ingest(self, extractor: Extractor, *, strict: bool = False) -> Ingestion:
+    def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
         times = self.store.times
-        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs(), times=times)
+        remote, jobs = self._remote(), self._jobs()
+        return Ingestion(extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times)
 
     def search(
         self, query: str, k: int, filters: Filters, asked_at: TimeInput | None, on_event: OnEvent | None = None
@@ -468,6 +482,14 @@ def scope_of(session: str | None, speaker: str | None, role: str | None, where: 
     """Return what a question is put to. Raise InvalidQuery for what is no name, role or condition."""
     named = checked_text("session", session), checked_text("speaker", speaker)
     return Scope(*named, checked_role(role), checked_where(where))
+
+
+def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
+    """Run a flow that may replace turns, and empty the caches of words that may hold the replaced ones."""
+    report = yield from flow
+    if report.replaced:
+        clear_word_caches()
+    return report
 
 
 def _as_flow(value: T) -> Flow[T]:

@@ -51,14 +51,18 @@ class Erasure:
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
+        self.replaced(seqs)
+        if self._turns and not self._layers.raw.count():
+            self._layers.drop_settings()
+        return self._turns > 0
+
+    def replaced(self, seqs: Sequence[int]) -> None:
+        """Erase turns whose places others take: the settings of the memory stay, even if no turn is left."""
         for page in _pages(list(dict.fromkeys(seqs))):
             self._erase_page(page)
         if self._turns:
             self._relink()
-            if not self._layers.raw.count():
-                self._layers.drop_settings()
             self._note_commit()
-        return self._turns > 0
 
     def where(self, listing: Listing, as_in: Path | None) -> bool:
         """Erase the turns of a listing, what the copy `as_in` has forgotten, or everything where all are listed.

@@ -12,7 +12,7 @@ from ..index.exhaustive import rank_all
 from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
-from ..types.reports import AddReport, EraseReport, TurnStatus
+from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
 from ..types.stored import COUNTED, EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
 from ..types.values import Fact, Hit, Query, Turn
 from ..types.where import Where
@@ -48,15 +48,20 @@ class MemoryStore:
         """Say which of these turns are stored with the same content."""
         return tuple(turn.id in self._kept and digest(self._kept[turn.id].turn) == digest(turn) for turn in turns)
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
         """Store a batch; with `strict`, whole or not at all."""
-        before = dict(self._kept)
+        before, forgotten = dict(self._kept), set(self._forgotten)
+        if replace:
+            last = {entry.turn.id: entry for entry in entries}
+            entries = [last[entry.turn.id] for entry in entries]
+        stale = self._drop_stale(entries) if replace else frozenset()
         try:
-            statuses = [self._write_one(entry, strict=strict) for entry in entries]
+            statuses = [self._write_one(entry, stale, strict=strict) for entry in entries]
         except (TurnConflict, InvalidTurn):
-            self._kept = before
+            self._kept, self._forgotten = before, forgotten
             raise
-        written = [one for one, status in zip(entries, statuses, strict=True) if status.outcome in ("added", "readded")]
+        new = ("added", "readded", "replaced")
+        written = [one for one, status in zip(entries, statuses, strict=True) if status.outcome in new]
         return AddReport.of(statuses, sum(len(entry.facts) for entry in written))
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
@@ -137,7 +142,7 @@ class MemoryStore:
         """Store the results of jobs and complete them."""
         for entry in entries:
             kept = self._kept.get(entry.turn.id)
-            if kept is not None:
+            if kept is not None and digest(kept.turn) == digest(entry.turn):
                 settle_turn(kept, kind, entry)
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
@@ -190,7 +195,18 @@ class MemoryStore:
         kept = self._kept.get(turn_id)
         return None if kept is None else kept.jobs.get(kind)
 
-    def _write_one(self, entry: Entry, *, strict: bool) -> TurnStatus:
+    def _drop_stale(self, entries: Sequence[Entry]) -> frozenset[str]:
+        """Erase the turns that others of the same id replace; return their ids."""
+        other = next(iter(self._kept.values()), None)
+        turns = [entry.turn for entry in entries if entry.turn.id in self._kept]
+        changed = [turn for turn in turns if digest(turn) != digest(self._kept[turn.id].turn)]
+        stale = frozenset(turn.id for turn in changed if _clock_error(turn, other) is None)
+        for turn_id in stale:
+            del self._kept[turn_id]
+        self._forgotten |= stale
+        return stale
+
+    def _write_one(self, entry: Entry, stale: frozenset[str], *, strict: bool) -> TurnStatus:
         turn, kept = entry.turn, self._kept.get(entry.turn.id)
         if kept is not None and digest(kept.turn) == digest(turn):
             return TurnStatus(turn.id, "exists")
@@ -200,8 +216,8 @@ class MemoryStore:
                 raise error
             return TurnStatus(turn.id, "refused", str(error))
         new = self._kept[turn.id] = stored_turn(entry)
-        again = turn.id in self._forgotten
-        return TurnStatus(turn.id, "readded" if again else "added", None, tuple(sorted(new.jobs)))
+        outcome: TurnOutcome = "readded" if turn.id in self._forgotten else "added"
+        return TurnStatus(turn.id, "replaced" if turn.id in stale else outcome, None, tuple(sorted(new.jobs)))
 
 
 def _clock_error(turn: Turn, other: StoredTurn | None) -> InvalidTurn | None:
