@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from ..types.answer import Citation
+from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
 from .tracker import Requirement, Tracker
@@ -71,6 +72,7 @@ class View:
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
     first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
+    `scope` is what the question is put to: a judge that reads more of the memory reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
@@ -90,6 +92,7 @@ class View:
     tracker: Tracker
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     pinned: frozenset[str] = frozenset()
+    scope: Scope = EVERYTHING
 
     @property
     def decisive(self) -> frozenset[str]:

@@ -95,7 +95,7 @@ class LLMJudge:
         ledger = Ledger(view.iteration)
         laid_out = self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
-        wishes = yield from standing_wishes(view.speakers)
+        wishes = yield from standing_wishes(view.speakers, view.scope)
 
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()

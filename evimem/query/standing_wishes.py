@@ -14,7 +14,8 @@ from datetime import datetime
 from ..extract.own_words import own_sentences
 from ..flow import Flow, recall
 from ..lang import ENGLISH
-from ..types.values import Query
+from ..types.stored import EVERYTHING, Scope
+from .find_turns import Filters
 
 MOST_WISHES = 5  # the newest of them
 MOST_LENGTH = 300  # characters of a sentence that is a wish
@@ -40,12 +41,13 @@ class Wish:
     time: datetime
 
 
-def standing_wishes(speakers: Sequence[str]) -> Flow[tuple[Wish, ...]]:
-    """Return the newest standing wishes of the user among a memory's speakers, oldest first; one search."""
+def standing_wishes(speakers: Sequence[str], scope: Scope = EVERYTHING) -> Flow[tuple[Wish, ...]]:
+    """Return the newest standing wishes, within a scope, of the user among a memory's speakers, oldest first."""
     who = user_among(speakers)
-    if who is None:
+    own = None if who is None else scope.of_speaker(who)
+    if own is None:
         return ()
-    hits = yield from recall(Query(" ".join(ENGLISH.words("wishes.cues")), SEARCHED, speaker=who, bare=True))
+    hits = yield from recall(Filters.within(own, ()).query(" ".join(ENGLISH.words("wishes.cues")), SEARCHED, bare=True))
     turns = [hit.turn for hit in hits if hit.turn.speaker == who and hit.turn.role in (None, "user")]
     found = [Wish(wish, turn.time) for turn in turns for wish in wishes_in(turn.text)]
     newest = sorted({wish.text: wish for wish in found}.values(), key=lambda wish: wish.time)

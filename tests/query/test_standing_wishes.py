@@ -60,8 +60,8 @@ def test_only_the_one_who_talks_to_an_assistant_has_wishes() -> None:
     assert user_among(("Mira", "Tomas", "assistant")) is None
 
 
-def asked(tmp_path: Path, turns: list[tuple[str, str]], question: str = "How far did I run?") -> str:
-    """Return the request for the answer to a question of a memory of these turns, said on days of March."""
+def asked(tmp_path: Path, turns: list[tuple[str, str]], **scope: Any) -> str:
+    """Return the request for the answer to a question of a memory of these turns, each said on a day of March."""
 
     def reply(request: Any) -> Any:
         return JUDGED if request.role == "judge" else {"steps": [], "answer": "8 km", "citations": [{"id": "e1"}]}
@@ -71,7 +71,7 @@ def asked(tmp_path: Path, turns: list[tuple[str, str]], question: str = "How far
     with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
         for day, (speaker, text) in enumerate(turns, 1):
             memory.add(speaker, text, time=f"2024-03-{day:02}T08:00")
-        memory.ask(question, budget=evimem.Budget(gate=False))
+        memory.ask("How far did I run?", budget=evimem.Budget(gate=False), **scope)
     return str(model.requests[-1].prompt)
 
 
@@ -104,3 +104,9 @@ def test_of_many_wishes_the_newest_are_shown(tmp_path: Path) -> None:
     assert shown.count("> ") == MOST_WISHES
     assert "number 8" in shown
     assert "number 3" not in shown
+
+
+def test_a_wish_outside_of_what_is_asked_stays_there(tmp_path: Path) -> None:
+    turns = [("user", "Always give me metric units."), ("user", "I ran five miles."), ("assistant", "Well done.")]
+    assert "<wishes>" in asked(tmp_path, turns)
+    assert "<wishes>" not in asked(tmp_path, turns, session="2024-03-02")
