@@ -6,21 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..extract.aliases import ALSO_KNOWN_AS
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
-from ..judging.apply_verdict import most_needed, needed
-from ..judging.evidence import Analysis, EntityCount, Evidence
+from ..judging.evidence import Analysis, Evidence
 from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
-from ..text.names import is_about, names
 from ..types.stored import Roster
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
 from .task import Task
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
-ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it
-MOST_ALIASES = 3
 NEIGHBOURS = 1  # turns before and after a shown one that are shown with it
 _STRATEGIES = {
     True: ("dates and words of time", "date formats and what came before or after", "milestones around it"),
@@ -71,8 +66,6 @@ class Retrieval:
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, int] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
-        self._totals: dict[str, int] = {}
-        self._aliases: dict[str, tuple[str, ...]] = {}
         self._costs: dict[str, int] = {}
 
     @property
@@ -117,24 +110,6 @@ class Retrieval:
         """Add turns that were seen around the evidence."""
         return self._keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
 
-    def counts(self, entities: Iterable[str], delta: int | str) -> Flow[dict[str, EntityCount]]:
-        """Return how many facts about each entity were found, how many are needed and how many there are.
-
-        How many the memory holds is asked for only while too few were found; else it is at least what was found.
-        Unless the rule is the paper's, found turns that name an entity count beside facts, and so does what is told of
-        it under another name that the memory knows.
-        """
-        counts: dict[str, EntityCount] = {}
-        literal = delta == "paper"
-        for entity in entities:
-            found = self._found_about(entity, literal=literal)
-            if found < most_needed(delta):
-                yield from self._count_in_memory(entity, literal=literal)
-                found = self._found_about(entity, literal=literal)
-            total = max(found, self._totals.get(entity, 0))
-            counts[entity] = EntityCount(found, needed(total, delta), total)
-        return counts
-
     def around(self, turn_ids: Iterable[str]) -> Flow[dict[str, tuple[Turn, ...]]]:
         """Return the dialogue around turns, each asked for once."""
         wanted = tuple(turn_ids)
@@ -153,27 +128,6 @@ class Retrieval:
 
     def _admits(self, turn: Turn) -> bool:
         return turn.id not in self._exclude and self._scope.admits(turn)
-
-    def _count_in_memory(self, entity: str, *, literal: bool) -> Flow[None]:
-        """Note, once a question, how many facts the memory has about an entity, and its other names."""
-        if entity in self._aliases:
-            return
-        known = yield from about(entity, ALIAS_FACTS, self._scope)
-        self._aliases[entity] = () if literal else _other_names(entity, known.facts)
-        others = 0
-        for name in self._aliases[entity]:
-            others += (yield from about(name, 1, self._scope)).total
-        self._totals[entity] = known.total + others
-
-    def _found_about(self, entity: str, *, literal: bool) -> int:
-        evidence = self._evidence.values()
-        called = (entity, *self._aliases.get(entity, ()))
-        if not self._indexed:
-            return sum(any(names(_said(item.turn), name) for name in called) for item in evidence)
-        facts = [(fact, item.turn) for item in evidence for fact in item.facts]
-        told = {fact.id: turn.id for fact, turn in facts if any(is_about(fact, turn.speaker, name) for name in called)}
-        turns = () if literal else (item.turn for item in evidence if item.turn.id not in told.values())
-        return len(told) + sum(any(names(_said(turn), name) for name in called) for turn in turns)
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
         text, scope = wanted.text, self._scope.of_speaker(wanted.speaker)
@@ -211,17 +165,6 @@ class Retrieval:
             known = self._evidence[hit.turn.id]
             if path == "anchor" and known.path != "anchor":
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
-
-
-def _said(turn: Turn) -> str:
-    return f"{turn.speaker}: {turn.text} {turn.caption or ''}"
-
-
-def _other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
-    """Return what else facts call an entity: "Kit" for Kathryn, and Kathryn for "Kit"."""
-    pairs = [(fact.subject, fact.object) for fact in facts if fact.predicate == ALSO_KNOWN_AS]
-    other = [b if names(a, entity) else a for a, b in pairs if names(a, entity) != names(b, entity)]
-    return tuple(dict.fromkeys(other))[:MOST_ALIASES]
 
 
 def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
+from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
 from .select_evidence import select
 from .task import Task
@@ -68,6 +69,7 @@ class Session:
         self.analysis = _analysis(task, roster, self.asked_at)
         most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
         self.retrieval = Retrieval(task, self.analysis, roster, most)
+        self._counter = EntityCounter(task.scope, budget.delta, indexed="index" not in budget.without)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.checks = 0
@@ -141,12 +143,7 @@ class Session:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
         self.checks += 1
-        self.events.extend(verdict.calls)
-        if verdict.signals:
-            signals = {name: round(value, 6) for name, value in verdict.signals.items()}
-            self.events.append(Acted(iteration, "measure", detail=signals))
-        if verdict.judge:
-            self.events.append(Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged"))
+        self.events.extend(_how_judged(verdict, iteration))
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
@@ -176,9 +173,9 @@ class Session:
         self.events.append(Stopped(iteration, reason))
 
     def _view(self, iteration: int, entities: Iterable[str]) -> Flow[View]:
-        counts = yield from self.retrieval.counts(entities, self.budget.delta)
-        witnesses = self.pinned.union(*self.tracker.supported.values())
         evidence = self.retrieval.evidence
+        counts = yield from self._counter.count(entities, evidence)
+        witnesses = self.pinned.union(*self.tracker.supported.values())
         shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
         around = yield from self.retrieval.around(item.turn.id for item in shown)
         return View(
@@ -213,6 +210,15 @@ class Session:
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
     found = analyse(task.question, roster.speakers, asked_at)
     return replace(found, temporal=False) if "temporal" in task.budget.without else found
+
+
+def _how_judged(verdict: Verdict, iteration: int) -> Iterator[Event]:
+    """Yield the requests that a verdict took, the signals behind it, and whether another judge spared it."""
+    yield from verdict.calls
+    if verdict.signals:
+        yield Acted(iteration, "measure", detail={name: round(value, 6) for name, value in verdict.signals.items()})
+    if verdict.judge:
+        yield Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged")
 
 
 def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
