@@ -9,7 +9,7 @@ import pytest
 
 from evimem.judging.evidence import Draft, Verdict
 from evimem.judging.tracker import Requirement
-from evimem.types.trace import Acted, Judged, Queried, Stopped
+from evimem.types.trace import Acted, Found, Judged, Queried, Stopped
 from evimem.types.values import Gap, Tier
 
 from .conftest import dialogue
@@ -163,3 +163,12 @@ def test_what_is_told_under_another_name_counts(world: Any, script: Any) -> None
     answer = world(dialogue(said)).ask("What did Katherine paint?", judge, k=1, hops=0)
     assert (answer.tier, judge.views[0].entities["Katherine"].total >= 2) == (EXACT, True)
     assert judge.views[0].entities["Katherine"].found >= 1
+
+
+def test_the_hop_starts_from_the_best_turns_of_every_search(puppy: Any, script: Any) -> None:
+    judge = script([Verdict(Tier.PARTIAL, 0.4)])
+    answer = puppy.ask(QUESTION, judge, k=3)
+    hops = [seeds for seeds, *_ in puppy.calls("expand")]
+    anchor = next(event.turns for event in of(answer, Found) if event.path == "anchor")
+    assert hops[0] == anchor[:3]
+    assert hops == [tuple(item.turn.id for item in view.evidence[:3]) for view in judge.views]
