@@ -78,7 +78,7 @@ def forgotten_at_random(memory: Memory, random: Random) -> None:
     memory.enrich()
 
 
-@pytest.mark.parametrize("count", sizes(40, nightly=2_000, reduced=8))
+@pytest.mark.parametrize("count", sizes(12, nightly=2_000, reduced=8))
 def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -111,7 +111,7 @@ def assert_in_order(memory: Memory, number: int) -> None:
 @pytest.mark.parametrize(
     "files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere", marks=pytest.mark.nightly)]
 )
-@pytest.mark.parametrize("points", sizes(2, nightly=1_000_000, reduced=1))
+@pytest.mark.parametrize("points", sizes(1, nightly=1_000_000, reduced=1))
 def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
     disk: Path, points: int, files: tuple[str, ...], tell: Callable[[str], None]
 ) -> None:
@@ -158,7 +158,7 @@ def opened(path: Path, aside: Path) -> Memory:
 # A handler may raise inside `open()` itself, when the file has no name yet: the collector closes it, with a warning.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("points", sizes(10, nightly=1_000_000, reduced=3))
+@pytest.mark.parametrize("points", sizes(4, nightly=1_000_000, reduced=3))
 def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     disk: Path, points: int, tell: Callable[[str], None]
 ) -> None:

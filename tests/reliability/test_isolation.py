@@ -171,7 +171,7 @@ def cases(folder: Path, random: Random, count: int) -> list[Case]:
     return made
 
 
-@pytest.mark.parametrize("count", sizes(2_000, nightly=20_000, reduced=800))
+@pytest.mark.parametrize("count", sizes(800, nightly=20_000, reduced=800))
 def test_no_call_returns_text_of_another_user(
     disk: Path, seed: int, count: int, caplog: pytest.LogCaptureFixture, tell: Callable[[str], None]
 ) -> None:
