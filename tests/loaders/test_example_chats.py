@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from evimem.examples import EXAMPLES, load_example, load_questions
+from evimem.loaders.examples import EXAMPLES, load_example, load_questions
 
 UNANSWERABLE = {"other_person", "false_premise", "not_mentioned"}
 
