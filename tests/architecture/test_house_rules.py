@@ -40,6 +40,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("foreign.py", "fr"): "codes of languages",
     ("page.py", "answer"): "styles of printed text",
     ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
+    ("values.py", "entity"): "kinds of gap",
     ("values.py", "minute"): "granularities of a time span",
     ("verbs.py", "at"): "endings of stems that lost a mute e",
 }
