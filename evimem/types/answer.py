@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal
 
 from .trace import FALL_BACK, Acted, Trace
@@ -96,6 +97,25 @@ class Answer:
     time: TimeSpan | None = None
     reason: str | None = None
     confidence_is: ConfidenceIs = "calibrated"
+
+    def __str__(self) -> str:
+        """The text, or why there is none, and a line for each place that it rests on."""
+        text = self.text or f"no answer: {self.reason or 'nothing was found'}"
+        return "\n".join([text, *(f"  [{one.turn_id}] {one.quote}".rstrip() for one in self.citations)])
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: plain elements without script or style; every text is escaped."""
+        sure = f"{self.kind}, {self.tier.value}, confidence {self.confidence:.2f}"
+        cited = [f"<li><code>{escape(one.turn_id)}</code> {escape(one.quote)}</li>" for one in self.citations]
+        missing = [f"<li>{escape(gap.text)}</li>" for gap in self.gaps]
+        parts = [
+            f"<p><b>{escape(self.text)}</b></p>" if self.text else "",
+            f"<p>{escape(self.reason)}</p>" if self.reason else "",
+            f"<p><small>{sure}</small></p>",
+            f"<ul>{''.join(cited)}</ul>" if cited else "",
+            f"<p>Missing:</p><ul>{''.join(missing)}</ul>" if missing else "",
+        ]
+        return f"<div>{''.join(parts)}</div>"
 
     @property
     def abstained(self) -> bool:

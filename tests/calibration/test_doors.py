@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evimem
-from evimem.examples import load_example, load_questions
+from evimem.loaders.examples import load_example, load_questions
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Judged

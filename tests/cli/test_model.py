@@ -8,7 +8,7 @@ import pytest
 
 import evimem
 from evimem.cli.exit_codes import Exit
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.testing import Fault, ModelServer
 from tests.replies import SUPPORTED
 

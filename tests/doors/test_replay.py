@@ -11,7 +11,7 @@ import pytest
 
 import evimem
 from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS, VARIANTS
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Acted
