@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
-from .types.stored import About, Entry, Job, JobKind, Listing, Roster
+from .types.stored import About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Neighbours, Vectors
 
@@ -154,6 +154,18 @@ class Store(Protocol):
 
     def about(self, entity: str, limit: int) -> About:
         """Return the facts whose subject, object or speaker is the entity, by word boundary, newest first."""
+        ...
+
+    def keywords(self, words: Sequence[str]) -> tuple[Keyword, ...]:
+        """Return the keywords that words match, in the order of the words, each keyword once.
+
+        A word matches its own stem or, where no turn has that, up to `MOST_NEAR` stems that mean nearly the same,
+        nearest first.
+        """
+        ...
+
+    def holding(self, terms: Collection[str], limit: int) -> Holding:
+        """Return how many turns have all of these terms, and the newest `limit` of them; every turn for no term."""
         ...
 
     def roster(self) -> Roster:

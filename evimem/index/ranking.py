@@ -54,11 +54,6 @@ def _ranked(scored: Scored, turns: NDArray[np.int32], index: int, total: float) 
     return Ranked(turn, position, total, parts, tuple(other for other in around if other != turn))
 
 
-def is_filtered(query: IndexQuery) -> bool:
-    """Return whether a query has a filter that looks at columns."""
-    return (query.before, query.after, query.speaker, query.session) != (None, None, None, None)
-
-
 def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
     """Return for every position whether it may be returned."""
     mask = corpus.alive.copy()
@@ -68,6 +63,8 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= corpus.session == query.session
     if query.before is not None or query.after is not None:
         mask &= _in_time(query, corpus)
+    if query.holding:
+        mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
     mask[corpus.rows_of(query.exclude)] = False
     return mask
 

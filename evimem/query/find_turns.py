@@ -15,13 +15,17 @@ from .analysis import check_asked, hints
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a search must not return: `after` <= time < `before`, by event time where a turn's facts have one."""
+    """What a search must not return: `after` <= time < `before`, by event time where a turn's facts have one.
+
+    With `holding`, only turns that have all of these terms.
+    """
 
     before: datetime | None = None
     after: datetime | None = None
     speaker: str | None = None
     session: str | None = None
     exclude: Collection[str] = ()
+    holding: Collection[str] = ()
 
 
 def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:
@@ -57,6 +61,7 @@ def find_turns(
         times=hinted.times,
         when=when or hinted.when,
         recalls=hinted.recalls,
+        holding=tuple(filters.holding),
     )
     return (yield from recall(query))
 

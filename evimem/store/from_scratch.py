@@ -12,6 +12,7 @@ from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from ..embedding.quantize import Packed, pack, unpack
 from ..extract import ENDING, outranks, replaces, topic_of
 from ..index.corpus import Corpus
+from ..index.document import documents
 from ..index.passages import passages, trimmed
 from ..index.prepared_query import IndexQuery, Ranked, microseconds
 from ..index.weights import BM25, WEIGHTS
@@ -126,7 +127,13 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         None if query.session is None else sessions.index(query.session),
         frozenset(number for number, one in enumerate(kept, 1) if one.turn.id in query.exclude),
         BM25 if query.bare else WEIGHTS,
+        query.holding,
     )
+
+
+def terms_of(turn: Turn) -> set[str]:
+    """Return the terms that a turn is found by: of its words, its speaker and its caption."""
+    return {term for document in documents(turn) for term in document.terms}
 
 
 def listed(turns: Sequence[Turn], listing: Listing) -> list[Turn]:

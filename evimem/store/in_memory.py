@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
 from ..edges import ranked
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
 from ..index.exhaustive import rank_all
+from ..index.keyword_match import match_keywords
 from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import COUNTED, About, Entry, Job, JobKind, Listing, Roster
+from ..types.stored import COUNTED, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster
 from ..types.values import Fact, Hit, Query, Turn
 from .from_scratch import (
     QueuedJob,
@@ -28,6 +29,7 @@ from .from_scratch import (
     resolved,
     settle_turn,
     stored_turn,
+    terms_of,
     waiting_for,
 )
 
@@ -113,6 +115,16 @@ class MemoryStore:
             if is_about(fact, one.turn.speaker, entity)
         ]
         return About(entity, len(found), tuple(found[:limit]))
+
+    def keywords(self, words: Sequence[str]) -> tuple[Keyword, ...]:
+        """Return the keywords that words match, by the terms of every turn."""
+        held = [terms_of(one.turn) for one in self._all()]
+        return match_keywords(words, lambda term: sum(term in found for found in held))
+
+    def holding(self, terms: Collection[str], limit: int) -> Holding:
+        """Return the turns that have all of these terms."""
+        ids = [one.turn.id for one in self._all() if terms_of(one.turn).issuperset(terms)]
+        return Holding(len(ids), tuple(ids[max(0, len(ids) - limit) :]))
 
     def roster(self) -> Roster:
         """Return the speakers and the time of the first and last turn."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..edges import ranked
 from ..errors import DimensionMismatch
+from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
@@ -13,7 +14,7 @@ from ..raw import BEGINNING, RawLog, digest
 from ..text.names import is_about
 from ..text.terms import terms
 from ..types.budget import MOST
-from ..types.stored import About, Job, JobKind, Listing, Roster
+from ..types.stored import About, Holding, Job, JobKind, Keyword, Listing, Roster
 from ..types.values import Fact, Hit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
@@ -108,6 +109,22 @@ def about(handle: StoreHandle, entity: str, limit: int) -> About:
 def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
     """Return the sequence numbers of the turns that hold every term of a name, ascending."""
     return handle.corpus().holding(terms(entity))
+
+
+def keywords(handle: StoreHandle, words: Sequence[str]) -> tuple[Keyword, ...]:
+    """See `Store.keywords`."""
+    with handle.db.reading():
+        corpus = handle.corpus()
+        return match_keywords(words, lambda term: len(corpus.turns_with([term])))
+
+
+def holding(handle: StoreHandle, terms: Collection[str], limit: int) -> Holding:
+    """See `Store.holding`."""
+    with handle.db.reading():
+        seqs = handle.corpus().turns_with(terms).tolist()
+        newest = seqs[max(0, len(seqs) - limit) :]
+        ids = handle.layers.raw.ids(newest)
+    return Holding(len(seqs), tuple(ids[seq] for seq in newest))
 
 
 def roster(handle: StoreHandle) -> Roster:
@@ -207,4 +224,5 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         session,
         frozenset(seq for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
         BM25 if query.bare else WEIGHTS,
+        query.holding,
     )
