@@ -217,7 +217,8 @@ class Memory:
         Args:
             question: 1 to 100,000 characters.
             loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
-                every five new turns to search, think or answer (MemR3); "single_pass" retrieves once.
+                every five new turns to search, think or answer (MemR3); "mgretrieval" reads what the question's
+                keywords meet in, and keeps what an answer rests on (MGRetrieval); "single_pass" retrieves once.
             asked_at: "Today" for the question, naive or aware like the memory's times; by default the time of the
                 newest turn.
             budget: Limits and variants of the loop.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ..flow import Flow
+from ..types.stored import Keyword
 from .decision import Decided, Stage
 from .evidence import Draft, Manner, Verdict, View
+from .reading import Chosen, Considered, Round
 
 
 class Judge(Protocol):
@@ -33,6 +36,14 @@ class Judge(Protocol):
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Judge the shown evidence and say whether to search on, to think or to answer (MemR3)."""
+        ...
+
+    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
+        """Choose at most so many of the keywords that a question matches, of which there are more (MGRetrieval)."""
+        ...
+
+    def consider(self, view: View, reading: Round) -> Flow[Considered]:
+        """Judge the critical and the new turns of a round, keep what an answer rests on, accept it or not."""
         ...
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:

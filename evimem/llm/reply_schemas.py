@@ -61,6 +61,16 @@ DECIDE = _object(
     query=LINE,
     draft=_text(LONG),
 )
+KEYWORDS = _object(keywords=_list(NAME, 8))
+CONSIDER = _object(
+    critical=_list(NAME, 20),
+    gaps=_MISSING,
+    reason=LINE,
+    tier=_one_of(TIERS),
+    confidence=NUMBER,
+    answer=_text(LONG),
+    accepted=YES_NO,
+)
 ANSWER = _object(
     steps=_list(LINE, 5),
     answerable=YES_NO,

@@ -31,11 +31,15 @@ _ANGLES = {
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One search of a loop: a text, one speaker's turns only where one is named, turns that tell a time first."""
+    """One search of a loop: a text, one speaker's turns only where one is named, turns that tell a time first.
+
+    With `holding`, only turns that have all of these keywords.
+    """
 
     text: str
     speaker: str | None = None
     when: bool = False
+    holding: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class Retrieval:
         self._vectors: dict[str, Any] = {}
         self._searches: dict[Search, tuple[Hit, ...]] = {}
         self._evidence: dict[str, Evidence] = {}
-        self._ranks: dict[str, int] = {}
+        self._ranks: dict[str, float] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
         self._totals: dict[str, int] = {}
         self._costs: dict[str, int] = {}
@@ -90,12 +94,12 @@ class Retrieval:
             self._searches[wanted] = yield from self._found(wanted, self._most)
         return self._keep(self._searches[wanted][:k], path, iteration)
 
-    def further(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
-        """Add the k best turns of a search that are no evidence yet: none is returned twice (M3).
+    def further(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+        """Add the k best turns of a search that are no evidence yet: none is returned twice (M3, G3).
 
         A backend that returns one all the same changes nothing: it brought nothing new.
         """
-        found = yield from self._found(Search(text), k, frozenset(self._evidence))
+        found = yield from self._found(wanted, k, frozenset(self._evidence))
         return self._keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
     def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
@@ -161,10 +165,11 @@ class Retrieval:
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
         text, exclude = wanted.text, self._exclude | without
         if not self._indexed:
-            return (yield from recall(Query(text, k, exclude=exclude, speaker=wanted.speaker, bare=True)))
+            bare = Query(text, k, exclude=exclude, speaker=wanted.speaker, bare=True, holding=wanted.holding)
+            return (yield from recall(bare))
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
-        filters = Filters(speaker=wanted.speaker, exclude=exclude)
+        filters = Filters(speaker=wanted.speaker, exclude=exclude, holding=wanted.holding)
         found = find_turns(text, k, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
         return (yield from found)
 
@@ -186,6 +191,9 @@ class Retrieval:
 
     def _rank(self, hits: Sequence[Hit], path: str) -> None:
         """Note the best rank of each turn; edges and look-ups come behind every search."""
+        if path == "keyword":  # all of them for the same question, so that their scores compare
+            self._ranks.update((hit.turn.id, -hit.score) for hit in hits)
+            return
         behind = 0 if path in {"anchor", "refined"} else self._most
         for rank, hit in enumerate(hits):
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))

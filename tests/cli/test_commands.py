@@ -67,9 +67,10 @@ def test_ask_can_show_the_trace_with_the_answer(cli, friends):
     assert cli("ask", friends, question, "--trace", "--no-keep", "--json").data["trace"]["loop"] == "iris"
 
 
-def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be_asked_again(cli, friends):
-    ran = cli("ask", friends, "When did Elio propose?", "--loop", "memr3", "--trace")
-    assert (ran.code, "through memr3" in ran.out, "decides" in ran.out) == (Exit.OK, True, True)
+@pytest.mark.parametrize(("loop", "step"), [("memr3", "decides"), ("mgretrieval", "keywords")])
+def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be_asked_again(cli, friends, loop, step):
+    ran = cli("ask", friends, "When did Elio propose?", "--loop", loop, "--trace")
+    assert (ran.code, f"through {loop}" in ran.out, step in ran.out) == (Exit.OK, True, True)
     assert cli("trace", friends, "--replay").code == Exit.OK
 
 

@@ -159,6 +159,21 @@ def _decided(event: Acted) -> Iterator[Field]:
         yield _row("draft", str(detail["draft"]))
 
 
+def _keyed(event: Acted) -> Iterator[Field]:
+    found = event.detail.get("found", {})
+    turns = (f"{term} {found.get(term, 0)}" for term in event.detail.get("chosen", ()))
+    matched = f"  of {counted(len(found), 'keyword')} that the question matches"
+    yield _row("keywords", Piece(", ".join(turns) or "none", "name"), Piece(matched, "dim"))
+
+
+def _considered(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    outcome = "accepts" if detail.get("accepted") else "reads on"
+    yield _row(
+        outcome, Piece(str(detail.get("answer", "")), "strong"), Piece(_listed(detail.get("critical", ())), "dim")
+    )
+
+
 def _found_no_words(event: Acted) -> Iterator[Field]:
     yield _row("search", event.why)
 
@@ -222,5 +237,7 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "go on": _went_on,
     "extend": _extended,
     "decide": _decided,
+    "keywords": _keyed,
+    "consider": _considered,
     "search nothing": _found_no_words,
 }
