@@ -7,6 +7,7 @@ import pytest
 import evimem
 from evimem.cli.exit_codes import Exit
 from evimem.examples import load_example
+from evimem.loops import LOOPS
 
 
 def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):
@@ -65,6 +66,16 @@ def test_ask_can_show_the_trace_with_the_answer(cli, friends):
     question = "What is Mira allergic to?"
     assert "Trace of" in cli("ask", friends, question, "--trace", "--no-keep").out
     assert cli("ask", friends, question, "--trace", "--no-keep", "--json").data["trace"]["loop"] == "iris"
+
+
+def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stored(cli, friends):
+    ran = cli("compare", friends, "When did Elio propose?")
+    assert (ran.code, [name for name in LOOPS if name not in ran.out]) == (Exit.OK, [])
+    data = cli("compare", friends, "When did Elio propose?", "--json").data
+    assert set(data) == set(LOOPS)
+    assert all(one["found"] and one["kind"] in ("answer", "quote") for one in data.values())
+    assert cli("compare", friends, "Qwxyz?").code == Exit.ABSTAINED
+    assert cli("trace", friends).code != Exit.OK, "no trace was kept"
 
 
 @pytest.mark.parametrize(("loop", "step"), [("memr3", "decides"), ("mgretrieval", "keywords")])
