@@ -218,7 +218,8 @@ class Memory:
             question: 1 to 100,000 characters.
             loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
                 every five new turns to search, think or answer (MemR3); "mgretrieval" reads what the question's
-                keywords meet in, and keeps what an answer rests on (MGRetrieval); "single_pass" retrieves once.
+                keywords meet in, and keeps what an answer rests on (MGRetrieval); "mragent" explores with tools, from
+                cues to tags to turns and on to further cues (MRAgent); "single_pass" retrieves once.
             asked_at: "Today" for the question, naive or aware like the memory's times; by default the time of the
                 newest turn.
             budget: Limits and variants of the loop.

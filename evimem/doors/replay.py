@@ -13,6 +13,7 @@ from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move
 from ..judging.judge import Judge
 from ..judging.reading import Chosen, Considered, Round
 from ..llm.llm_judge import LLMJudge
@@ -168,6 +169,12 @@ class _RecordedProbabilities:
         self.checks += 1
         made = yield from self.inner.consider(view, reading)
         return replace(made, verdict=self._as_recorded(made.verdict))
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return the move with the recorded probability."""
+        self.checks += 1
+        move = yield from self.inner.explore(view, explored)
+        return replace(move, verdict=self._as_recorded(move.verdict))
 
     def _as_recorded(self, verdict: Verdict) -> Verdict:
         if self.checks > len(self.judged):

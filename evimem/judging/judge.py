@@ -9,6 +9,7 @@ from ..flow import Flow
 from ..types.stored import Keyword
 from .decision import Decided, Stage
 from .evidence import Draft, Manner, Verdict, View
+from .exploring import Explored, Move
 from .reading import Chosen, Considered, Round
 
 
@@ -44,6 +45,10 @@ class Judge(Protocol):
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Judge the critical and the new turns of a round, keep what an answer rests on, accept it or not."""
+        ...
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Judge what was found, and say which tools to call next, or what the answer is (MRAgent)."""
         ...
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:

@@ -9,6 +9,7 @@ from ..flow import Flow
 from ..judging.apply_verdict import clamp, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round
 from ..offline.offline_judge import OfflineJudge
 from ..types.stored import Keyword
@@ -65,6 +66,10 @@ class GatedJudge:
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Return what the model makes of a round."""
         return self.model.consider(view, reading)
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return the model's move."""
+        return self.model.explore(view, explored)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer."""

@@ -12,6 +12,7 @@ from ..flow import Flow
 from ..judging.apply_verdict import clamp, single_level, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round
 from ..types.budget import Budget
 from ..types.model import Complete
@@ -19,6 +20,7 @@ from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
 from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, show_evidence
+from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
 from .quoting import bullets, escape_attribute, format_time, marked, named
@@ -114,6 +116,16 @@ class LLMJudge:
 
         made = yield from within_room(view, show_evidence, ask)
         return replace(made, verdict=self._with_calls(made.verdict, ledger))
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return the model's move, in one request."""
+        ledger = Ledger(view.iteration)
+
+        def ask(shown: ShownEvidence) -> Flow[Move]:
+            return ask_model(explore_request(view, explored, shown), partial(read_move, view=view, shown=shown), ledger)
+
+        move = yield from within_room(view, show_evidence, ask)
+        return replace(move, verdict=self._with_calls(move.verdict, ledger))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""

@@ -21,6 +21,7 @@ MOST_TOKENS = {
     "decide": 2_000,
     "keywords": 1_000,
     "consider": 2_000,
+    "explore": 2_000,
     "answer": 2_000,
     "extract": 4_000,
     "entities": 500,

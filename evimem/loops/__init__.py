@@ -19,19 +19,20 @@ from ..types.trace import FALL_BACK, Acted, Event
 from .iris import iris
 from .memr3 import memr3
 from .mgretrieval import mgretrieval
+from .mragent import mragent
 from .single_pass import single_pass
 from .task import Task
 from .variants import VARIANTS as VARIANTS
 
 ABLATIONS = get_args(Ablation)
 LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType(
-    {"iris": iris, "memr3": memr3, "mgretrieval": mgretrieval, "single_pass": single_pass}
+    {"iris": iris, "memr3": memr3, "mgretrieval": mgretrieval, "mragent": mragent, "single_pass": single_pass}
 )
 
 # What these read of a store a searcher answers too: the others read keywords, facts or times, which it has none of.
 OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
 # Of the fields of a budget that are whole numbers.
-_LEAST = {"iterations": 1, "decisions": 1, "rounds": 1, "k": 1, "step": 0, "hops": 0, "tokens": 1}
+_LEAST = {"iterations": 1, "decisions": 1, "rounds": 1, "turns": 1, "k": 1, "step": 0, "hops": 0, "tokens": 1}
 
 
 def answer_question(

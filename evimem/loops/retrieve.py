@@ -33,13 +33,16 @@ _ANGLES = {
 class Search:
     """One search of a loop: a text, one speaker's turns only where one is named, turns that tell a time first.
 
-    With `holding`, only turns that have all of these keywords.
+    With `holding`, only turns that have all of these keywords; `session`, only those of this session; `between`, only
+    what happened, or was said where nothing is dated, at or after the first time and before the second.
     """
 
     text: str
     speaker: str | None = None
     when: bool = False
     holding: tuple[str, ...] = ()
+    session: str | None = None
+    between: tuple[datetime, datetime] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +93,13 @@ class Retrieval:
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
+        return self.keep((yield from self.ranked(wanted, self._most))[:k], path, iteration)
+
+    def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns of a search, none of them as evidence; one that was made before costs nothing."""
         if wanted not in self._searches:
-            self._searches[wanted] = yield from self._found(wanted, self._most)
-        return self._keep(self._searches[wanted][:k], path, iteration)
+            self._searches[wanted] = yield from self._found(wanted, most)
+        return self._searches[wanted]
 
     def further(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search that are no evidence yet: none is returned twice (M3, G3).
@@ -100,11 +107,11 @@ class Retrieval:
         A backend that returns one all the same changes nothing: it brought nothing new.
         """
         found = yield from self._found(wanted, k, frozenset(self._evidence))
-        return self._keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
+        return self.keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
     def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
         """Add the best turns one edge away from the seeds."""
-        return self._keep((yield from expand(seeds, limit)), "edge", iteration)
+        return self.keep((yield from expand(seeds, limit)), "edge", iteration)
 
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Add the turns of the newest facts about an entity."""
@@ -112,11 +119,7 @@ class Retrieval:
         self._totals[entity] = known.total
         ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
-        turns = yield from read(new)
-        facts = yield from facts_of(new)
-        return self._keep(
-            [Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns], "about", iteration
-        )
+        return self.keep((yield from loaded(new)), "about", iteration)
 
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
@@ -124,7 +127,7 @@ class Retrieval:
 
     def adopt(self, turns: Sequence[Turn], iteration: int) -> Arrived:
         """Add turns that were seen around the evidence."""
-        return self._keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
+        return self.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
 
     def counts(self, entities: Iterable[str], delta: int | str) -> Flow[dict[str, EntityCount]]:
         """Return how many facts about each entity were found, how many are needed and how many there are.
@@ -163,14 +166,12 @@ class Retrieval:
         return len({fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity)})
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
-        text, exclude = wanted.text, self._exclude | without
+        text, within = wanted.text, _filters(wanted, self._exclude | without)
         if not self._indexed:
-            bare = Query(text, k, exclude=exclude, speaker=wanted.speaker, bare=True, holding=wanted.holding)
-            return (yield from recall(bare))
+            return (yield from recall(Query(text, k, bare=True, **within)))
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
-        filters = Filters(speaker=wanted.speaker, exclude=exclude, holding=wanted.holding)
-        found = find_turns(text, k, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
+        found = find_turns(text, k, self._hints(text), Filters(**within), vector=self._vectors[text], when=wanted.when)
         return (yield from found)
 
     def _hints(self, text: str) -> Hints:
@@ -178,7 +179,8 @@ class Retrieval:
             return self._analysis.hints
         return hints(text, self._roster.speakers, self._asked_at)
 
-    def _keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
+    def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
+        """Add these turns; those that are evidence already keep where they came from."""
         hits = [hit for hit in hits if hit.turn.id not in self._exclude]
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
         for hit in new:
@@ -200,6 +202,19 @@ class Retrieval:
             known = self._evidence[hit.turn.id]
             if path == "anchor" and known.path != "anchor":
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
+
+
+def _filters(wanted: Search, exclude: frozenset[str]) -> dict[str, Any]:
+    after, before = wanted.between or (None, None)
+    where = {"speaker": wanted.speaker, "session": wanted.session, "holding": wanted.holding}
+    return {**where, "exclude": exclude, "after": after, "before": before}
+
+
+def loaded(turn_ids: Sequence[str]) -> Flow[tuple[Hit, ...]]:
+    """Return turns with their facts."""
+    turns = yield from read(turn_ids)
+    facts = yield from facts_of(turn_ids)
+    return tuple(Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns)
 
 
 def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:

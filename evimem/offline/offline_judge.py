@@ -14,6 +14,7 @@ from ..extract import RuleExtractor
 from ..flow import Flow
 from ..judging.decision import Decided, Stage, decide_by
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move, explore_by
 from ..judging.reading import Chosen, Considered, Round, consider_by, own_first
 from ..judging.tracker import Requirement
 from ..protocols import Extractor
@@ -78,6 +79,10 @@ class OfflineJudge:
         verdict = yield from self.judge(view)
         best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match(view).ranked if m.shown]
         return consider_by(verdict, view, reading, best[:_WITNESSES])
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return what follows from the verdict: the calls that results bring up, until it is firm."""
+        return explore_by((yield from self.judge(view)), view, explored)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.

@@ -53,6 +53,8 @@ class Budget:
             index and abstention. With `calls="separate"` its answer takes one request more.
         rounds: At most this many rounds of the loop "mgretrieval", at least 1 (G3: 4), each of at most `k` new turns.
             Of the other fields it uses those that "memr3" does.
+        turns: At most this many turns of the loop "mragent", at least 1 (R4: T=8), each of at most five calls of tools.
+            Of the other fields it uses those that "memr3" does.
         format: How the answer is to be written, in your own words ("one sentence, no names"); a model's answer only.
     """
 
@@ -71,4 +73,5 @@ class Budget:
     without: Collection[Ablation] = frozenset()
     decisions: int = 5
     rounds: int = 4
+    turns: int = 8
     format: str = ""

@@ -32,6 +32,7 @@ def insatiable(request: Complete) -> str:
     wish = {"tier": "partial", "confidence": 0.4, "requirements": [], "gaps": [gap] * 100, "reason": ""}
     wish["action"], wish["query"] = "retrieve", f"puppy {number} {'more ' * 1_000}"
     wish["answer"], wish["accepted"], wish["critical"] = "in March", False, [f"e{n}" for n in range(1_000)]
+    wish["calls"] = [{"tool": "events_between", "of": f"20{n:02}", "part": ""} for n in range(99)]
     wish["keywords"] = [f"k{n}" for n in range(1_000)]
     orders = {"k": 10**6, "iterations": 10**6, "budget": {"iterations": 10**6}, "continue": True, "tokens": 10**9}
     return json.dumps({**wish, **orders, "next_query": f"puppy {number} {'more ' * 1_000}"})
@@ -48,7 +49,7 @@ def opened(path: Path) -> tuple[Memory, ScriptedModel]:
     return memory, model
 
 
-STEPS = ("iterations", "decisions", "rounds")  # of the loops: each is limited by its own
+STEPS = ("iterations", "decisions", "rounds", "turns")  # of the loops: each is limited by its own
 
 
 @pytest.mark.parametrize("loop", sorted(LOOPS))

@@ -9,7 +9,8 @@ from ...types.trace import Found
 from ..page import BLANK, Block, Piece, field, line, table
 from .wording import counted
 
-_COLUMNS = ("loop", "outcome", "confidence", "found", "iterations", "cites", "requests", "tokens", "ms")
+_COUNTED = ("found", "iterations", "cites", "requests", "tokens", "ms")
+_COLUMNS = ("loop", "outcome", *_COUNTED)
 
 
 def comparison_page(question: str, answers: Mapping[str, Answer]) -> list[Block]:
@@ -17,7 +18,7 @@ def comparison_page(question: str, answers: Mapping[str, Answer]) -> list[Block]
     rows = [_row(name, answer) for name, answer in answers.items()]
     return [
         line(Piece("? ", "dim"), Piece(question, "strong")),
-        table(_COLUMNS, rows, right=_COLUMNS[2:]),
+        table(_COLUMNS, rows, right=_COUNTED),
         BLANK,
         *(field(name, *_said(answer), width=max(map(len, answers)) + 2) for name, answer in answers.items()),
         BLANK,
@@ -40,7 +41,7 @@ def _row(name: str, answer: Answer) -> tuple[str, ...]:
     cited = dict.fromkeys(citation.turn_id for citation in answer.citations)
     tokens = usage.input_tokens + usage.output_tokens
     numbers = (len(found_by(answer)), len(iterations), len(cited), usage.requests, tokens, round(usage.seconds * 1000))
-    return (name, answer.kind, f"{answer.confidence:.2f}", *(f"{number:,}" for number in numbers))
+    return (name, answer.kind, *(f"{number:,}" for number in numbers))
 
 
 def _said(answer: Answer) -> tuple[Piece, ...]:

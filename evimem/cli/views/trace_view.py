@@ -174,6 +174,28 @@ def _considered(event: Acted) -> Iterator[Field]:
     )
 
 
+def _cued(event: Acted) -> Iterator[Field]:
+    yield _row("cues", Piece(", ".join(map(str, event.detail.get("cues", ()))) or "none", "name"))
+
+
+def _explored(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    answer, supports = str(detail.get("answer", "")), _listed(detail.get("supports", ()))
+    calls = counted(int(detail.get("calls", 0)), "call")
+    yield _row("wants", Piece(calls, "strong"), Piece(f"  {answer}{supports}", "dim"))
+
+
+def _tool_called(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    given = ", ".join(str(detail[name]) for name in ("of", "part") if detail.get(name))
+    label = Piece(f"{detail.get('tool')}({given})", "name")
+    if event.why:
+        yield _row("refused", label, Piece(f"  {event.why}", "warn"))
+    else:
+        rows = detail.get("rows", ())
+        yield _row("tool", label, Piece(f"  {len(rows)} of {detail.get('total')}:{_listed(rows)}", "dim"))
+
+
 def _found_no_words(event: Acted) -> Iterator[Field]:
     yield _row("search", event.why)
 
@@ -239,5 +261,8 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "decide": _decided,
     "keywords": _keyed,
     "consider": _considered,
+    "cues": _cued,
+    "explore": _explored,
+    "call": _tool_called,
     "search nothing": _found_no_words,
 }
