@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
-from .types.stored import About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster
+from .types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Neighbours, Vectors
+from .types.where import Where
 
 
 class Embedder(Protocol):
@@ -116,11 +117,12 @@ class Store(Protocol):
         """Return which of these turns are stored with the same content."""
         ...
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
         """Store a batch in one transaction; known ids with the same content are no-ops.
 
         A turn that contradicts what is stored is refused in the report; with `strict` it raises TurnConflict or
-        InvalidTurn, and nothing of the batch is kept.
+        InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is erased and
+        stored anew in that transaction; of several versions in one batch the last is stored.
         """
         ...
 
@@ -128,8 +130,8 @@ class Store(Protocol):
         """Return the k best distinct turns, best first; ties in order of arrival."""
         ...
 
-    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
-        """Return up to `limit` turns one edge away, best edge first, none of them given; `path` names the edge."""
+    def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
+        """Return up to `limit` turns of a scope one edge away, best edge first, none given; `path` names the edge."""
         ...
 
     def read(self, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
@@ -152,20 +154,23 @@ class Store(Protocol):
         """Return the facts of these turns, in the order of the turns and of their spans."""
         ...
 
-    def about(self, entity: str, limit: int) -> About:
-        """Return the facts whose subject, object or speaker is the entity, by word boundary, newest first."""
+    def about(self, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
+        """Return the facts of a scope whose subject, object or speaker is the entity, newest first.
+
+        Names are compared by word boundary.
+        """
         ...
 
-    def keywords(self, words: Sequence[str]) -> tuple[Keyword, ...]:
-        """Return the keywords that words match, in the order of the words, each keyword once.
+    def keywords(self, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
+        """Return the keywords of a scope that words match, in the order of the words, each keyword once.
 
         A word matches its own stem or, where no turn has that, up to `MOST_NEAR` stems that mean nearly the same,
         nearest first.
         """
         ...
 
-    def holding(self, terms: Collection[str], limit: int) -> Holding:
-        """Return how many turns have all of these terms, and the newest `limit` of them; every turn for no term."""
+    def holding(self, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
+        """Return how many turns of a scope have all of these terms, and the newest `limit`; every turn for no term."""
         ...
 
     def roster(self) -> Roster:
@@ -205,7 +210,12 @@ class Store(Protocol):
         ...
 
     def forget_where(
-        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+        self,
+        *,
+        session: str | None = None,
+        before: datetime | None = None,
+        speaker: str | None = None,
+        where: Where | None = None,
     ) -> EraseReport:
-        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
+        """Erase the turns of a session, said before a time, by a speaker and with such metadata; without any, all."""
         ...

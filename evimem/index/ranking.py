@@ -61,6 +61,10 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= corpus.speaker == query.speaker
     if query.session is not None:
         mask &= corpus.session == query.session
+    if query.role is not None:
+        mask &= corpus.role == query.role
+    if query.among is not None:
+        mask &= np.isin(corpus.turn, query.among)
     if query.before is not None or query.after is not None:
         mask &= _in_time(query, corpus)
     if query.holding:

@@ -15,6 +15,7 @@ from ..judging.judge import Judge
 from ..query.analysis import check_asked
 from ..types.answer import Answer
 from ..types.budget import MOST, Ablation, Budget
+from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
 from .iris import iris
 from .memr3 import memr3
@@ -35,13 +36,14 @@ OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
 _LEAST = {"iterations": 1, "decisions": 1, "rounds": 1, "turns": 1, "k": 1, "step": 0, "hops": 0, "tokens": 1}
 
 
-def answer_question(
+def answer_question(  # noqa: PLR0913 - a task, in parts
     question: str,
     *,
     judge: Judge,
     loop: str = "iris",
     asked_at: datetime | None = None,
     budget: Budget | None = None,
+    scope: Scope = EVERYTHING,
     on_event: Callable[[Event], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Flow[Answer]:
@@ -54,7 +56,8 @@ def answer_question(
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
-    return (yield from _timed(Task(question, judge, asked_at, allowed, clock=clock, on_event=on_event), loop))
+    task = Task(question, judge, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
+    return (yield from _timed(task, loop))
 
 
 def fall_back(
@@ -63,6 +66,7 @@ def fall_back(
     judge: Judge,
     asked_at: datetime | None = None,
     budget: Budget | None = None,
+    scope: Scope = EVERYTHING,
     on_event: Callable[[Event], None] | None = None,
 ) -> Flow[Answer]:
     """Ask the question that a model's failure ended once more, of a judge that needs no model.
@@ -79,7 +83,7 @@ def fall_back(
     if on_event is not None:
         on_event(event)
     earlier = (*failed.trace.events, event)
-    again = Task(failed.trace.question, judge, asked_at, allowed, on_event=on_event, earlier=earlier)
+    again = Task(failed.trace.question, judge, asked_at, allowed, scope=scope, on_event=on_event, earlier=earlier)
     answer = yield from _timed(again, failed.trace.loop)
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)

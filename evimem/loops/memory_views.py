@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..extract import predicate_class
-from ..flow import Flow, about, contexts, keywords
+from ..flow import Flow, about, keywords
 from ..judging.exploring import MOST_CALLS, Result, Row, Tool, ToolCall
 from ..text.terms import STOP_WORDS, terms, words
 from ..types.values import Fact, Hit
@@ -100,7 +100,7 @@ class MemoryViews:
         hit = self._returned(call.of)
         times = [Row(cue, "time") for cue in time_cues(hit.facts)]
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
-        found = yield from keywords((hit.turn.speaker, *said))
+        found = yield from keywords((hit.turn.speaker, *said), self._session.task.scope)
         shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
         rows = (*times, *(Row(one.word, "word", one.turns) for one in shared))
         return Result(call, rows[:CUES], len(rows))
@@ -108,13 +108,13 @@ class MemoryViews:
     def event_context(self, call: ToolCall, number: int) -> Flow[Result]:
         """V -> v: the turns around one."""
         hit = self._returned(call.of)
-        (around,) = yield from contexts((hit.turn.id,), 1, 1)
-        found = [Hit(turn, (), 0.0) for turn in around if turn.id != hit.turn.id]
+        around = yield from self._session.retrieval.around([hit.turn.id])
+        found = [Hit(turn, (), 0.0) for turn in around[hit.turn.id] if turn.id != hit.turn.id]
         return self._page(call, found, number, path="around")
 
     def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
-        facts = (yield from about(call.of, FACTS)).facts
+        facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
         counts = Counter(tag_of(fact) for fact in facts)
@@ -131,7 +131,7 @@ class MemoryViews:
             raise Refused(f"the aspects of {call.of!r} are not listed yet; call person_aspects first")
         if call.part not in listed:
             raise Refused(f"{call.of!r} has no aspect {call.part!r}{_nearest(call.part, listed)}")
-        facts = (yield from about(call.of, FACTS)).facts
+        facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
         hits = yield from loaded(_paged(ids, call.page))
         return self._page(call, hits, number, path="about", total=len(ids))

@@ -13,7 +13,7 @@ from ..flow import Flow, holding, keywords, roster
 from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..types.answer import Answer
-from ..types.stored import Keyword
+from ..types.stored import Keyword, Scope
 from ..types.trace import Acted
 from .answering import concluded, drafted, nothing, partial
 from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
@@ -77,7 +77,7 @@ def _read(session: Session) -> Flow[Reading]:
 def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
     """Return at most four keywords of the memory that the question matches (G2); the judge chooses among more."""
     analysis = session.analysis
-    found = yield from keywords((*analysis.entities, *analysis.keywords))
+    found = yield from keywords((*analysis.entities, *analysis.keywords), session.task.scope)
     chosen = found
     if len(found) > MOST_KEYWORDS:
         try:
@@ -98,7 +98,7 @@ def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
     room = session.budget.k
     while room and not pyramid.exhausted:
         if not pyramid.groups:
-            pyramid = pyramid.descended((yield from _sizes(pyramid.below[0])))
+            pyramid = pyramid.descended((yield from _sizes(pyramid.below[0], session.task.scope)))
             continue
         wanted = Search(session.task.question, holding=pyramid.groups[0])
         arrived = yield from session.search_further(wanted, room, path="keyword", iteration=number)
@@ -108,11 +108,11 @@ def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
     return pyramid
 
 
-def _sizes(level: tuple[Group, ...]) -> Flow[dict[Group, int]]:
+def _sizes(level: tuple[Group, ...], scope: Scope) -> Flow[dict[Group, int]]:
     """Return how many turns each group of a level has, its vocabulary being that of the index (G1)."""
     sizes: dict[Group, int] = {}
     for group in level:
-        sizes[group] = (yield from holding(group, 0)).total
+        sizes[group] = (yield from holding(group, 0, scope)).total
     return sizes
 
 

@@ -75,7 +75,7 @@ def _explore(session: Session) -> Flow[Check | None]:
 def _cues(session: Session) -> Flow[tuple[str, ...]]:
     """Return the names and words of the question that the memory knows."""
     analysis = session.analysis
-    found = yield from keywords((*analysis.entities, *analysis.keywords))
+    found = yield from keywords((*analysis.entities, *analysis.keywords), session.task.scope)
     cues = tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
     session.events.append(Acted(1, "cues", detail={"cues": list(cues)}))
     return cues

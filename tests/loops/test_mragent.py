@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import evimem
+from evimem.examples import load_example
 from evimem.flow import StoreCall
 from evimem.judging.exploring import Explored, Result, Row, ToolCall, next_calls
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
@@ -30,6 +33,21 @@ def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
     assert {effect.method for effect in puppy.of(StoreCall)} <= {"roster", "keywords", "recall", "contexts", "about"}
     found = [turn for event in answer.trace if event.kind == "evidence" for turn in event.turns]
     assert len(found) == len(set(found)) > 5
+
+
+@pytest.mark.parametrize("loop", ["mgretrieval", "mragent"])
+@pytest.mark.parametrize("within", [{"speaker": "Tomas"}, {"session": "s3"}])
+def test_no_turn_outside_the_scope_of_a_question_is_found(tmp_path: Path, loop: str, within: dict[str, str]) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(load_example("friends"), strict=True)
+        trace = memory.ask("When did Mira adopt her puppy?", loop, **within).trace
+        found = {turn for event in trace if event.kind == "evidence" for turn in event.turns}
+        assert found
+        assert all(within.items() <= vars_of(memory.turn(turn)).items() for turn in found)
+
+
+def vars_of(turn: Turn) -> dict[str, str]:
+    return {"speaker": turn.speaker, "session": turn.session}
 
 
 def test_an_empty_memory_holds_nothing(world: Any) -> None:
