@@ -7,14 +7,14 @@ wrapper for each verb that a flow may use.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from .protocols import Store
 from .types.model import Complete, Reply
 from .types.reports import AddReport
-from .types.stored import EVERYTHING, About, Entry, Job, JobKind, Roster, Scope
+from .types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Roster, Scope
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Vectors
 
@@ -119,6 +119,18 @@ def facts_of(turn_ids: Sequence[str]) -> Flow[tuple[Fact, ...]]:
 def about(entity: str, limit: int, scope: Scope = EVERYTHING) -> Flow[About]:
     """Return what is known of an entity within a scope."""
     found: About = yield StoreCall("about", (entity, limit, scope))
+    return found
+
+
+def keywords(words: Sequence[str], scope: Scope = EVERYTHING) -> Flow[tuple[Keyword, ...]]:
+    """Return the keywords of a scope that words match."""
+    found: tuple[Keyword, ...] = yield StoreCall("keywords", (tuple(words), scope))
+    return found
+
+
+def holding(terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Flow[Holding]:
+    """Return how many turns of a scope have all of these terms, and the newest of them."""
+    found: Holding = yield StoreCall("holding", (tuple(terms), limit, scope))
     return found
 
 

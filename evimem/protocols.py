@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
-from .types.stored import EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
+from .types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Neighbours, Vectors
 from .types.where import Where
@@ -159,6 +159,18 @@ class Store(Protocol):
 
         Names are compared by word boundary.
         """
+        ...
+
+    def keywords(self, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
+        """Return the keywords of a scope that words match, in the order of the words, each keyword once.
+
+        A word matches its own stem or, where no turn has that, up to `MOST_NEAR` stems that mean nearly the same,
+        nearest first.
+        """
+        ...
+
+    def holding(self, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
+        """Return how many turns of a scope have all of these terms, and the newest `limit`; every turn for no term."""
         ...
 
     def roster(self) -> Roster:

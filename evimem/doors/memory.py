@@ -288,7 +288,9 @@ class Memory:
         Args:
             question: 1 to 100,000 characters.
             loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
-                every five new turns to search, think or answer (MemR3); "single_pass" retrieves once.
+                every five new turns to search, think or answer (MemR3); "mgretrieval" reads what the question's
+                keywords meet in, and keeps what an answer rests on (MGRetrieval); "mragent" explores with tools, from
+                cues to tags to turns and on to further cues (MRAgent); "single_pass" retrieves once.
             session: Answer from turns of this session only. The filters are hard: no other turn is evidence.
             speaker: From turns of this speaker only, spelled as stored.
             role: From turns of this role only.

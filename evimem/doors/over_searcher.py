@@ -11,7 +11,7 @@ from ..errors import InvalidQuery
 from ..flow import Effect, StoreCall, run
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
-from ..loops import answer_question
+from ..loops import LOOPS, OVER_SEARCHERS, answer_question
 from ..offline.offline_judge import offline_judge
 from ..protocols import Searcher
 from ..types.answer import Answer
@@ -76,7 +76,7 @@ def ask_searcher(
         llm: The model, as for `evimem.open`; None judges and answers without one.
         speakers: The names of who speaks, by which a question is read.
         asked_at: "Today" for the question; None leaves times in the question unread.
-        loop: The loop's name.
+        loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has.
         budget: Limits of the loop. What only our own store has is left out of it (`without`), which the trace records.
 
     Raises:
@@ -87,6 +87,9 @@ def ask_searcher(
     model, wanted = chat_model(llm), checked_kind("budget", budget, Budget)
     if isinstance(speakers, str):
         raise InvalidQuery(f"speakers is {speakers!r:.60}; expected the names in a list")
+    if loop in LOOPS and loop not in OVER_SEARCHERS:
+        usable = ", ".join(sorted(OVER_SEARCHERS))
+        raise InvalidQuery(f"the loop {loop!r} reads more of a memory than a searcher has; expected one of {usable}")
     today = parse_time("asked_at", asked_at)
     store = SearchedStore(searcher, speakers, today)
     within = replace(wanted, without=frozenset(wanted.without) | _OURS)

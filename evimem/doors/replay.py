@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -13,14 +13,16 @@ from ..errors import ModelError, TraceMismatch
 from ..flow import Effect, Flow, run
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move
 from ..judging.judge import Judge
+from ..judging.reading import Chosen, Considered, Round
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
-from ..types.stored import Scope
+from ..types.stored import Keyword, Scope
 from ..types.trace import FALL_BACK, Acted, Called, Event, Judged, Trace
 from ..types.where import Where
 from .checked_arguments import checked_kind, checked_trace
@@ -171,6 +173,22 @@ class _RecordedProbabilities:
         self.checks += 1
         decision = yield from self.inner.decide(view, stage)
         return replace(decision, verdict=self._as_recorded(decision.verdict))
+
+    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
+        """Return the choice of the inner judge."""
+        return self.inner.choose(question, candidates, most)
+
+    def consider(self, view: View, reading: Round) -> Flow[Considered]:
+        """Return what a round came to, with the recorded probability."""
+        self.checks += 1
+        made = yield from self.inner.consider(view, reading)
+        return replace(made, verdict=self._as_recorded(made.verdict))
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return the move with the recorded probability."""
+        self.checks += 1
+        move = yield from self.inner.explore(view, explored)
+        return replace(move, verdict=self._as_recorded(move.verdict))
 
     def _as_recorded(self, verdict: Verdict) -> Verdict:
         if self.checks > len(self.judged):

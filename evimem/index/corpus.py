@@ -341,6 +341,14 @@ class Corpus:
             shared = np.intersect1d(shared, positions, assume_unique=True)
         return list(dict.fromkeys(self.turn[shared].tolist()))  # which never falls
 
+    def turns_with(self, terms: Iterable[str]) -> NDArray[np.int32]:
+        """Return the numbers of the living turns that have all of these terms in any rows, ascending; all for none."""
+        first, *others = [self.turn[self.posting(term).positions] for term in set(terms)] or [self.turn[self.alive]]
+        shared = np.unique(first)
+        for numbers in others:
+            shared = np.intersect1d(shared, numbers)
+        return shared
+
     def rows_of(self, turns: Iterable[int]) -> NDArray[np.int64]:
         """Return the positions of the rows of these turns, dead ones included."""
         numbers = np.array(sorted(set(turns)), np.int64)

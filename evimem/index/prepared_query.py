@@ -33,9 +33,10 @@ _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class IndexQuery:
     """What to look for, in the index's numbers.
 
-    `before`, `after`, `speaker`, `session`, `role`, `exclude` and `among` are hard filters; `names`, `times`, `when`
-    and `recalls` are priors. Times are microseconds (see `microseconds`) in half-open intervals, speakers and sessions
-    the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and `among` numbers of turns; `vector` has shape
+    `before`, `after`, `speaker`, `session`, `role`, `exclude`, `among` and `holding` are hard filters; `names`,
+    `times`, `when` and `recalls` are priors. Times are microseconds (see `microseconds`) in half-open intervals,
+    speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and `among` numbers of
+    turns, `holding` terms that a turn must have; `vector` has shape
     (dimension,). `weights` say what the parts of a score count.
     """
 
@@ -53,6 +54,7 @@ class IndexQuery:
     weights: Weights = WEIGHTS
     role: int | None = None
     among: NDArray[np.int64] | None = None
+    holding: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= np.isin(corpus.turn, query.among)
     if query.before is not None or query.after is not None:
         mask &= _in_time(query, corpus)
+    if query.holding:
+        mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
     mask[corpus.rows_of(query.exclude)] = False
     return mask
 

@@ -48,14 +48,21 @@ class Decided:
 def decide_by(verdict: Verdict, view: View, stage: Stage) -> Decided:
     """Decide by a verdict alone: answer where it is firm, giving up what is open, else search for what is missing.
 
-    Firm is what ends a search of IRIS (E9), after the clamps for questions about time (E8); what must be inferred from
-    the few turns of the first search is searched for once more. A waived requirement is recorded with its reason (M5).
+    A waived requirement is recorded with its reason (M5).
     """
-    final = clamp(verdict, temporal=view.analysis.temporal, entities={})
-    early = final.tier is not Tier.EXACT and stage.number == 1
-    if early or not sufficient(final.tier, final.confidence, temporal=view.analysis.temporal):
+    if not firm(verdict, view, stage.number):
         return Decided("retrieve", verdict)
     return Decided("answer", waiving(verdict, view.tracker.open))
+
+
+def firm(verdict: Verdict, view: View, number: int) -> bool:
+    """Whether a verdict ends a search of IRIS (E9), after the clamps for questions about time (E8).
+
+    What must be inferred from the few turns of step 1 is searched for once more.
+    """
+    final = clamp(verdict, temporal=view.analysis.temporal, entities={})
+    early = final.tier is not Tier.EXACT and number == 1
+    return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
 
 
 def waiving(verdict: Verdict, needs: tuple[Requirement, ...]) -> Verdict:

@@ -56,6 +56,11 @@ class Evidence:
     parts: Mapping[str, float] = field(default_factory=dict, hash=False)
     span: tuple[int, int] | None = None
 
+    @property
+    def for_question(self) -> bool:
+        """Whether its score is that of a search for the question itself, in the whole memory or in a part of it."""
+        return self.path in {"anchor", "keyword"}
+
 
 @dataclass(frozen=True, slots=True)
 class EntityCount:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ..flow import Flow
+from ..types.stored import Keyword
 from .decision import Decided, Stage
 from .evidence import Draft, Manner, Verdict, View
+from .exploring import Explored, Move
+from .reading import Chosen, Considered, Round
 
 
 class Judge(Protocol):
@@ -33,6 +37,18 @@ class Judge(Protocol):
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Judge the shown evidence and say whether to search on, to think or to answer (MemR3)."""
+        ...
+
+    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
+        """Choose at most so many of the keywords that a question matches, of which there are more (MGRetrieval)."""
+        ...
+
+    def consider(self, view: View, reading: Round) -> Flow[Considered]:
+        """Judge the critical and the new turns of a round, keep what an answer rests on, accept it or not."""
+        ...
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Judge what was found, and say which tools to call next, or what the answer is (MRAgent)."""
         ...
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:

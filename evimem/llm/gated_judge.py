@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..flow import Flow
 from ..judging.apply_verdict import follow, settle, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move
+from ..judging.reading import Chosen, Considered, Round
 from ..offline.offline_judge import OfflineJudge
+from ..types.stored import Keyword
 from ..types.values import Tier
 from .llm_judge import LLMJudge
 
@@ -54,6 +58,18 @@ class GatedJudge:
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision."""
         return self.model.decide(view, stage)
+
+    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
+        """Return the model's choice."""
+        return self.model.choose(question, candidates, most)
+
+    def consider(self, view: View, reading: Round) -> Flow[Considered]:
+        """Return what the model makes of a round."""
+        return self.model.consider(view, reading)
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return the model's move."""
+        return self.model.explore(view, explored)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer."""

@@ -12,23 +12,29 @@ from ..flow import Flow
 from ..judging.apply_verdict import all_gaps, contradicted, follow, settle, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move
+from ..judging.reading import Chosen, Considered, Round
 from ..query.standing_wishes import Wish, standing_wishes
 from ..types.budget import Budget
 from ..types.model import Complete
+from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
 from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, show_evidence
+from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
 from .quoting import bullets, escape_attribute, format_time, marked, named
 from .read_decision import read_decision
 from .read_draft import MAX_STEPS, read_draft
 from .read_verdict import labels, read_verdict
+from .reading_rounds import choose_request, consider_request, read_choice, read_considered
 from .request import Ledger, ask_model
 
 T = TypeVar("T")
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
 LEAST_ROOM = 1_000  # characters of evidence, with which a model is asked at least
+MOST_FORM = 1_000  # characters of how an answer is to be written
 CHAIN_FROM = 2  # shown turns, below which there is nothing to chain
 
 MANNERS: dict[Manner, str] = {
@@ -51,7 +57,7 @@ class LLMJudge:
     `calls` "joint" makes one request per check and one for the answer; "separate" is the papers' pattern (E14):
     entities, sufficiency, refinement, chain and answer apart. `chains` False leaves out the chain. `probability` maps
     the model's confidence to a calibrated probability, both 0 to 1; None where the model was never calibrated. `budget`
-    is that of the question: it says when its loop ends.
+    is that of the question: it says when its loop ends, and how an answer is to be written.
     """
 
     calls: Literal["joint", "separate"] = "joint"
@@ -76,7 +82,7 @@ class LLMJudge:
         verdict = yield from within_room(view, show_evidence, check)
         if self.calls == "separate":
             verdict = replace(verdict, query=(yield from self._refined(view, verdict, ledger)))
-        return replace(verdict, probability=self._probability(verdict), calls=ledger.calls)
+        return self._with_calls(verdict, ledger)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
@@ -86,9 +92,35 @@ class LLMJudge:
             return ask_model(decide_request(view, stage, shown), partial(read_decision, view=view, shown=shown), ledger)
 
         decision = yield from within_room(view, show_evidence, ask)
-        verdict = decision.verdict
-        probability = self._probability(verdict)
-        return replace(decision, verdict=replace(verdict, probability=probability, calls=ledger.calls))
+        return replace(decision, verdict=self._with_calls(decision.verdict, ledger))
+
+    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
+        """Return the keywords that the model chooses among those that the question matches."""
+        ledger = Ledger(1)
+        parse = partial(read_choice, candidates=candidates, most=most)
+        chosen = yield from ask_model(choose_request(question, candidates, most), parse, ledger)
+        return Chosen(chosen, ledger.calls)
+
+    def consider(self, view: View, reading: Round) -> Flow[Considered]:
+        """Return what the model makes of a round, in one request."""
+        ledger = Ledger(view.iteration)
+
+        def ask(shown: ShownEvidence) -> Flow[Considered]:
+            parse = partial(read_considered, view=view, shown=shown)
+            return ask_model(consider_request(view, reading, shown), parse, ledger)
+
+        made = yield from within_room(view, show_evidence, ask)
+        return replace(made, verdict=self._with_calls(made.verdict, ledger))
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return the model's move, in one request."""
+        ledger = Ledger(view.iteration)
+
+        def ask(shown: ShownEvidence) -> Flow[Move]:
+            return ask_model(explore_request(view, explored, shown), partial(read_move, view=view, shown=shown), ledger)
+
+        move = yield from within_room(view, show_evidence, ask)
+        return replace(move, verdict=self._with_calls(move.verdict, ledger))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
@@ -100,15 +132,17 @@ class LLMJudge:
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
             first = partial(read_draft, shown=shown)
-            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain), wishes)
+            notes, form = (*verdict.notes, *chain), self.budget.format
+            request = answer_request(view, verdict, manner, shown, notes, wishes=wishes, form=form)
             draft = yield from ask_model(request, first, ledger, at_last=partial(first, repaired=True))
             return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
 
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         return (yield from within_room(view, page, word))
 
-    def _probability(self, verdict: Verdict) -> float | None:
-        return None if self.probability is None else self.probability(verdict.confidence)
+    def _with_calls(self, verdict: Verdict, ledger: Ledger) -> Verdict:
+        probability = None if self.probability is None else self.probability(verdict.confidence)
+        return replace(verdict, probability=probability, calls=ledger.calls)
 
     def _refined(self, view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
@@ -167,9 +201,12 @@ def answer_request(
     manner: Manner,
     shown: ShownEvidence,
     chain: Sequence[str] = (),
+    *,
     wishes: Sequence[Wish] = (),
+    form: str = "",
 ) -> Complete:
     """Return the request for the answer."""
+    written = f'\nWrite it in this form: "{escape_attribute(form, MOST_FORM)}"' if form else ""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
     return prompt_request(
         "answer",
@@ -177,7 +214,7 @@ def answer_request(
         reply_schemas.ANSWER,
         question=marked(view.analysis.question),
         asked_at=format_time(view.asked_at),
-        manner=MANNERS[manner] + reasoning,
+        manner=MANNERS[manner] + written + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
         wishes=_wishes(wishes),
         evidence=shown.text,

@@ -19,6 +19,9 @@ SEPARATOR = "\n---\n"
 MOST_TOKENS = {
     "judge": 2_000,
     "decide": 2_000,
+    "keywords": 1_000,
+    "consider": 2_000,
+    "explore": 2_000,
     "answer": 2_000,
     "extract": 4_000,
     "entities": 500,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from ..judging.decision import Action
+from ..judging.exploring import TOOLS
 
 Schema = dict[str, Any]
 TIERS = ("exact", "inferrable", "partial", "none")
@@ -60,6 +61,25 @@ DECIDE = _object(
     action=_one_of(ACTIONS),
     query=LINE,
     draft=_text(LONG),
+)
+KEYWORDS = _object(keywords=_list(NAME, 8))
+CONSIDER = _object(
+    critical=_list(NAME, 20),
+    gaps=_MISSING,
+    reason=LINE,
+    tier=_one_of(TIERS),
+    confidence=NUMBER,
+    answer=_text(LONG),
+    accepted=YES_NO,
+)
+EXPLORE = _object(
+    reason=LINE,
+    calls=_list(_object(tool=_one_of(TOOLS), of=_text(300), part=_text(300), page=NUMBER), 5),
+    gaps=_MISSING,
+    tier=_one_of(TIERS),
+    confidence=NUMBER,
+    answer=_text(LONG),
+    supports=_list(NAME, 20),
 )
 ANSWER = _object(
     steps=_list(LINE, 5),

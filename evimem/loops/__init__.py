@@ -19,14 +19,21 @@ from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
 from .iris import iris
 from .memr3 import memr3
+from .mgretrieval import mgretrieval
+from .mragent import mragent
 from .single_pass import single_pass
 from .task import Task
 from .variants import VARIANTS as VARIANTS
 
 ABLATIONS = get_args(Ablation)
 LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType(
-    {"iris": iris, "memr3": memr3, "single_pass": single_pass}
+    {"iris": iris, "memr3": memr3, "mgretrieval": mgretrieval, "mragent": mragent, "single_pass": single_pass}
 )
+
+# What these read of a store a searcher answers too: the others read keywords, facts or times, which it has none of.
+OVER_SEARCHERS = frozenset(("iris", "memr3", "single_pass"))
+# Of the fields of a budget that are whole numbers.
+_LEAST = {"iterations": 1, "decisions": 1, "rounds": 1, "turns": 1, "k": 1, "step": 0, "hops": 0, "tokens": 1}
 
 
 def answer_question(  # noqa: PLR0913 - a task, in parts
@@ -106,13 +113,15 @@ def _with_seconds(answer: Answer, seconds: float) -> Answer:
 
 
 def _check_budget(budget: Budget) -> None:
-    for name, least in (("iterations", 1), ("decisions", 1), ("k", 1), ("step", 0), ("hops", 0), ("tokens", 1)):
+    for name, least in _LEAST.items():
         value = getattr(budget, name)
         if not isinstance(value, int) or not least <= value <= MOST:
             raise InvalidQuery(f"budget.{name} is {value!r:.60}; expected a whole number from {least} to {MOST}")
     parts: Any = budget.without
     if not isinstance(parts, Collection) or isinstance(parts, str) or any(part not in ABLATIONS for part in parts):
         raise InvalidQuery(f"budget.without is {parts!r}; expected some of {', '.join(ABLATIONS)}")
+    if not isinstance(budget.format, str):
+        raise InvalidQuery(f"budget.format is {budget.format!r:.60}; expected how to write the answer, in words")
     below, seconds, delta = budget.abstain_below, budget.seconds, budget.delta
     if below is not None and not (_is_number(below) and 0 <= below <= 1):
         raise InvalidQuery(f"budget.abstain_below is {below!r}; expected a probability between 0 and 1")

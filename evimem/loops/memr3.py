@@ -14,7 +14,7 @@ from ..types.stored import COUNTED
 from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import concluded, drafted, nothing, partial
-from .retrieve import compose, fresh
+from .retrieve import Search, compose, fresh
 from .router import MOST_MISSES, Route, Situation, route
 from .session import UNJUDGED, Check, Session
 from .task import Task
@@ -109,7 +109,7 @@ def _search(session: Session, state: LoopState, text: str) -> Flow[LoopState]:
     """Search for turns that were not returned before (M3)."""
     number = state.decisions + 1
     path = "refined" if state.decisions else "anchor"
-    arrived = yield from session.search_further(text, N_CHK, path=path, iteration=number)
+    arrived = yield from session.search_further(Search(text), N_CHK, path=path, iteration=number)
     misses = 0 if arrived.turns else state.misses + 1
     return replace(state, searched=True, reflections=0, misses=misses)
 

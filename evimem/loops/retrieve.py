@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.evidence import Analysis, Evidence
 from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
-from ..types.stored import Roster
+from ..types.stored import Roster, Scope
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
 from .task import Task
@@ -29,11 +30,18 @@ _ANGLES = {
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One search of a loop: a text, one speaker's turns only where one is named, turns that tell a time first."""
+    """One search of a loop: a text, one speaker's turns only where one is named, turns that tell a time first.
+
+    With `holding`, only turns that have all of these keywords; `session`, only those of this session; `between`, only
+    what happened, or was said where nothing is dated, at or after the first time and before the second.
+    """
 
     text: str
     speaker: str | None = None
     when: bool = False
+    holding: tuple[str, ...] = ()
+    session: str | None = None
+    between: tuple[datetime, datetime] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class Retrieval:
         self._vectors: dict[str, Any] = {}
         self._searches: dict[Search, tuple[Hit, ...]] = {}
         self._evidence: dict[str, Evidence] = {}
-        self._ranks: dict[str, int] = {}
+        self._ranks: dict[str, float] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
         self._costs: dict[str, int] = {}
 
@@ -75,32 +83,32 @@ class Retrieval:
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
-        if wanted not in self._searches:
-            self._searches[wanted] = yield from self._found(wanted, self._most)
-        return self._keep(self._searches[wanted][:k], path, iteration)
+        return self.keep((yield from self.ranked(wanted, self._most))[:k], path, iteration)
 
-    def further(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
-        """Add the k best turns of a search that are no evidence yet: none is returned twice (M3).
+    def ranked(self, wanted: Search, most: int) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns of a search, none of them as evidence; one that was made before costs nothing."""
+        if wanted not in self._searches:
+            self._searches[wanted] = yield from self._found(wanted, most)
+        return self._searches[wanted]
+
+    def further(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+        """Add the k best turns of a search that are no evidence yet: none is returned twice (M3, G3).
 
         A backend that returns one all the same changes nothing: it brought nothing new.
         """
-        found = yield from self._found(Search(text), k, frozenset(self._evidence))
-        return self._keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
+        found = yield from self._found(wanted, k, frozenset(self._evidence))
+        return self.keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
     def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
         """Add the best turns one edge away from the seeds."""
-        return self._keep((yield from expand(seeds, limit, self._scope)), "edge", iteration)
+        return self.keep((yield from expand(seeds, limit, self._scope)), "edge", iteration)
 
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Add the turns of the newest facts about an entity."""
         known = yield from about(entity, ENTITY_FACTS, self._scope)
         ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
-        turns = yield from read(new)
-        facts = yield from facts_of(new)
-        return self._keep(
-            [Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns], "about", iteration
-        )
+        return self.keep((yield from loaded(new)), "about", iteration)
 
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
@@ -108,7 +116,7 @@ class Retrieval:
 
     def adopt(self, turns: Sequence[Turn], iteration: int) -> Arrived:
         """Add turns that were seen around the evidence."""
-        return self._keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
+        return self.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
 
     def around(self, turn_ids: Iterable[str]) -> Flow[dict[str, tuple[Turn, ...]]]:
         """Return the dialogue around turns, each asked for once."""
@@ -131,9 +139,10 @@ class Retrieval:
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
         text, scope = wanted.text, self._scope.of_speaker(wanted.speaker)
+        scope = None if scope is None else _of_session(scope, wanted.session)
         if scope is None:
             return ()
-        filters = Filters.within(scope, self._exclude | without)
+        filters = _narrowed(Filters.within(scope, self._exclude | without), wanted)
         if not self._indexed:
             return (yield from recall(filters.query(text, k, bare=True)))
         if text not in self._vectors:
@@ -146,7 +155,8 @@ class Retrieval:
             return self._analysis.hints
         return hints(text, self._roster.speakers, self._asked_at)
 
-    def _keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
+    def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
+        """Add these turns; those that are evidence already keep where they came from."""
         hits = [hit for hit in hits if self._admits(hit.turn)]
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
         for hit in new:
@@ -159,12 +169,34 @@ class Retrieval:
 
     def _rank(self, hits: Sequence[Hit], path: str) -> None:
         """Note the best rank of each turn; edges and look-ups come behind every search."""
+        if path == "keyword":  # all of them for the same question, so that their scores compare
+            self._ranks.update((hit.turn.id, -hit.score) for hit in hits)
+            return
         behind = 0 if path in {"anchor", "refined"} else self._most
         for rank, hit in enumerate(hits):
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
             known = self._evidence[hit.turn.id]
             if path == "anchor" and known.path != "anchor":
                 self._evidence[hit.turn.id] = replace(known, score=hit.score, parts=hit.parts, span=hit.span)
+
+
+def _of_session(scope: Scope, session: str | None) -> Scope | None:
+    """Return what of a scope lies in a session; all of it for None, and None where it is of another session."""
+    if session is not None and scope.session not in (None, session):
+        return None
+    return scope if session is None else replace(scope, session=session)
+
+
+def _narrowed(filters: Filters, wanted: Search) -> Filters:
+    after, before = wanted.between or (None, None)
+    return replace(filters, after=after, before=before, holding=wanted.holding)
+
+
+def loaded(turn_ids: Sequence[str]) -> Flow[tuple[Hit, ...]]:
+    """Return turns with their facts."""
+    turns = yield from read(turn_ids)
+    facts = yield from facts_of(turn_ids)
+    return tuple(Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns)
 
 
 def _of_turn(turn_id: str, facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from ..errors import ModelError
@@ -89,7 +90,12 @@ class Session:
     @property
     def late(self) -> bool:
         """Whether the time allowed for the question is used up."""
-        return self.budget.seconds is not None and self.task.clock() - self._started >= self.budget.seconds
+        return self.budget.seconds is not None and self.seconds >= self.budget.seconds
+
+    @property
+    def seconds(self) -> float:
+        """The time that the question has taken."""
+        return self.task.clock() - self._started
 
     def has(self, part: Ablation) -> bool:
         """Whether a part is in use, which the budget may leave out."""
@@ -119,11 +125,12 @@ class Session:
         self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 
-    def search_further(self, text: str, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
+    def search_further(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search for turns that are no evidence yet and record it."""
-        self.queries.append(text)
-        self.events.append(Queried(iteration, path, text, k, "nothing twice"))
-        return self.arrive((yield from self.retrieval.further(text, k, path=path, iteration=iteration)), iteration)
+        if wanted.text not in self.queries:
+            self.queries.append(wanted.text)
+        self.events.append(Queried(iteration, path, " ".join(wanted.holding) or wanted.text, k, "nothing twice"))
+        return self.arrive((yield from self.retrieval.further(wanted, k, path=path, iteration=iteration)), iteration)
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
@@ -133,10 +140,13 @@ class Session:
             verdict = yield from self.consult(self.task.judge.judge(view), iteration)
         return self.weigh(view, verdict)
 
-    def show(self, iteration: int, entities: Iterable[str] = ()) -> Flow[View]:
-        """Return the view of the evidence, with the facts about these entities counted, and record what it shows."""
-        view = yield from self._view(iteration, entities)
-        self._show(view)
+    def show(self, iteration: int, entities: Iterable[str] = (), *, only: Collection[str] | None = None) -> Flow[View]:
+        """Return the view of the evidence, with the facts about these entities counted, and record what it shows.
+
+        With `only`, the view is of the turns of these ids.
+        """
+        view = yield from self._view(iteration, entities, only)
+        _record_shown(self, view)
         return replace(view, tracker=self.tracker)
 
     def weigh(self, view: View, verdict: Verdict) -> Check:
@@ -148,34 +158,37 @@ class Session:
         self.tracker = followed.tracker
         self.events.extend(followed.events)
         self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
-        _keep_decisive(self, view)
+        self.adopt(self.pinned.union(*self.tracker.supported.values()), view)
         settled = _calibrated(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         return Check(view, settled, lowered=settled.tier is not verdict.tier)
 
+    def adopt(self, turn_ids: Iterable[str], view: View) -> None:
+        """Take turns that stood around the evidence of a view as evidence: what a verdict rests on stays in view."""
+        near = view.around
+        turns = [near[one] for one in sorted(set(turn_ids)) if one in near and not self.retrieval.has(one)]
+        if turns:
+            self.arrive(self.retrieval.adopt(turns, view.iteration), view.iteration)
+
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
         try:
-            return (yield from flow if self.budget.seconds is None else within(flow, self._seconds_for))
+            return (yield from flow if self.budget.seconds is None else within(flow, partial(_seconds_for, self)))
         except ModelError as error:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
             raise
 
-    def _seconds_for(self, request: Complete) -> float:
-        """Return how long a request may take: what is left, and for the answer at least a share of the time."""
-        allowed = self.budget.seconds or 0.0
-        least = ANSWER_SHARE * allowed if request.role == "answer" else 0.0
-        return max(least, allowed - (self.task.clock() - self._started))
-
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
 
-    def _view(self, iteration: int, entities: Iterable[str]) -> Flow[View]:
+    def _view(self, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
         evidence = self.retrieval.evidence
         counts = yield from self._counter.count(entities, evidence)
         witnesses = self.pinned.union(*self.tracker.supported.values())
+        if only is not None:
+            evidence = tuple(item for item in evidence if item.turn.id in only)
         shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
         around = yield from self.retrieval.around(item.turn.id for item in shown)
         return View(
@@ -196,16 +209,6 @@ class Session:
             scope=self.task.scope,
         )
 
-    def _show(self, view: View) -> None:
-        turns = [item.turn.id for item in view.shown]
-        self.shown.update((item.turn.id, item.turn) for item in view.shown)
-        self.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
-        around = sorted(view.around.keys() - turns)
-        self.tracker = apply(self.tracker, Show((*turns, *around)))
-        left_out = len(view.evidence) - len(view.shown)
-        detail = {"turns": turns, "around": around, "left_out": left_out}
-        self.events.append(Acted(view.iteration, "show", detail=detail))
-
 
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
     found = analyse(task.question, roster.speakers, asked_at)
@@ -219,6 +222,24 @@ def _how_judged(verdict: Verdict, iteration: int) -> Iterator[Event]:
         yield Acted(iteration, "measure", detail={name: round(value, 6) for name, value in verdict.signals.items()})
     if verdict.judge:
         yield Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged")
+
+
+def _seconds_for(session: Session, request: Complete) -> float:
+    """Return how long a request may take: what is left, and for the answer at least a share of the time."""
+    allowed = session.budget.seconds or 0.0
+    least = ANSWER_SHARE * allowed if request.role == "answer" else 0.0
+    return max(least, allowed - session.seconds)
+
+
+def _record_shown(session: Session, view: View) -> None:
+    turns = [item.turn.id for item in view.shown]
+    session.shown.update((item.turn.id, item.turn) for item in view.shown)
+    session.shown_facts.update(fact.id for item in view.shown for fact in item.facts)
+    around = sorted(view.around.keys() - turns)
+    session.tracker = apply(session.tracker, Show((*turns, *around)))
+    left_out = len(view.evidence) - len(view.shown)
+    detail = {"turns": turns, "around": around, "left_out": left_out}
+    session.events.append(Acted(view.iteration, "show", detail=detail))
 
 
 def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
@@ -240,15 +261,6 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
         )
     )
     return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
-
-
-def _keep_decisive(session: Session, view: View) -> None:
-    """Take what stood around the evidence as evidence where a verdict rests on it: it stays in view."""
-    near = view.around
-    named = session.pinned.union(*session.tracker.supported.values())
-    turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
-    if turns:
-        session.arrive(session.retrieval.adopt(turns, view.iteration), view.iteration)
 
 
 def _analysed(session: Session) -> Acted:

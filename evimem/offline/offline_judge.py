@@ -14,10 +14,13 @@ from ..extract import RuleExtractor
 from ..flow import Flow
 from ..judging.decision import Decided, Stage, decide_by, waiving
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..judging.exploring import Explored, Move, explore_by
+from ..judging.reading import Chosen, Considered, Round, consider_by, own_first
 from ..judging.tracker import Requirement
 from ..protocols import Extractor
 from ..text.names import names
 from ..times import mentions_time
+from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
 from .answer_reader import read
 from .choose_answer import choose, claim_signals, proven
@@ -67,6 +70,21 @@ class OfflineJudge:
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return what follows from the verdict: to think about the same evidence again would change nothing."""
         return decide_by((yield from self.judge(view)), view, stage)
+
+    def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
+        """Return the first keywords, the question's own words before words that only mean nearly the same."""
+        yield from ()
+        return Chosen(own_first(candidates, most))
+
+    def consider(self, view: View, reading: Round) -> Flow[Considered]:
+        """Return what follows from the verdict; what supports a requirement, or matches best, is critical."""
+        verdict = yield from self.judge(view)
+        best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match(view).ranked if m.shown]
+        return consider_by(verdict, view, reading, best[:_WITNESSES])
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        """Return what follows from the verdict: the calls that results bring up, until it is firm."""
+        return explore_by((yield from self.judge(view)), view, explored)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.

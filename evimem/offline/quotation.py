@@ -90,7 +90,7 @@ def _ranked(view: View, matches: Matches) -> list[tuple[float, Match]]:
 
     A sentence is as good as it matches the question and as its turn was found: the search sees all of the dialogue.
     """
-    found = {item.turn.id: item.score for item in view.shown if item.path == "anchor"}
+    found = {item.turn.id: item.score for item in view.shown if item.for_question}
     most = max(found.values(), default=0.0)
     best: dict[str, Match] = {}
     current = [match for match in matches.ranked if match.shown and not match.outdated]

@@ -50,7 +50,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "altered": float(bool(altered(view, matches))),
         "margin": _margin([m.score * m.own for m in matches.ranked]),
         **shape(view),
-        "meaning": max((i.parts.get("meaning", 0.0) for i in view.evidence if i.path == "anchor"), default=0.0),
+        "meaning": max((i.parts.get("meaning", 0.0) for i in view.evidence if i.for_question), default=0.0),
         **form(matches),
         "sessions": _sessions(matches) / 5,
     }
@@ -81,7 +81,7 @@ def shape(view: View) -> dict[str, float]:
 
     `spread` is the share of the others that score nearly as high as the best.
     """
-    first = [item for item in view.evidence if item.path == "anchor" and item.iteration == 1]
+    first = [item for item in view.evidence if item.for_question and _is_of_first_search(item)]
     first.sort(key=lambda item: -item.score)
     if not first:
         return {"fall": 0.0, "spread": 0.0, "words": 0.0}
@@ -187,10 +187,15 @@ def _kinds() -> dict[str, tuple[tuple[int, int], ...]]:
 
 
 def _found_first(view: View) -> frozenset[str]:
-    """Return the turns of the first iteration, with the dialogue around them."""
-    found = [item.turn.id for item in view.evidence if item.iteration == 1]
+    """Return the turns of the first search, with the dialogue around them."""
+    found = [item.turn.id for item in view.evidence if _is_of_first_search(item)]
     around = (turn.id for turn_id in found for turn in view.context.get(turn_id, ()))
     return frozenset(found).union(around)
+
+
+def _is_of_first_search(item: Evidence) -> bool:
+    """Return whether a turn is of the first iteration, or of the one search that rounds among keywords share out."""
+    return item.iteration == 1 or item.path == "keyword"
 
 
 def _facts(view: View, matches: Matches) -> tuple[float, float]:

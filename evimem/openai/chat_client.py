@@ -31,7 +31,7 @@ class OpenAI:
 
     Args:
         model: The model's name, for every role that has none of its own.
-        judge_model: The model that judges whether evidence suffices, and decides in the loop "memr3".
+        judge_model: The model that judges whether evidence suffices, and decides in the other loops.
         answer_model: The model that words answers.
         extract_model: The model that extracts facts from turns, in `Memory.enrich`.
         temperature: Sampling temperature, usually 0 to 2, for every role that has none of its own; None leaves it to

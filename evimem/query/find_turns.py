@@ -17,7 +17,10 @@ from .analysis import check_asked, hints
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a search must not return: `after` <= time < `before`, by event time where a turn's facts have one."""
+    """What a search must not return: `after` <= time < `before`, by event time where a turn's facts have one.
+
+    With `holding`, only turns that have all of these terms.
+    """
 
     before: datetime | None = None
     after: datetime | None = None
@@ -26,6 +29,7 @@ class Filters:
     exclude: Collection[str] = ()
     role: str | None = None
     where: Where | None = None
+    holding: Collection[str] = ()
 
     @classmethod
     def within(cls, scope: Scope, exclude: Collection[str]) -> Filters:
@@ -35,8 +39,8 @@ class Filters:
     def query(self, text: str, k: int, **further: Any) -> Query:
         """Return a query with these filters and further fields."""
         of = {"speaker": self.speaker, "session": self.session, "role": self.role, "where": self.where}
-        times = {"before": self.before, "after": self.after}
-        return Query(text, k, exclude=frozenset(self.exclude), **of, **times, **further)  # type: ignore[arg-type]
+        also = {"before": self.before, "after": self.after, "holding": tuple(self.holding)}
+        return Query(text, k, exclude=frozenset(self.exclude), **of, **also, **further)  # type: ignore[arg-type]
 
 
 def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:

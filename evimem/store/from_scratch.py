@@ -13,6 +13,7 @@ from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from ..embedding.quantize import Packed, pack, unpack
 from ..extract import ENDING, outranks, replaces, topic_of
 from ..index.corpus import Corpus
+from ..index.document import documents
 from ..index.passages import passages, trimmed
 from ..index.prepared_query import IndexQuery, Ranked, microseconds
 from ..index.weights import BM25, WEIGHTS
@@ -130,7 +131,13 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         BM25 if query.bare else WEIGHTS,
         None if query.role is None else ROLES.index(query.role),
         None if query.where is None else _with_metadata(query.where, kept),
+        query.holding,
     )
+
+
+def terms_of(turn: Turn) -> set[str]:
+    """Return the terms that a turn is found by: of its words, its speaker and its caption."""
+    return {term for document in documents(turn) for term in document.terms}
 
 
 def _with_metadata(where: Where, kept: Sequence[StoredTurn]) -> NDArray[np.int64]:

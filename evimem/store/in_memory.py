@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
 from ..edges import ranked
 from ..errors import InvalidTurn, TurnConflict, UnknownTurn
 from ..index.exhaustive import rank_all
+from ..index.keyword_match import match_keywords
 from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
 from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
-from ..types.stored import COUNTED, EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
+from ..types.stored import COUNTED, EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
 from ..types.values import Fact, Hit, Query, Turn
 from ..types.where import Where
 from .from_scratch import (
@@ -29,6 +30,7 @@ from .from_scratch import (
     resolved,
     settle_turn,
     stored_turn,
+    terms_of,
     waiting_for,
 )
 
@@ -121,6 +123,17 @@ class MemoryStore:
             if is_about(fact, one.turn.speaker, entity)
         ]
         return About(entity, len(found), tuple(found[:limit]))
+
+    def keywords(self, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
+        """Return the keywords that words match, by the terms of every turn."""
+        held = [terms_of(one.turn) for one in self._all() if scope.admits(one.turn)]
+        return match_keywords(words, lambda term: sum(term in found for found in held))
+
+    def holding(self, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
+        """Return the turns that have all of these terms."""
+        turns = [one.turn for one in self._all() if scope.admits(one.turn)]
+        ids = [turn.id for turn in turns if terms_of(turn).issuperset(terms)]
+        return Holding(len(ids), tuple(ids[max(0, len(ids) - limit) :]))
 
     def roster(self) -> Roster:
         """Return the speakers and the time of the first and last turn."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..edges import ranked
 from ..errors import DimensionMismatch
+from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
@@ -15,7 +18,7 @@ from ..raw import BEGINNING, ROLES, RawLog, digest
 from ..text.names import is_about
 from ..text.terms import terms
 from ..types.budget import MOST
-from ..types.stored import EVERYTHING, About, Job, JobKind, Listing, Roster, Scope
+from ..types.stored import EVERYTHING, About, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
 from ..types.values import Fact, Hit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
@@ -120,6 +123,31 @@ def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
     return handle.corpus().holding(terms(entity))
 
 
+def keywords(handle: StoreHandle, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
+    """See `Store.keywords`."""
+    with handle.db.reading():
+        within = _within(handle, scope)
+        return match_keywords(words, lambda term: len(_turns_with(handle, [term], within)))
+
+
+def holding(handle: StoreHandle, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
+    """See `Store.holding`."""
+    with handle.db.reading():
+        seqs = _turns_with(handle, terms, _within(handle, scope)).tolist()
+        newest = seqs[max(0, len(seqs) - limit) :]
+        ids = handle.layers.raw.ids(newest)
+    return Holding(len(seqs), tuple(ids[seq] for seq in newest))
+
+
+def _within(handle: StoreHandle, scope: Scope) -> NDArray[np.int64] | None:
+    return None if scope == EVERYTHING else np.array(handle.layers.raw.select(scope.listing), np.int64)
+
+
+def _turns_with(handle: StoreHandle, terms: Collection[str], within: NDArray[np.int64] | None) -> NDArray[Any]:
+    found = handle.corpus().turns_with(terms)
+    return found if within is None else found[np.isin(found, within)]
+
+
 def roster(handle: StoreHandle) -> Roster:
     """See `Store.roster`."""
     with handle.db.reading():
@@ -222,6 +250,7 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         BM25 if query.bare else WEIGHTS,
         None if query.role is None else ROLES.index(query.role),
         among,
+        query.holding,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from ..index.segments import SIZE
 from ..protocols import Extractor
 from ..raw import settle_timezone
 from ..types.reports import AddReport, EraseReport, Health, Stats
-from ..types.stored import EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
+from ..types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
 from ..types.where import Where
@@ -115,6 +115,14 @@ class SqliteStore:
     def about(self, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
         """Return the facts about an entity; see `Store.about`."""
         return reads.about(self._handle, entity, limit, scope)
+
+    def keywords(self, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
+        """Return the keywords that words match; see `Store.keywords`."""
+        return reads.keywords(self._handle, words, scope)
+
+    def holding(self, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
+        """Return the turns that have all of these terms; see `Store.holding`."""
+        return reads.holding(self._handle, terms, limit, scope)
 
     def roster(self) -> Roster:
         """Return the speakers and the time of the first and last turn."""

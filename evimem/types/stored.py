@@ -111,6 +111,31 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword of a memory that a word matches.
+
+    Attributes:
+        word: The word that was looked up.
+        term: The keyword: the stem that turns are found by.
+        turns: In how many turns it stands, at least 1.
+        closeness: How near it is to the word: 1 for the word's own stem, else the cosine between the two.
+    """
+
+    word: str
+    term: str
+    turns: int
+    closeness: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """The turns that have all of some keywords: their number, and the ids of the newest of them in order of arrival."""
+
+    total: int
+    turn_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A queued job: a turn with its facts, how often the job has failed, and in how many rows the turn is indexed."""
 

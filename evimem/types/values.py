@@ -158,6 +158,7 @@ class Query:
         when: Hint: whether the question asks for a time.
         recalls: Hint: whether it recalls what was said or done, and asks for no advice.
         bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
+        holding: Filter: only turns that have all of these terms, the stems that turns are found by.
     """
 
     text: str
@@ -175,6 +176,7 @@ class Query:
     when: bool = False
     recalls: bool = False
     bare: bool = False
+    holding: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answering, router, select_evidence, session
-from evimem.loops.retrieve import Retrieval, Search
+from evimem.loops.retrieve import Retrieval
 from evimem.loops.session import Session
 from evimem.raw.validate import TurnValidator
 from evimem.store import writes
@@ -326,7 +326,7 @@ def returned_turns_are_not_masked() -> None:
     put(
         Retrieval,
         "further",
-        lambda self, text, k, *, path, iteration: self.search(Search(text), k, path=path, iteration=iteration),
+        lambda self, wanted, k, *, path, iteration: self.search(wanted, k, path=path, iteration=iteration),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 import evimem
 from evimem.cli.exit_codes import Exit
 from evimem.loaders.examples import load_example
+from evimem.loops import LOOPS
 
 
 def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):
@@ -67,9 +68,22 @@ def test_ask_can_show_the_trace_with_the_answer(cli, friends):
     assert cli("ask", friends, question, "--trace", "--no-keep", "--json").data["trace"]["loop"] == "iris"
 
 
-def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be_asked_again(cli, friends):
-    ran = cli("ask", friends, "When did Elio propose?", "--loop", "memr3", "--trace")
-    assert (ran.code, "through memr3" in ran.out, "decides" in ran.out) == (Exit.OK, True, True)
+def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stored(cli, friends):
+    cli("ask", friends, "Who is having twins?")
+    kept = cli("trace", friends).out
+    ran = cli("compare", friends, "When did Elio propose?")
+    assert (ran.code, [name for name in LOOPS if name not in ran.out]) == (Exit.OK, [])
+    data = cli("compare", friends, "When did Elio propose?", "--json").data
+    assert set(data) == set(LOOPS)
+    assert all(one["found"] and one["kind"] in ("answer", "quote") for one in data.values())
+    assert cli("compare", friends, "Qwxyz?").code == Exit.ABSTAINED
+    assert cli("trace", friends).out == kept, "a trace was kept"
+
+
+@pytest.mark.parametrize(("loop", "step"), [("memr3", "decides"), ("mgretrieval", "keywords"), ("mragent", "cues")])
+def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be_asked_again(cli, friends, loop, step):
+    ran = cli("ask", friends, "When did Elio propose?", "--loop", loop, "--trace")
+    assert (ran.code, f"through {loop}" in ran.out, step in ran.out) == (Exit.OK, True, True)
     assert cli("trace", friends, "--replay").code == Exit.OK
 
 

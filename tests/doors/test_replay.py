@@ -34,6 +34,13 @@ CHAIN = json.dumps({"type": "multi_hop", "steps": ["first", "then"], "used": ["e
 DECISION = {"requirements": [], "gaps": [], "reason": "so it is", "tier": "partial", "confidence": 0.4, "draft": ""}
 SEARCH = [json.dumps({**DECISION, "action": "retrieve", "query": query}) for query in REFINED]
 THINK = json.dumps({**DECISION, "action": "reflect", "query": ""})
+READ: dict[str, Any] = {"critical": ["e1"], "gaps": [], "reason": "so it is", "tier": "partial", "confidence": 0.4}
+KEPT = json.dumps({**READ, "answer": "in March", "accepted": False})
+FINAL = json.dumps({**READ, "tier": "exact", "confidence": 0.9, "answer": "8 March 2024", "accepted": True})
+MOVE: dict[str, Any] = {"gaps": [], "reason": "so it is", "tier": "exact", "confidence": 0.9, "supports": ["e1"]}
+TAGS = [{"tool": "tags_of", "of": "puppy", "part": "", "page": 1}, {"tool": "events", "of": "Mira", "part": "own"}]
+CALLS = json.dumps({**MOVE, "tier": "partial", "confidence": 0.4, "calls": TAGS, "answer": ""})
+FOUND = json.dumps({**MOVE, "calls": [], "answer": "8 March 2024"})
 SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "one check": ([CHECKS[2], DRAFT], {}),
     "three checks": ([*CHECKS, DRAFT], {}),
@@ -47,6 +54,10 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
         ["hm", SEARCH[0], "no", "{}", SEARCH[1], "?", "", THINK, DRAFT],
         {"loop": "memr3"},
     ),
+    "rounds": ([KEPT, "hm", KEPT, FINAL, DRAFT], {"loop": "mgretrieval"}),
+    "rounds that cannot be read": (["hm"] * 8 + [DRAFT, DRAFT], {"loop": "mgretrieval"}),
+    "calls": ([CALLS, "hm", CALLS, FOUND, DRAFT], {"loop": "mragent"}),
+    "calls that cannot be read": (["hm"] * 6 + [DRAFT, DRAFT], {"loop": "mragent", "budget": Budget(turns=3)}),
     "a chain": ([verdict("inferrable", 0.72), CHAIN, DRAFT], {"budget": Budget(calls="separate", delta=1)}),
 }
 

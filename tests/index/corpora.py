@@ -117,4 +117,5 @@ questions = st.builds(
     speaker=st.none() | st.integers(0, 2),
     session=st.none() | st.integers(0, 2),
     exclude=st.frozensets(st.integers(1, 25), max_size=3),
+    holding=st.just(()) | st.lists(st.sampled_from(WORDS), max_size=2).map(tuple),
 )

@@ -25,7 +25,7 @@ CANDIDATES = SearchEffort(whole=0)
 
 
 def unfiltered(question: IndexQuery) -> IndexQuery:
-    return replace(question, before=None, after=None, speaker=None, session=None, exclude=frozenset())
+    return replace(question, before=None, after=None, speaker=None, session=None, exclude=frozenset(), holding=())
 
 
 def scores(found: list[Ranked]) -> list[tuple[int, float]]:

@@ -16,7 +16,7 @@ from evimem.flow import Flow, StoreCall, run
 from evimem.judging.decision import ENOUGH, Action, Decided, Stage, decide_by
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.judging.tracker import Requirement, Show, Support, apply, start
-from evimem.loops import LOOPS
+from evimem.loops import LOOPS, OVER_SEARCHERS
 from evimem.loops.memr3 import open_gaps
 from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
@@ -176,8 +176,8 @@ def test_a_backend_that_finds_nothing_leads_to_an_abstention() -> None:
     assert (answer.kind, answer.citations) == ("abstained", ())
 
 
-@pytest.mark.parametrize("loop", sorted(LOOPS))
-def test_every_loop_runs_over_a_searcher(loop: str) -> None:
+@pytest.mark.parametrize("loop", sorted(OVER_SEARCHERS))
+def test_the_loops_that_only_search_run_over_a_searcher(loop: str) -> None:
     assert ask_searcher("What did Juno eat?", Miser(), loop=loop).kind in {"answer", "quote", "abstained"}
 
 

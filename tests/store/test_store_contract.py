@@ -325,6 +325,37 @@ def test_facts_about_an_entity_match_whole_words(store: Store) -> None:
     assert store.about("Nobody", 9).total == 0
 
 
+def test_a_word_matches_its_own_keyword_or_else_the_nearest_ones_that_turns_have(store: Store) -> None:
+    keep(store, DIALOGUE)
+    own, name = store.keywords(["puppies", "nobody", "Tomas", "puppy"])
+    assert (own.word, own.term, own.turns, own.closeness) == ("puppies", "puppi", 2, 1.0)
+    assert (name.term, name.turns) == ("toma", 2)
+    (near,) = [found for found in store.keywords(["kitten"]) if found.term == "puppi"]
+    assert (near.word, near.turns) == ("kitten", 2)
+    assert 0.4 < near.closeness < 1
+    store.forget(["a"])
+    assert [found.turns for found in store.keywords(["puppy"])] == [1]
+
+
+def test_turns_that_have_all_of_some_keywords_are_counted_and_the_newest_named(store: Store) -> None:
+    long = "Porto is old. " + "The harbour is grey and wide. " * 40 + "We ate there."
+    keep(store, [*DIALOGUE, said(long, id="e", at=9)])
+    assert (store.holding(["puppi"], 9).total, store.holding(["puppi"], 9).turn_ids) == (2, ("a", "b"))
+    assert store.holding(["puppi", "toma"], 9).turn_ids == ("b",)
+    assert store.holding(["porto", "eat"], 9).turn_ids == ("e",), "in two passages of one turn"
+    assert (store.holding([], 2).total, store.holding([], 2).turn_ids) == (5, ("d", "e"))
+    assert store.holding(["puppi"], 0).turn_ids == ()
+    assert store.holding(["puppi"], 9, Scope(speaker="Tomas")).turn_ids == ("b",)
+    assert [found.turns for found in store.keywords(["puppy", "Porto"], Scope(session="s2"))] == [1]
+
+
+def test_a_search_among_the_turns_of_keywords_is_ranked_and_returns_no_others(store: Store) -> None:
+    keep(store, DIALOGUE)
+    assert [hit.turn.id for hit in find(store, "What is it called?", holding=("puppi",))] == ["b", "a"]
+    assert [hit.turn.id for hit in find(store, "Porto", holding=("puppi",), exclude=("a",))] == ["b"]
+    assert find(store, "Porto", holding=("zebra",)) == []
+
+
 def test_a_later_fact_replaces_an_earlier_one_in_any_order_of_arrival(store: Store) -> None:
     old, new = said("I live in Lisbon.", id="old"), said("I moved to Porto.", id="new", at=60, session="s2")
     keep(store, [new])

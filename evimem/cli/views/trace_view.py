@@ -160,6 +160,43 @@ def _decided(event: Acted) -> Iterator[Field]:
         yield _row("draft", str(detail["draft"]))
 
 
+def _keyed(event: Acted) -> Iterator[Field]:
+    found = event.detail.get("found", {})
+    turns = (f"{term} {found.get(term, 0)}" for term in event.detail.get("chosen", ()))
+    matched = f"  of {counted(len(found), 'keyword')} that the question matches"
+    yield _row("keywords", Piece(", ".join(turns) or "none", "name"), Piece(matched, "dim"))
+
+
+def _considered(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    outcome = "accepts" if detail.get("accepted") else "reads on"
+    yield _row(
+        outcome, Piece(str(detail.get("answer", "")), "strong"), Piece(_listed(detail.get("critical", ())), "dim")
+    )
+
+
+def _cued(event: Acted) -> Iterator[Field]:
+    yield _row("cues", Piece(", ".join(map(str, event.detail.get("cues", ()))) or "none", "name"))
+
+
+def _explored(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    answer, supports = str(detail.get("answer", "")), _listed(detail.get("supports", ()))
+    calls = counted(int(detail.get("calls", 0)), "call")
+    yield _row("wants", Piece(calls, "strong"), Piece(f"  {answer}{supports}", "dim"))
+
+
+def _tool_called(event: Acted) -> Iterator[Field]:
+    detail = event.detail
+    given = ", ".join(str(detail[name]) for name in ("of", "part") if detail.get(name))
+    label = Piece(f"{detail.get('tool')}({given})", "name")
+    if event.why:
+        yield _row("refused", label, Piece(f"  {event.why}", "warn"))
+    else:
+        rows = detail.get("rows", ())
+        yield _row("tool", label, Piece(f"  {len(rows)} of {detail.get('total')}:{_listed(rows)}", "dim"))
+
+
 def _found_no_words(event: Acted) -> Iterator[Field]:
     yield _row("search", event.why)
 
@@ -223,5 +260,10 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "go on": _went_on,
     "extend": _extended,
     "decide": _decided,
+    "keywords": _keyed,
+    "consider": _considered,
+    "cues": _cued,
+    "explore": _explored,
+    "call": _tool_called,
     "search nothing": _found_no_words,
 }

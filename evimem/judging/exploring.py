@@ -1,0 +1,130 @@
+"""What a loop that explores a memory asks of a judge, what its tools return, and its moves without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from .decision import firm
+from .evidence import Verdict, View
+
+Tool = Literal[
+    "tags_of",
+    "events",
+    "event_time",
+    "event_cues",
+    "event_context",
+    "person_aspects",
+    "person_facts",
+    "topic_events",
+    "events_between",
+]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
+LOADING = frozenset(("events", "event_context", "person_facts", "topic_events", "events_between"))  # return turns
+MOST_CALLS = 5  # in a turn (R4)
+TAGS = 2  # of a cue, whose events are looked at without a model
+FOLLOWED = 2  # best turns whose cues are followed without a model
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool: of what, and of which of its parts; of results in pages, which page, from 1 on."""
+
+    tool: Tool
+    of: str
+    part: str = ""
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a result: the key that a later call may name, what it is, and how many turns stand behind it."""
+
+    key: str
+    text: str = ""
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call returned: its rows, of `total` in all, or the reason why it was refused."""
+
+    call: ToolCall
+    rows: tuple[Row, ...] = ()
+    total: int = 0
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """Where a loop stands in a turn of at most `most`: the cues of the question, and all results in order.
+
+    With `last` no call is performed any more.
+    """
+
+    number: int
+    most: int
+    last: bool
+    cues: tuple[str, ...]
+    results: tuple[Result, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a judge makes of a turn: a verdict, the tools to call next, and an answer with the ids that support it.
+
+    Without a call the exploring ends.
+    """
+
+    verdict: Verdict
+    calls: tuple[ToolCall, ...] = ()
+    answer: str = ""
+    supports: tuple[str, ...] = ()
+
+
+def explore_by(verdict: Verdict, view: View, explored: Explored) -> Move:
+    """Move by a verdict alone: end where it is firm, else call what was not called, the nearest first.
+
+    What must be inferred is firm only after a tool has returned turns: cues and tags are no evidence.
+    """
+    searches = 1 + sum(bool(result.rows) and result.call.tool in LOADING for result in explored.results)
+    if explored.last or firm(verdict, view, searches):
+        return Move(verdict)
+    best = [item.turn.id for item in view.evidence]
+    return Move(verdict, next_calls(explored, best, view.analysis.terms))
+
+
+def next_calls(explored: Explored, best: Sequence[str], terms: Collection[str]) -> tuple[ToolCall, ...]:
+    """Return the first step that has a call left: the tags of the cues, their events, the cues of those, and so on."""
+    made = _made(explored)
+    steps = (
+        (ToolCall("tags_of", cue) for cue in explored.cues),
+        _events(explored.results, terms),
+        (ToolCall("event_cues", turn_id) for turn_id in best[:FOLLOWED]),
+        _surfaced(explored.results),
+    )
+    for step in steps:
+        calls = tuple(dict.fromkeys(call for call in step if call not in made))
+        if calls:
+            return calls[:MOST_CALLS]
+    return ()
+
+
+def _made(explored: Explored) -> frozenset[ToolCall]:
+    return frozenset(result.call for result in explored.results)
+
+
+def _events(results: Iterable[Result], terms: Collection[str]) -> Iterator[ToolCall]:
+    """Yield the events of the tags that the question names, else of the commonest, of each cue whose tags are known."""
+    for result in results:
+        if result.call.tool == "tags_of":
+            rows = sorted(result.rows, key=lambda row: (row.key not in terms, -row.count))
+            yield from (ToolCall("events", result.call.of, row.key) for row in rows[:TAGS])
+
+
+def _surfaced(results: Iterable[Result]) -> Iterator[ToolCall]:
+    """Yield calls on the cues that events brought up: times first, then names and words."""
+    rows = [row for result in results if result.call.tool == "event_cues" for row in result.rows]
+    yield from (ToolCall("events_between", row.key, row.key) for row in rows if row.text == "time")
+    yield from (ToolCall("tags_of", row.key) for row in rows if row.text != "time")

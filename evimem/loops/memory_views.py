@@ -1,0 +1,258 @@
+"""The memory as cues, tags and contents (MRAgent): what each tool returns, by counts first, then in pages (R1, R2).
+
+A cue is a name, a word or a time; a tag is the class of what a fact says; contents are turns. Nothing of it is stored:
+the terms of the index and the facts of turns are the graph.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import TypeVar
+
+from ..extract import predicate_class
+from ..flow import Flow, about, keywords
+from ..judging.exploring import MOST_CALLS, Result, Row, Tool, ToolCall
+from ..text.terms import STOP_WORDS, terms, words
+from ..types.values import Fact, Hit
+from .retrieve import Search, loaded
+from .session import Session
+
+T = TypeVar("T")
+PAGE = 5  # turns that a call returns
+MOST = 100  # turns of a cue, those that fit the question best, of which tags are counted and pages made
+FACTS = 200  # newest facts about a person
+CUES = 12  # that a turn brings up
+MENTIONED = "mentioned"  # the tag of a turn that no fact classes
+_TIME = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+
+
+class Refused(Exception):
+    """A call that cannot be performed; its text says why, and what can be called."""
+
+
+class MemoryViews:
+    """The views of one question: what was listed and returned so far decides what may be called (R2, R4)."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._tags: dict[str, tuple[str, ...]] = {}
+        self._aspects: dict[str, tuple[str, ...]] = {}
+        self._made: set[ToolCall] = set()
+
+    def perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
+        """Perform the calls of a turn, at most `MOST_CALLS`; what cannot be is refused with its reason."""
+        results = []
+        for place, call in enumerate(calls):
+            try:
+                self._check(call, place)
+                results.append((yield from _TOOLS[call.tool](self, call, number)))
+                self._made.add(call)
+            except Refused as refusal:
+                results.append(Result(call, refused=str(refusal)))
+        return tuple(results)
+
+    def _check(self, call: ToolCall, place: int) -> None:
+        if place >= MOST_CALLS:
+            raise Refused(f"at most {MOST_CALLS} calls are made in a turn; call it in the next")
+        if call in self._made:
+            raise Refused("it was called before; see its result, or ask for another page")
+
+    def tags_of(self, call: ToolCall, number: int) -> Flow[Result]:
+        """C -> g: the tags of a cue with their counts; no content."""
+        hits = yield from self._with(call.of)
+        if not hits:
+            raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, self._session.analysis.keywords)}")
+        counts = Counter(tag for hit in hits for tag in tags(hit, call.of))
+        rows = tuple(Row(tag, "tag", count) for tag, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+        self._tags[call.of] = tuple(counts)
+        return Result(call, rows, len(hits))
+
+    def events(self, call: ToolCall, number: int) -> Flow[Result]:
+        """(c, g) -> v: the turns of a cue and one of its tags, a page at a time."""
+        listed = self._tags.get(call.of)
+        if listed is None:
+            raise Refused(f"the tags of {call.of!r} are not listed yet; call tags_of first")
+        if call.part not in listed:
+            raise Refused(f"{call.of!r} has no tag {call.part!r}{_nearest(call.part, listed)}")
+        hits = yield from self._with(call.of)
+        return self._page(call, [hit for hit in hits if call.part in tags(hit, call.of)], number)
+
+    def event_time(self, call: ToolCall, number: int) -> Flow[Result]:
+        """V -> time: when it happened, as intervals as precise as they were told, and, apart, when it was said (R6)."""
+        yield from ()
+        hit = self._returned(call.of)
+        told = [fact.event for fact in hit.facts if fact.event and fact.event.start and fact.event.end]
+        happened = dict.fromkeys(
+            f"{event.start:%Y-%m-%dT%H:%M}/{event.end:%Y-%m-%dT%H:%M} ({event.granularity})"
+            for event in told
+            if event.start and event.end
+        )
+        rows = (*(Row(text, "happened") for text in happened), Row(f"{hit.turn.time:%Y-%m-%dT%H:%M}", "said"))
+        return Result(call, rows, len(rows))
+
+    def event_cues(self, call: ToolCall, number: int) -> Flow[Result]:
+        """V -> c: the times, names and words that a turn brings up and other turns share, rare words first (R3)."""
+        hit = self._returned(call.of)
+        times = [Row(cue, "time") for cue in time_cues(hit.facts)]
+        said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
+        found = yield from keywords((hit.turn.speaker, *said), self._session.task.scope)
+        shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
+        rows = (*times, *(Row(one.word, "word", one.turns) for one in shared))
+        return Result(call, rows[:CUES], len(rows))
+
+    def event_context(self, call: ToolCall, number: int) -> Flow[Result]:
+        """V -> v: the turns around one."""
+        hit = self._returned(call.of)
+        around = yield from self._session.retrieval.around([hit.turn.id])
+        found = [Hit(turn, (), 0.0) for turn in around[hit.turn.id] if turn.id != hit.turn.id]
+        return self._page(call, found, number, path="around")
+
+    def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Person -> aspects: the classes of the facts about somebody, with their counts."""
+        facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
+        if not facts:
+            raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
+        counts = Counter(tag_of(fact) for fact in facts)
+        self._aspects[call.of] = tuple(counts)
+        rows = tuple(
+            Row(tag, "aspect", count) for tag, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        )
+        return Result(call, rows, len(facts))
+
+    def person_facts(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Person, aspect -> facts, with the turns that state them."""
+        listed = self._aspects.get(call.of)
+        if listed is None:
+            raise Refused(f"the aspects of {call.of!r} are not listed yet; call person_aspects first")
+        if call.part not in listed:
+            raise Refused(f"{call.of!r} has no aspect {call.part!r}{_nearest(call.part, listed)}")
+        facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
+        ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
+        hits = yield from loaded(_paged(ids, call.page))
+        return self._page(call, hits, number, path="about", total=len(ids))
+
+    def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Topic -> turns: those of a session, which is what a conversation is about at a time."""
+        hits = yield from self._ranked(Search(self._session.task.question, session=call.of))
+        if not hits:
+            raise Refused(f"there is no session {call.of!r}; events are listed with theirs")
+        return self._page(call, hits, number)
+
+    def events_between(self, call: ToolCall, number: int) -> Flow[Result]:
+        """Time -> turns: what happened between two times, both included, or was said then where nothing is dated."""
+        start, end = interval(call.of), interval(call.part or call.of)
+        if start is None or end is None:
+            raise Refused(f"{call.of!r} to {call.part!r} is no time; expected YYYY, YYYY-MM or YYYY-MM-DD")
+        return self._page(call, (yield from self._during(start[0], end[1])), number)
+
+    def _with(self, cue: str) -> Flow[Sequence[Hit]]:
+        """Return the turns of a cue, those that fit the question best first."""
+        when = interval(cue)
+        if when is not None:
+            return (yield from self._during(*when))
+        found = tuple(dict.fromkeys(terms(cue)))
+        return (yield from self._ranked(Search(self._session.task.question, holding=found))) if found else ()
+
+    def _during(self, start: datetime, end: datetime) -> Flow[Sequence[Hit]]:
+        last = self._session.roster.last
+        zone = last.tzinfo if last else None
+        between = (start.replace(tzinfo=zone), end.replace(tzinfo=zone))
+        return (yield from self._ranked(Search(self._session.task.question, between=between)))
+
+    def _ranked(self, wanted: Search) -> Flow[Sequence[Hit]]:
+        return (yield from self._session.retrieval.ranked(wanted, MOST))
+
+    def _returned(self, turn_id: str) -> Hit:
+        """Return a turn that a tool or the search of the question has returned."""
+        found = {item.turn.id: item for item in self._session.retrieval.evidence}
+        if turn_id not in found:
+            raise Refused(f"no tool has returned {turn_id!r} yet; load events first")
+        item = found[turn_id]
+        return Hit(item.turn, item.facts, item.score)
+
+    def _page(
+        self, call: ToolCall, hits: Sequence[Hit], number: int, *, path: str = "keyword", total: int | None = None
+    ) -> Result:
+        """Take a page of turns as evidence; return it, with the number of all."""
+        page = hits if total is not None else _paged(hits, call.page)
+        self._session.arrive(self._session.retrieval.keep(page, path, number), number)
+        rows = tuple(Row(hit.turn.id, f"{hit.turn.speaker}, session {hit.turn.session}") for hit in page)
+        return Result(call, rows, len(hits) if total is None else total)
+
+
+_TOOLS: Mapping[Tool, Callable[[MemoryViews, ToolCall, int], Flow[Result]]] = MappingProxyType(
+    {
+        "tags_of": MemoryViews.tags_of,
+        "events": MemoryViews.events,
+        "event_time": MemoryViews.event_time,
+        "event_cues": MemoryViews.event_cues,
+        "event_context": MemoryViews.event_context,
+        "person_aspects": MemoryViews.person_aspects,
+        "person_facts": MemoryViews.person_facts,
+        "topic_events": MemoryViews.topic_events,
+        "events_between": MemoryViews.events_between,
+    }
+)
+
+
+def tags(hit: Hit, cue: str) -> tuple[str, ...]:
+    """Return the tags of a turn for a cue: of its facts about it, of all of them for a time or the speaker."""
+    wanted = set(terms(cue))
+    every = interval(cue) is not None or wanted <= set(terms(hit.turn.speaker))
+    facts = (fact for fact in hit.facts if every or wanted <= set(terms(fact.text)))
+    return tuple(dict.fromkeys(map(tag_of, facts))) or (MENTIONED,)
+
+
+def tag_of(fact: Fact) -> str:
+    """Return the class of what a fact says: that of its predicate, so that one tag stands for all its forms."""
+    return predicate_class(fact.predicate, fact.object, fact.subject) or fact.kind
+
+
+def time_cues(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return the months in which facts happened, or the years of those that are no more precise."""
+    return tuple(dict.fromkeys(cue for fact in facts for cue in _times(fact)))
+
+
+def _times(fact: Fact) -> Iterator[str]:
+    event = fact.event
+    if event is None or event.start is None or event.end is None:
+        return
+    form = "%Y" if event.granularity in {"year", "decade"} else "%Y-%m"
+    yield event.start.strftime(form)
+    yield (event.end - timedelta(microseconds=1)).strftime(form)
+
+
+def interval(text: str) -> tuple[datetime, datetime] | None:
+    """Return the half-open interval of a year, month or day, never its middle (R6); None for anything else.
+
+    >>> interval("2024-02")
+    (datetime.datetime(2024, 2, 1, 0, 0), datetime.datetime(2024, 3, 1, 0, 0))
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        return None
+    year, month, day = int(match[1]), match[2], match[3]
+    try:
+        start = datetime(year, int(month or 1), int(day or 1))
+        if day:
+            return start, start + timedelta(days=1)
+        return start, datetime(year + (not month or month == "12"), int(month) % 12 + 1 if month else 1, 1)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _paged(items: Sequence[T], page: int) -> Sequence[T]:
+    first = PAGE * (max(1, page) - 1)
+    return items[first : first + PAGE]
+
+
+def _nearest(given: str, known: Iterable[str]) -> str:
+    """Return which known keys are spelled like one that is not."""
+    names = list(dict.fromkeys(known))
+    near = difflib.get_close_matches(given, names, n=3, cutoff=0.5) or names[:5]
+    return f"; there is {', '.join(map(repr, near))}" if near else ""

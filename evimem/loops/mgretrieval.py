@@ -1,0 +1,151 @@
+"""MGRetrieval: read what a question's keywords meet in, all of them first, and keep what an answer rests on (G1 to G6).
+
+A round reads only turns that none before it has read. The turns that an answer rests on are carried forward by their
+ids, and the answer is written from them and from what the rounds came to, without another search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..errors import ModelError, ModelTimeout, ReplyError
+from ..flow import Flow, holding, keywords, roster
+from ..judging.reading import Chosen, Considered, Round, own_first
+from ..judging.tracker import grounded
+from ..types.answer import Answer
+from ..types.stored import Keyword, Scope
+from ..types.trace import Acted
+from .answering import concluded, drafted, nothing, partial
+from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
+from .retrieve import Search
+from .session import UNJUDGED, Check, Session
+from .task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Where the loop stands after some rounds.
+
+    `left` are the groups that are not read yet; `answer` is the answer so far, `critical` are the ids of the turns that
+    it rests on, `accepted` is whether it is final; `check` is the last one, None before the first.
+    """
+
+    left: Pyramid
+    answer: str = ""
+    critical: tuple[str, ...] = ()
+    accepted: bool = False
+    check: Check | None = None
+
+
+def mgretrieval(task: Task) -> Flow[Answer]:
+    """Answer a question after at most `budget.rounds` rounds of reading."""
+    session = Session(task, "mgretrieval", (yield from roster()))
+    try:
+        reading = yield from _read(session)
+        if reading.check is None:
+            return nothing(session, 1)
+        check = yield from _critical_only(session, reading, reading.check)
+        return concluded(session, check, (yield from drafted(session, check)))
+    except ModelError as error:
+        error.partial = partial(session, error)
+        raise
+
+
+def _read(session: Session) -> Flow[Reading]:
+    """Read round by round until the answer is accepted, nothing is left or the rounds are used up."""
+    most = session.budget.rounds
+    reading = Reading(pyramid_of([keyword.term for keyword in (yield from _keywords(session))]))
+    for number in range(1, most + 1):
+        reading = replace(reading, left=(yield from _walk(session, reading.left, number)))
+        if not _new(session, number):
+            session.stop(number, "nothing left")
+            return reading
+        try:
+            reading = yield from _consider(session, reading, number)
+        except ModelTimeout:
+            if reading.check is None or session.budget.seconds is None:
+                raise
+            session.stop(number, "time used up")
+            return reading
+        if reading.accepted or session.late:
+            session.stop(number, "accepted" if reading.accepted else "time used up")
+            return reading
+    session.stop(most, "rounds used up")
+    return reading
+
+
+def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
+    """Return at most four keywords of the memory that the question matches (G2); the judge chooses among more."""
+    analysis = session.analysis
+    found = yield from keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+    chosen = found
+    if len(found) > MOST_KEYWORDS:
+        try:
+            made: Chosen = yield from session.consult(
+                session.task.judge.choose(analysis.question, found, MOST_KEYWORDS), 1
+            )
+        except ReplyError:  # unreadable twice: by what is known of the keywords themselves
+            made = Chosen(own_first(found, MOST_KEYWORDS))
+        session.events.extend(made.calls)
+        chosen = tuple(keyword for keyword in made.keywords if keyword in found)[:MOST_KEYWORDS]
+    detail = {"found": {one.term: one.turns for one in found}, "chosen": [one.term for one in chosen]}
+    session.events.append(Acted(1, "keywords", detail=detail))
+    return chosen
+
+
+def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
+    """Read groups until a round has `budget.k` turns that are new; one that has none costs nothing (G3)."""
+    room = session.budget.k
+    while room and not pyramid.exhausted:
+        if not pyramid.groups:
+            pyramid = pyramid.descended((yield from _sizes(pyramid.below[0], session.task.scope)))
+            continue
+        wanted = Search(session.task.question, holding=pyramid.groups[0])
+        arrived = yield from session.search_further(wanted, room, path="keyword", iteration=number)
+        room -= len(arrived.turns)
+        if room:  # the group had no more
+            pyramid = pyramid.without_first()
+    return pyramid
+
+
+def _sizes(level: tuple[Group, ...], scope: Scope) -> Flow[dict[Group, int]]:
+    """Return how many turns each group of a level has, its vocabulary being that of the index (G1)."""
+    sizes: dict[Group, int] = {}
+    for group in level:
+        sizes[group] = (yield from holding(group, 0, scope)).total
+    return sizes
+
+
+def _new(session: Session, number: int) -> tuple[str, ...]:
+    """Return the ids of the turns that a round was the first to read."""
+    return tuple(item.turn.id for item in session.retrieval.evidence if item.iteration == number)
+
+
+def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
+    """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
+    new, most = _new(session, number), session.budget.rounds
+    view = replace((yield from session.show(number, only=(*reading.critical, *new))), iterations=most)
+    asked = Round(number, most, reading.answer, reading.critical, new)
+    try:
+        made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
+    except ReplyError:  # unreadable twice: what was kept is kept, and the reading goes on
+        made = Considered(UNJUDGED, reading.answer, (), accepted=False)
+    check = session.weigh(view, made.verdict)
+    kept = grounded((*reading.critical, *made.critical), session.tracker.shown)
+    session.adopt(kept, check.view)
+    detail = {"answer": made.answer, "critical": list(kept), "accepted": made.accepted}
+    session.events.append(Acted(number, "consider", made.verdict.reason, detail))
+    return Reading(reading.left, made.answer or reading.answer, kept, made.accepted, check)
+
+
+def _critical_only(session: Session, reading: Reading, check: Check) -> Flow[Check]:
+    """Return the last check with what its answer is written from: the critical turns and the answer so far (G6).
+
+    Where nothing was critical, the turns of the last round: they are why there is no answer.
+    """
+    notes = (reading.answer,) if reading.answer else ()
+    verdict = replace(check.verdict, notes=notes)
+    if not reading.critical:
+        return replace(check, verdict=verdict)
+    view = yield from session.show(check.view.iteration, only=reading.critical)
+    return Check(replace(view, iterations=check.view.iterations), verdict)

@@ -1,0 +1,118 @@
+"""MRAgent: explore the memory from cue to tag to turn and back, until what was found answers the question (R1 to R6).
+
+The search of the question gives the first turns; from there each turn of the loop calls tools, whose results are turns
+and further cues, such as the month in which something happened, that the question never named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..errors import ModelError, ModelTimeout, ReplyError
+from ..flow import Flow, keywords, roster
+from ..judging.exploring import Explored, Move, Result, ToolCall, next_calls
+from ..judging.tracker import grounded
+from ..types.answer import Answer
+from ..types.trace import Acted
+from .answering import concluded, drafted, nothing, partial
+from .memory_views import MemoryViews
+from .retrieve import Search
+from .session import UNJUDGED, Check, Session
+from .task import Task
+
+SEEDS = 5  # turns that the question itself finds at first
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Where the loop stands after a turn.
+
+    `cues` are those of the question, `results` what the tools returned so far, `answer` is the answer so far, `calls`
+    are those to make next, and `check` is the last one.
+    """
+
+    cues: tuple[str, ...]
+    results: tuple[Result, ...] = ()
+    answer: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    check: Check | None = None
+
+
+def mragent(task: Task) -> Flow[Answer]:
+    """Answer a question after at most `budget.turns` turns, each of a few calls of tools."""
+    session = Session(task, "mragent", (yield from roster()))
+    try:
+        check = yield from _explore(session)
+        return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
+    except ModelError as error:
+        error.partial = partial(session, error)
+        raise
+
+
+def _explore(session: Session) -> Flow[Check | None]:
+    """Explore turn by turn until the judge calls no tool or the turns are used up; return the last check."""
+    trail, views = Trail((yield from _cues(session))), MemoryViews(session)
+    yield from session.search_further(Search(session.task.question), SEEDS, path="keyword", iteration=1)
+    number = 1
+    while session.retrieval.evidence:
+        try:
+            trail = yield from _look(session, trail, number)
+        except ModelTimeout:
+            if trail.check is None or session.budget.seconds is None:
+                raise
+            session.stop(number, "time used up")
+            return trail.check
+        if why := _end(session, trail, number):
+            session.stop(number, why)
+            return trail.check
+        number += 1
+        results = yield from views.perform(trail.calls, number)
+        _record(session, results, number)
+        trail = replace(trail, results=(*trail.results, *results))
+    return None
+
+
+def _cues(session: Session) -> Flow[tuple[str, ...]]:
+    """Return the names and words of the question that the memory knows."""
+    analysis = session.analysis
+    found = yield from keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+    cues = tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
+    session.events.append(Acted(1, "cues", detail={"cues": list(cues)}))
+    return cues
+
+
+def _look(session: Session, trail: Trail, number: int) -> Flow[Trail]:
+    """Have the judge look at what was found, and say what to call next or what the answer is."""
+    most = session.budget.turns
+    view = replace((yield from session.show(number)), iterations=most)
+    last = number >= most or session.late
+    explored = Explored(number, most, last, trail.cues, trail.results)
+    try:
+        move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
+    except ReplyError:  # unreadable twice: what the results themselves bring up is called
+        best = [item.turn.id for item in view.evidence]
+        move = Move(UNJUDGED, () if last else next_calls(explored, best, view.analysis.terms))
+    answer = move.answer or trail.answer
+    check = session.weigh(view, replace(move.verdict, notes=(answer,) if answer else ()))
+    supports = grounded(move.supports, session.tracker.shown)
+    detail = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls)}
+    session.events.append(Acted(number, "explore", move.verdict.reason, detail))
+    return Trail(trail.cues, trail.results, answer, () if last else move.calls, check)
+
+
+def _end(session: Session, trail: Trail, number: int) -> str | None:
+    """Return why the exploring ends, None where it goes on."""
+    if number >= session.budget.turns:
+        return "turns used up"
+    if session.late:
+        return "time used up"
+    return None if trail.calls else "nothing to call"
+
+
+def _record(session: Session, results: tuple[Result, ...], number: int) -> None:
+    """Record what each call returned, or why it was refused."""
+    for result in results:
+        call = result.call
+        detail = {"tool": call.tool, "of": call.of, "part": call.part, "page": call.page}
+        rows = [row.key for row in result.rows]
+        session.events.append(Acted(number, "call", result.refused, {**detail, "rows": rows, "total": result.total}))

@@ -1,0 +1,45 @@
+"""The keyword pyramid of MGRetrieval: every group of a question's keywords, all of them first, each alone last (G2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+Group: TypeAlias = tuple[str, ...]
+
+MOST_KEYWORDS = 4  # at the top, so that there are fifteen groups at most
+
+
+@dataclass(frozen=True, slots=True)
+class Pyramid:
+    """What is left of a pyramid: the groups of the level that is read, in order, and the levels below it."""
+
+    groups: tuple[Group, ...]
+    below: tuple[tuple[Group, ...], ...]
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every group was read."""
+        return not self.groups and not self.below
+
+    def without_first(self) -> Pyramid:
+        """Return what is left after the first group of the level."""
+        return Pyramid(self.groups[1:], self.below)
+
+    def descended(self, sizes: Mapping[Group, int]) -> Pyramid:
+        """Return what is left a level down; its groups are those with turns, of which `sizes` has the number.
+
+        The fewest turns first, where the paper has the most: a small group of so many words is about all of them, and a
+        large one, such as all that one speaker said, about none.
+        """
+        held = [group for group in self.below[0] if sizes[group]]
+        return Pyramid(tuple(sorted(held, key=lambda group: sizes[group])), self.below[1:])
+
+
+def pyramid_of(terms: Sequence[str]) -> Pyramid:
+    """Return the pyramid of at most `MOST_KEYWORDS` terms; of none it is the one group that every turn belongs to."""
+    top = dict.fromkeys(terms[:MOST_KEYWORDS])
+    levels = tuple(tuple(combinations(top, size)) for size in range(len(top), 0, -1))
+    return Pyramid((), levels or (((),),))

@@ -1,0 +1,107 @@
+"""MRAgent's loop in detail: what it asks of the store, its tools, and what it does where nothing can be called."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem.flow import StoreCall
+from evimem.judging.exploring import Explored, Result, Row, ToolCall, next_calls
+from evimem.loaders.examples import load_example
+from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
+from evimem.offline.offline_judge import OfflineJudge
+from evimem.types.values import Fact, Hit, TimeSpan, Turn
+
+QUESTION = "Why did Juno eat the shoe of Mira?"
+SAID = Turn("t", "s", "Mira", "We adopted a puppy.", datetime(2024, 3, 12))
+
+
+def fact(predicate: str, thing: str, event: TimeSpan | None = None) -> Fact:
+    return Fact(thing, "t", "Mira", predicate, thing, event, (0, 1), "event", "rules")
+
+
+def span(start: datetime, end: datetime, granularity: Any) -> TimeSpan:
+    return TimeSpan(start, end, granularity, "then")
+
+
+def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
+    answer = puppy.ask(QUESTION, OfflineJudge(), loop="mragent")
+    assert {effect.method for effect in puppy.of(StoreCall)} <= {"roster", "keywords", "recall", "contexts", "about"}
+    found = [turn for event in answer.trace if event.kind == "evidence" for turn in event.turns]
+    assert len(found) == len(set(found)) > 5
+
+
+@pytest.mark.parametrize("loop", ["mgretrieval", "mragent"])
+@pytest.mark.parametrize("within", [{"speaker": "Tomas"}, {"session": "s3"}])
+def test_no_turn_outside_the_scope_of_a_question_is_found(tmp_path: Path, loop: str, within: dict[str, str]) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.extend(load_example("friends"), strict=True)
+        trace = memory.ask("When did Mira adopt her puppy?", loop, **within).trace
+        found = {turn for event in trace if event.kind == "evidence" for turn in event.turns}
+        assert found
+        assert all(within.items() <= vars_of(memory.turn(turn)).items() for turn in found)
+
+
+def vars_of(turn: Turn) -> dict[str, str]:
+    return {"speaker": turn.speaker, "session": turn.session}
+
+
+def test_an_empty_memory_holds_nothing(world: Any) -> None:
+    answer = world([]).ask(QUESTION, OfflineJudge(), loop="mragent")
+    assert (answer.kind, answer.reason) == ("abstained", "the memory holds nothing to answer from")
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2023", datetime(2023, 1, 1), datetime(2024, 1, 1)),
+        ("2023-12", datetime(2023, 12, 1), datetime(2024, 1, 1)),
+        (" 2024-02-29 ", datetime(2024, 2, 29), datetime(2024, 3, 1)),
+    ],
+)
+def test_a_year_a_month_and_a_day_are_intervals(text: str, start: datetime, end: datetime) -> None:
+    assert interval(text) == (start, end)
+
+
+@pytest.mark.parametrize("text", ["", "May 2023", "2023-13", "2023-02-30", "0000", "9999", "23", "2023-XX"])
+def test_what_is_no_time_is_none(text: str) -> None:
+    assert interval(text) is None
+
+
+def test_a_tag_is_one_for_all_forms_of_a_predicate_and_is_about_its_cue() -> None:
+    hit = Hit(SAID, (fact("adopted", "a puppy"), fact("is adopting", "a cat"), fact("likes", "tea")), 1.0)
+    assert tags(hit, "puppy") == tags(hit, "cat") != tags(hit, "tea")
+    assert set(tags(hit, "Mira")) == set(tags(hit, "2024-03")) == {*tags(hit, "puppy"), *tags(hit, "tea")}
+    assert tags(hit, "harbour") == (MENTIONED,)
+
+
+def test_a_time_cue_is_as_coarse_as_the_fact_and_has_no_middle() -> None:
+    day = span(datetime(2024, 7, 5), datetime(2024, 7, 6), "day")
+    year = span(datetime(2020, 1, 1), datetime(2021, 1, 1), "year")
+    years = span(datetime(1914, 7, 1), datetime(1918, 12, 1), "span")
+    assert time_cues([fact("did", str(n), event) for n, event in enumerate((day, year, years, None))]) == (
+        "2024-07", "2020", "1914-07", "1918-11",
+    )  # fmt: skip
+
+
+def test_the_moves_go_from_cues_to_events_to_what_these_bring_up() -> None:
+    tagged = Result(ToolCall("tags_of", "puppy"), (Row("say", "tag", 9), Row("own", "tag", 2), Row("own2", "tag", 3)))
+    brought = Result(ToolCall("event_cues", "t1"), (Row("harbour", "word", 2), Row("2024-07", "time")))
+    results: list[Result] = []
+
+    def moves() -> list[tuple[str, str, str]]:
+        calls = next_calls(Explored(1, 8, False, ("puppy",), tuple(results)), ["t1"], {"own"})
+        results.extend(
+            tagged if call == tagged.call else brought if call == brought.call else Result(call) for call in calls
+        )
+        return [(call.tool, call.of, call.part) for call in calls]
+
+    assert moves() == [("tags_of", "puppy", "")]
+    assert moves() == [("events", "puppy", "own"), ("events", "puppy", "say")]
+    assert moves() == [("event_cues", "t1", "")]
+    assert moves() == [("events_between", "2024-07", "2024-07"), ("tags_of", "harbour", "")]
+    assert moves() == []

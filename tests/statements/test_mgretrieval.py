@@ -1,0 +1,148 @@
+"""MGRetrieval's statements G1 to G6, each checked through the public API, or through a store of its own (G1, G5)."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evimem
+from evimem.loops.pyramid import pyramid_of
+from evimem.store.in_memory import MemoryStore
+from evimem.types.stored import Entry
+from evimem.types.trace import Trace
+from evimem.types.values import Turn
+
+from .conftest import PUPPY, Chat, draft, events
+
+WHEN = "When did Mira adopt her puppy?"
+LONG = "Which heron by the mill did Mira see on the walk, or which salty loaf did Noah bake?"
+WORDS = ("heron", "mill", "loaf", "salt")
+
+
+def considered(*critical: str, accepted: bool = False, tier: str = "partial", answer: str = "") -> str:
+    kept = {"critical": list(critical), "gaps": [], "reason": "", "answer": answer, "accepted": accepted}
+    return json.dumps({**kept, "tier": tier, "confidence": 0.9 if accepted else 0.4})
+
+
+def chosen(*labels: str) -> str:
+    return json.dumps({"keywords": list(labels)})
+
+
+DONE = considered("e1", accepted=True, tier="exact", answer="8 March 2024")
+
+
+def ask(chat: Chat, question: str, *replies: Any, **options: Any) -> evimem.Answer:
+    return chat.ask(question, *replies, loop="mgretrieval", **options)
+
+
+def rounds(trace: Trace) -> list[tuple[str, ...]]:
+    """Of each round, the turns that it was the first to read."""
+    found: dict[int, tuple[str, ...]] = {}
+    for event in events(trace, "evidence"):
+        found[event.iteration] = (*found.get(event.iteration, ()), *event.turns)
+    return list(found.values())
+
+
+def shown(trace: Trace) -> list[set[str]]:
+    return [set(event.detail["turns"]) for event in events(trace, "action") if event.action == "show"]
+
+
+def test_g1_each_keyword_has_the_turns_that_say_it_and_a_new_turn_joins_its_own(remembered: Any) -> None:
+    memory = remembered(("Mira", PUPPY, "2024-03-12T18:20"), ("Noah", "Your puppy is loud.", "2024-03-12T18:21"))
+    store = memory._core.store
+    assert [found.turns for found in store.keywords(["Biscuit", "puppies", "harbour"])] == [1, 2]
+    memory.add("Mira", "The puppy swam in the harbour.", time="2024-03-13T09:00", id="D1:3")
+    assert [found.turns for found in store.keywords(["Biscuit", "puppies", "harbour"])] == [1, 3, 1]
+    assert store.holding(["puppi"], 9).turn_ids == ("D1:1", "D1:2", "D1:3")
+    assert memory.turn("D1:1").text == PUPPY
+
+
+def test_g2_at_most_four_keywords_of_the_memory_are_read_from_all_of_them_to_each_alone(chat: Chat) -> None:
+    trace = ask(chat, LONG, chosen("k4", "k3", "k99", "k5", "k6", "k7"), *[considered()] * 4, k=60).trace
+    (choice,) = [event.detail for event in events(trace, "action") if event.action == "keywords"]
+    with evimem.open(chat.path) as memory:
+        held = memory._core.store
+        assert all(found.turns == choice["found"][found.term] for found in held.keywords(LONG.split()[1:9]))
+        groups = [tuple(event.query.split()) for event in events(trace, "query")]
+        sizes = [held.holding(group, 0).total for group in groups]
+    assert len(choice["found"]) > len(choice["chosen"]) == 4
+    assert set(choice["chosen"]) <= choice["found"].keys()
+    assert {term for group in groups for term in group} == set(choice["chosen"])
+    lengths = [len(group) for group in groups]
+    assert lengths == sorted(lengths, reverse=True)
+    assert all(a <= b for (a, one), (b, other) in pairwise(zip(sizes, groups, strict=True)) if len(one) == len(other))
+    assert 0 not in sizes, "what has no turns is not searched"
+
+
+def test_g3_a_round_reads_only_what_is_new_and_there_are_at_most_four(chat: Chat) -> None:
+    answer = ask(chat, WHEN, *[considered()] * 4, draft("no", "e59"))
+    read = rounds(answer.trace)
+    assert [len(turns) for turns in read] == [10, 10, 10, 1]
+    assert len({turn for turns in read for turn in turns}) == 31
+    again = ask(chat, "Who saw the heron?", *[considered()] * 3, draft("Mira", "e50"))
+    assert [len(turns) for turns in rounds(again.trace) if turns] == [10, 10, 10]
+    assert [event.reason for event in events(again.trace, "stop")] == ["nothing left"]
+    at_once = ask(chat, WHEN, DONE, draft())
+    assert [event.reason for event in events(at_once.trace, "stop")] == ["accepted"]
+    assert [request.role for request in chat.requests] == ["decide", "answer"]
+    assert len(rounds(ask(chat, WHEN, considered("e1"), *[considered()] * 3, draft(), k=2).trace)) == 4
+
+
+def test_g4_a_round_is_given_the_question_the_answer_so_far_what_is_critical_and_what_is_new(chat: Chat) -> None:
+    replies = [considered("e1", answer="in March"), considered("e99"), considered("e45"), DONE]
+    trace = ask(chat, WHEN, *replies, draft()).trace
+    read = rounds(trace)
+    asked = [request.prompt for request in chat.requests]
+    kept = [event.detail["critical"] for event in events(trace, "action") if event.action == "consider"]
+    assert [len(ids) for ids in kept] == [1, 1, 2, 2]
+    assert shown(trace)[:4] == [set(new) | set(old) for new, old in zip(read, [[], *kept], strict=False)]
+    assert all(WHEN in prompt for prompt in asked)
+    assert ['- "in March"' in prompt for prompt in asked[:4]] == [False, True, True, True]
+    assert ["Kept before: none" in prompt for prompt in asked[:4]] == [True, False, False, False]
+
+
+TURNS = st.lists(st.sets(st.sampled_from(WORDS)), min_size=1, max_size=12)
+
+
+@given(TURNS, st.permutations(WORDS))
+@settings(max_examples=30)
+def test_g5_what_each_keyword_has_alone_contains_every_higher_level(said: list[set[str]], terms: list[str]) -> None:
+    store = MemoryStore("none", 8)
+    texts = [" ".join(sorted(words)) or "nothing" for words in said]
+    turns = [Turn(f"t{n}", "s", "Mira", text, f"2024-03-12T18:{n:02}") for n, text in enumerate(texts)]  # type: ignore[arg-type]
+    store.write([Entry(turn) for turn in turns])
+    pyramid = pyramid_of(terms)
+    assert [len(level) for level in pyramid.below] == [1, 4, 6, 4]
+    levels = [{one for group in level for one in store.holding(group, 99).turn_ids} for level in pyramid.below]
+    assert all(above <= below for above, below in pairwise(levels))
+    assert levels[-1] == {turn.id for turn, words in zip(turns, said, strict=True) if words}
+
+
+def test_g6_the_answer_is_written_from_what_was_critical_in_the_callers_form(chat: Chat) -> None:
+    done = considered("e1", accepted=True, tier="exact", answer="adopted on 8 March")
+    replies = [considered("e1", "e3"), done, draft("8 March 2024", "e1")]
+    answer = ask(chat, WHEN, *replies, format="one date, in words")
+    last = chat.requests[-1]
+    kept = [event.detail["critical"] for event in events(answer.trace, "action") if event.action == "consider"][-1]
+    assert shown(answer.trace)[-1] == set(kept)
+    assert len(kept) == 2
+    assert 'Write it in this form: "one date, in words"' in last.prompt
+    assert "adopted on 8 March" in last.prompt
+    order = [event.kind for event in answer.trace if event.kind in {"query", "call"}]
+    assert order[-2:] == ["call", "call"]
+    assert {one.turn_id for one in answer.citations} <= set(kept)
+
+
+@pytest.mark.parametrize("question", [WHEN, LONG, "What did she do?", "???"])
+def test_g_without_a_model_it_ends_and_cites_what_it_has_read(chat: Chat, question: str) -> None:
+    with evimem.open(chat.path) as memory:
+        first, again = memory.ask(question, "mgretrieval"), memory.ask(question, "mgretrieval")
+    assert first.trace == again.trace
+    read = {turn for turns in rounds(first.trace) for turn in turns}
+    assert {one.turn_id for one in first.citations} <= read
+    assert len(rounds(first.trace)) <= 4

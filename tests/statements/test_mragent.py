@@ -1,0 +1,218 @@
+"""MRAgent's statements R1 to R6, each checked through the public API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evimem
+from evimem.flow import Flow, run
+from evimem.judging.evidence import Verdict, View
+from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Result, Row, ToolCall, next_calls
+from evimem.loops import LOOPS
+from evimem.loops.task import Task
+from evimem.offline.offline_judge import OfflineJudge
+from evimem.testing import ScriptedModel
+from evimem.types.trace import Trace
+
+from .conftest import draft, events
+
+WHEN = "When did Mira adopt her puppy?"
+BESIDES = "What else happened in the month in which Mira adopted the puppy?"
+WRIST = "I broke my wrist on 12 July 2023."
+
+
+def call(tool: str, of: str, part: str = "", page: int = 1) -> dict[str, Any]:
+    return {"tool": tool, "of": of, "part": part, "page": page}
+
+
+def move(*calls: dict[str, Any], answer: str = "", supports: tuple[str, ...] = ()) -> str:
+    tier, confidence = ("exact", 0.9) if answer else ("partial", 0.4)
+    told = {"reason": "", "gaps": [], "tier": tier, "confidence": confidence, "answer": answer}
+    return json.dumps({**told, "calls": list(calls), "supports": list(supports)})
+
+
+def called(trace: Trace) -> list[dict[str, Any]]:
+    """Of each call what was called, what it returned, and why it was refused."""
+    return [{**event.detail, "why": event.why} for event in events(trace, "action") if event.action == "call"]
+
+
+@pytest.fixture(scope="module")
+def july(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory in which two things happened in one July, told in different months by different people."""
+    path = tmp_path_factory.mktemp("july") / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.add("Mira", "I adopted a puppy on 5 July 2023.", time="2023-07-06T18:00", session="s1", id="puppy")
+        for day in range(1, 21):
+            said = f"The puppy and Mira walked {day} miles in the month."
+            memory.add("Tomas", said, time=f"2023-08-{day:02}T09:00", session="s2", id=f"walk{day}")
+        memory.add("Noah", WRIST, time="2023-09-02T09:00", session="s3", id="wrist")
+        memory.add("Noah", "It is in plaster.", time="2023-09-02T09:01", session="s3", id="plaster")
+        memory.add("Noah", "I was in Porto from March to May 2019.", time="2023-09-03T09:00", session="s4", id="porto")
+        memory.add("Noah", "I moved in 2020.", time="2023-09-03T09:01", session="s4", id="moved")
+    return path
+
+
+@pytest.fixture
+def ask(july: Path) -> Callable[..., evimem.Answer]:
+    def asked(question: str, *replies: str, then: Any = None, **budget: Any) -> evimem.Answer:
+        asked.requests = (model := ScriptedModel(replies, then=then)).requests  # type: ignore[attr-defined]
+        with evimem.open(july, llm=model) as memory:
+            return memory.ask(question, "mragent", budget=evimem.Budget(**budget))
+
+    return asked
+
+
+def test_r1_cues_have_tags_tags_have_turns_and_there_is_a_way_back(ask: Any) -> None:
+    first = [call("tags_of", "wrist"), call("person_aspects", "Noah"), call("topic_events", "s3")]
+    then = [call("events", "wrist", "break"), call("person_facts", "Noah", "break")]
+    back = [call("event_time", "wrist"), call("event_cues", "wrist"), call("event_context", "wrist")]
+    done = move(answer="a broken wrist", supports=("wrist",))
+    answer = ask("Who was hurt?", move(*first), move(*then), move(*back), done, draft("Noah", "wrist"))
+    rows = {(one["tool"], one["part"]): one["rows"] for one in called(answer.trace)}
+    assert rows["tags_of", ""] == ["break"]
+    assert rows["topic_events", ""] == ["wrist", "plaster"]
+    assert rows["events", "break"] == rows["person_facts", "break"] == ["wrist"]
+    assert "break" in rows["person_aspects", ""]
+    assert rows["event_time", ""] == ["2023-07-12T00:00/2023-07-13T00:00 (day)", "2023-09-02T09:00"]
+    assert rows["event_cues", ""][0] == "2023-07"
+    assert "Noah" in rows["event_cues", ""]
+    assert rows["event_context", ""] == ["plaster"]
+    assert not [one["why"] for one in called(answer.trace) if one["why"]]
+
+
+def test_r2_tags_are_listed_with_counts_before_any_content_and_content_comes_in_pages(ask: Any) -> None:
+    early = move(call("events", "miles", "walk"), call("person_facts", "Noah", "break"))
+    listed = move(call("tags_of", "miles"), call("tags_of", "zebra"))
+    pages = move(call("events", "miles", "walk"), call("events", "miles", "walk", 2), call("events", "miles", "wolk"))
+    trace = ask("Was anybody hurt?", early, listed, pages, move(answer="no"), draft("no", "e1")).trace
+    one, two, tags, zebra, first, second, wrong = called(trace)
+    assert "call tags_of first" in one["why"]
+    assert "call person_aspects first" in two["why"]
+    assert (tags["rows"], tags["total"]) == (["walk"], 20)
+    assert "no turn has the cue 'zebra'" in zebra["why"]
+    assert (len(first["rows"]), len(second["rows"]), first["total"]) == (5, 5, 20)
+    assert not set(first["rows"]) & set(second["rows"])
+    assert "'walk'" in wrong["why"]
+    loaded = {event.iteration for event in events(trace, "evidence") if event.turns}
+    assert loaded <= {1, 4}, "no content came before its tag was chosen"
+
+
+def test_r3_a_time_that_a_turn_brings_up_leads_to_what_the_question_never_named(ask: Any) -> None:
+    steps = [
+        move(call("tags_of", "puppy")),
+        move(call("event_cues", "puppy")),
+        move(call("events_between", "2023-07", "2023-07")),
+        move(answer="Noah broke his wrist", supports=("wrist",)),
+    ]
+    answer = ask(BESIDES, *steps, draft("Noah broke his wrist", "wrist"))
+    found = [(event.iteration, event.turns) for event in events(answer.trace, "evidence") if "wrist" in event.turns]
+    assert found == [(4, ("wrist",))]
+    cues = next(one for one in called(answer.trace) if one["tool"] == "event_cues")
+    assert "2023-07" in cues["rows"]
+    assert "2023-07" not in BESIDES
+    assert [one.turn_id for one in answer.citations] == ["wrist"]
+
+
+class Unsatisfied(OfflineJudge):
+    """Judges as without a model, but is never satisfied."""
+
+    def judge(self, view: View) -> Flow[Verdict]:
+        return replace((yield from OfflineJudge.judge(self, view)), tier=evimem.Tier.PARTIAL)
+
+
+def test_r3_the_moves_without_a_model_lead_from_the_puppy_by_its_july_to_the_wrist(july: Path) -> None:
+    with evimem.open(july) as memory:
+        trace = run(LOOPS["mragent"](Task(BESIDES, Unsatisfied())), memory._perform).trace
+        assert run(LOOPS["mragent"](Task(BESIDES, Unsatisfied())), memory._perform).trace == trace
+    made = [(one["tool"], one["of"]) for one in called(trace)]
+    assert made.index(("event_cues", "puppy")) < made.index(("events_between", "2023-07"))
+    first, *others = [event.turns for event in events(trace, "evidence") if event.turns]
+    assert "wrist" not in first
+    assert "wrist" in {turn for turns in others for turn in turns}
+
+
+def test_r4_a_call_is_made_once_a_few_in_a_turn_and_turns_have_an_end(ask: Any) -> None:
+    again = move(call("tags_of", "puppy"), call("tags_of", "puppy", page=2), call("nothing", "puppy"))
+    many = move(*(call("events_between", f"20{year}") for year in range(10, 19)))
+    same = move(call("tags_of", "wrist"))
+    answer = ask(
+        WHEN,
+        same,
+        again,
+        again,
+        same,
+        many,
+        then=lambda request: same if request.role == "decide" else draft("x", "puppy"),
+    )
+    decided = [request for request in ask.requests if request.role == "decide"]
+    whys = [one["why"] for one in called(answer.trace)]
+    assert sum("it was called before" in why for why in whys) >= 2
+    assert sum(f"at most {MOST_CALLS} calls" in why for why in whys) == 9 - MOST_CALLS
+    assert [event.reason for event in events(answer.trace, "stop")] == ["turns used up"]
+    assert "No tool can be called any more" in decided[-1].prompt
+    assert len(events(answer.trace, "judgement")) == 8
+
+
+def test_r5_an_answer_is_supported_by_what_was_returned_and_has_a_confidence(ask: Any) -> None:
+    done = move(answer="5 July 2023", supports=("puppy", "e1", "wrist", "e999"))
+    answer = ask(
+        WHEN,
+        done,
+        json.dumps(
+            {
+                **json.loads(draft("5 July 2023")),
+                "citations": [{"id": "puppy", "quote": ""}, {"id": "wrist", "quote": ""}],
+            }
+        ),
+    )
+    (explored,) = [event.detail for event in events(answer.trace, "action") if event.action == "explore"]
+    assert explored["supports"] == ["puppy"]
+    assert [one.turn_id for one in answer.citations] == ["puppy"]
+    assert 0 <= answer.confidence <= 1
+    assert [event.reason for event in events(answer.trace, "stop")] == ["nothing to call"]
+
+
+def test_r6_times_are_intervals_and_what_happened_is_apart_from_when_it_was_said(ask: Any) -> None:
+    times = [
+        call("events_between", "2019-03", "2019-05"),
+        call("events_between", "2020"),
+        call("events_between", "2023-07"),
+    ]
+    asked = [call("event_time", "porto"), call("event_time", "moved"), call("events_between", "July")]
+    answer = ask("Where was Noah?", move(*times), move(*asked), move(answer="Porto"), draft("Porto", "porto"))
+    spring, year, july, porto, moved, wrong = called(answer.trace)
+    assert (spring["rows"], year["rows"], sorted(july["rows"])) == (["porto"], ["moved"], ["puppy", "wrist"])
+    assert porto["rows"][0].startswith("2019-03-01T00:00/2019-06-01T00:00")
+    assert moved["rows"][0].startswith("2020-01-01T00:00/2021-01-01T00:00 (year)")
+    assert porto["rows"][-1] == "2023-09-03T09:00"
+    assert "expected YYYY, YYYY-MM or YYYY-MM-DD" in wrong["why"]
+
+
+ROWS = st.lists(
+    st.builds(Row, st.sampled_from("abcd"), st.sampled_from(["time", "word", "tag"]), st.integers(0, 3)), max_size=4
+)
+RESULTS = st.lists(
+    st.builds(Result, st.builds(ToolCall, st.sampled_from(TOOLS), st.sampled_from("abcd")), ROWS.map(tuple)), max_size=8
+)
+
+
+@given(RESULTS, st.lists(st.sampled_from("abcd"), max_size=4), st.lists(st.sampled_from("abcd"), max_size=3))
+@settings(max_examples=30)
+def test_r_without_a_model_no_call_is_made_twice_and_the_exploring_ends(
+    results: list[Result], cues: list[str], best: list[str]
+) -> None:
+    known, turns = list(results), 0
+    while calls := next_calls(Explored(1, 8, False, tuple(cues), tuple(known)), best, ("a",)):
+        assert len(calls) <= MOST_CALLS
+        assert not {one.call for one in known} & set(calls)
+        known += [Result(one) for one in calls]
+        turns += 1
+    assert turns <= 30
