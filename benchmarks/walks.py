@@ -21,13 +21,13 @@ from types import FrameType
 from typing import Any
 
 import evimem
-from evimem.examples import load_example, load_questions
+from evimem.loaders.examples import load_example, load_questions
 
 ROOT = Path(evimem.__file__).parent
 EVERY = 9  # a traced question takes twenty times as long as another
 FIRST = """
 import tempfile, time, evimem
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 with tempfile.TemporaryDirectory() as folder, evimem.open(folder + "/m.evimem") as memory:
     memory.extend(load_example("friends"))
     taken = []

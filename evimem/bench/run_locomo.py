@@ -145,7 +145,7 @@ def _ask(
         ranked=tuple(hit.turn.id for hit in hits),
         text=answer.text,
         abstained=answer.abstained,
-        confidence=judged[-1].probability if judged else 0.0,
+        confidence=judged[-1].own_probability if judged else 0.0,
         tier=answer.tier.value,
         f1=official_f1(answer.text, question.answer, question.category),
         requests=answer.usage.requests,

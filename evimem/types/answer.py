@@ -10,6 +10,7 @@ from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan
 
 AnswerKind = Literal["answer", "quote", "abstained", "failed"]
+ConfidenceIs = Literal["calibrated", "uncalibrated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ class Answer:
         tier: How far the evidence answers the question, by the last check.
         confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
             abstention, that the memory does not hold one; 0 for a failure. With a model that was not calibrated it is
-            what the model said of its evidence, after the clamps of E7 and E8. How far the evidence suffices is another
+            what the model said of its evidence, after the clamps of E7 and E8, and no more than its tier allows: .60
+            where it is partial, .30 where nothing bears on the question. How far the evidence suffices is another
             number, `Judged.final_confidence` in the trace.
         citations: The places that the answer or quotation rests on, to the character; empty if abstained.
         gaps: What is missing, the worst first.
@@ -79,6 +81,9 @@ class Answer:
         time: The interval that the answer states, if it states one.
         reason: Why there is no answer, or what limits it; None if nothing does. Where the model failed and the offline
             judge was asked, it begins with that failure.
+        confidence_is: "calibrated" where `confidence` was fitted to labelled questions, those of this memory
+            (`calibrate`) or, without a model, those that the shipped constants were fitted to; "uncalibrated" where it
+            is what a model said.
     """
 
     text: str | None
@@ -91,6 +96,7 @@ class Answer:
     usage: Usage
     time: TimeSpan | None = None
     reason: str | None = None
+    confidence_is: ConfidenceIs = "calibrated"
 
     def __str__(self) -> str:
         """The text, or why there is none, and a line for each place that it rests on."""

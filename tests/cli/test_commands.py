@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from evimem.cli.exit_codes import Exit
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 
 
 def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):

@@ -18,10 +18,10 @@ from rank_bm25 import BM25Okapi
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder, checked
-from evimem.examples import load_example
 from evimem.flow import Effect, Embed, Flow, call, run
 from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
+from evimem.loaders.examples import load_example
 from evimem.protocols import Store
 from evimem.query.find_turns import Filters, search
 from evimem.raw import TurnValidator
