@@ -26,7 +26,7 @@ class ChatResult:
     """The result of one question: the best turns of a search and of plain BM25, and the answer.
 
     `right` is whether a short answer is right, `cites_gold` whether any gold turn is cited. `seconds` is the processor
-    time of asking.
+    time of asking. `confidence` is None where the memory states none.
     """
 
     chat: str
@@ -36,7 +36,7 @@ class ChatResult:
     plain: tuple[str, ...]
     kind: AnswerKind
     text: str | None
-    confidence: float
+    confidence: float | None
     right: bool
     cites_gold: bool
     seconds: float

@@ -58,6 +58,9 @@ class QuestionResult:
     sufficient: float = 0.0
     complete: bool = False
     checks: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +160,7 @@ def _ask(
         sufficient=judged[-1].confidence if judged else 0.0,
         complete=bool(shown) and set(question.evidence) <= set(shown[-1]),
         checks=len(judged),
+        input_tokens=answer.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens,
+        cost=answer.usage.cost,
     )
