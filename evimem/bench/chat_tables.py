@@ -42,17 +42,17 @@ def chat_tables(results: Sequence[ChatResult]) -> tuple[ResultTable, ...]:
             ResultTable(f"answers-by-{by}", f"Answers, by {of}", _GIVEN, tuple(given), _GIVEN_NOTE),
         ]
     claims = [_calibrated(kind, [one for one in results if one.kind == kind]) for kind in _CLAIMS]
-    return (
-        _overall(results),
-        *tables,
-        ResultTable("confidence", "Confidence, by what is claimed", _CALIBRATED, tuple(filter(None, claims))),
-    )
+    stated = tuple(filter(None, claims))
+    confidence = ResultTable("confidence", "Confidence, by what is claimed", _CALIBRATED, stated)
+    return (_overall(results), *tables, *([confidence] if stated else []))
 
 
 def _overall(results: Sequence[ChatResult]) -> ResultTable:
     (found, given) = (build("all", results) for build in (_found, _given))
     columns = dict(zip((*_FOUND, *_GIVEN), (*found, *given), strict=True))
     rows = [(name, columns[name]) for name in (*_FOUND[3:-1], *_GIVEN[1:]) if columns[name] is not None]
+    if failed := sum(bool(one.failed) for one in results):
+        rows.append(("questions that the model failed", failed))
     return ResultTable("overall", "Over all questions", ("", "all"), tuple(rows), (), ("all",))
 
 

@@ -123,6 +123,7 @@ def _cost(run: Run) -> ResultTable:
         ("ingest, turns/s", turns / max(seconds, 1e-9)),
         *((f"search, ms, {name}", percentile(searches, share)) for name, share in _SHARES),
         *((f"ask, ms, {name}", percentile(asks, share)) for name, share in _SHARES),
+        ("questions that the model failed", sum(bool(one.failed) for one in run.asked)),
         ("checks per question", fmean(one.checks for one in run.asked)),
         ("model requests per question", fmean(one.requests for one in run.asked)),
         ("input tokens per question", fmean(one.input_tokens for one in run.asked)),

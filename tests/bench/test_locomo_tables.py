@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from evimem.bench.asking import Asker
 from evimem.bench.locomo_tables import locomo_tables
 from evimem.bench.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
 from evimem.bench.selective import answering, sufficiency
@@ -80,7 +81,7 @@ def sample():
 
 def test_a_run_searches_and_asks_every_question_of_a_sample(sample):
     counted = []
-    run = run_locomo([sample, sample], limit=5, progress=counted.append)
+    run = run_locomo([sample, sample], limit=5, asker=Asker(progress=counted.append))
     assert [one.turns for one in run.ingested] == [183, 183]
     assert [(one.sample, one.number) for one in run.asked] == [("friends", number) for number in range(1, 6)] * 2
     assert sum(counted) == 10
