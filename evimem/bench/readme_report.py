@@ -62,7 +62,8 @@ def source(result: ResultFile) -> str:
 
 def markdown(table: ResultTable) -> str:
     """Return a table as Markdown, with its notes."""
-    rules = ["---", *("---:" for _ in table.columns[1:])]
+    places = range(len(table.columns))
+    rules = ["---" if any(isinstance(row[at], str) for row in table.rows) else "---:" for at in places]
     rows = [list(table.columns), rules, *([*map(str, row)] for row in shown_rows(table))]
     lines = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
     return f"{lines}\n" + "".join(f"\n{note}\n" for note in table.notes)

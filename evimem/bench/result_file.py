@@ -18,6 +18,7 @@ from .provenance import Provenance
 from .svg_plot import Chart, Curve
 
 VERSION = 1
+_LAID_OUT = 4  # lists and objects within one another, down to the rows of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,10 @@ def as_json(result: ResultFile) -> dict[str, Any]:
 
 
 def write_result(result: ResultFile, path: Path) -> None:
-    """Write a result, a row a line, whole or not at all."""
+    """Write a result, a row of a table and a curve of a chart a line, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = orjson.dumps(as_json(result), option=orjson.OPT_INDENT_2)
     with replace_with(path) as file:
-        file.write(data + b"\n")
+        file.write(f"{_laid_out(as_json(result))}\n".encode())
 
 
 def read_result(path: Path) -> ResultFile:
@@ -95,6 +95,19 @@ def read_result(path: Path) -> ResultFile:
             f"{str(path)!r} is no result of a benchmark ({error!r}); expected a file written with --result, version "
             f"{VERSION}"
         ) from error
+
+
+def _laid_out(value: Any, depth: int = 0) -> str:
+    """Return JSON with what is deeper than a row of a table on one line, so that two results can be compared."""
+    if depth == _LAID_OUT or not isinstance(value, (dict, list, tuple)) or not value:
+        return orjson.dumps(value).decode()
+    room = " " * (depth + 1)
+    if isinstance(value, dict):
+        parts = [f"{room}{orjson.dumps(name).decode()}: {_laid_out(one, depth + 1)}" for name, one in value.items()]
+    else:
+        parts = [f"{room}{_laid_out(one, depth + 1)}" for one in value]
+    opens, closes = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    return "\n".join([opens, ",\n".join(parts), f"{' ' * depth}{closes}"])
 
 
 def _check_version(version: object) -> None:
