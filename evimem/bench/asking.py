@@ -20,13 +20,14 @@ from ..types.budget import Budget
 class Approach:
     """How questions are asked: with which model, if any, by which loop and budget.
 
-    With `enrich`, the model first extracts facts from every turn.
+    With `enrich`, the model first extracts facts from every turn; with a `rubric`, it also marks the answers.
     """
 
     llm: Any = None
     loop: str = "iris"
     budget: Budget = Budget()
     enrich: bool = False
+    rubric: str = ""
 
 
 class Costed(Protocol):

@@ -79,6 +79,8 @@ def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
         name: _overlap(measure)
         for name, measure in (("BLEU-1", bleu_1), ("ROUGE-L", rouge_l), ("ROUGE-2", rouge_2), ("METEOR", meteor))
     }
+    if any(one.correct is not None for one in asked):
+        plain["judged correct"] = lambda one: bool(one.correct)
     told = {name: [one for one in some if one.wanted is not None] for name, some in groups.items()}
     answered = {name: [one for one in some if not one.abstained] for name, some in groups.items()}
     return ResultTable(

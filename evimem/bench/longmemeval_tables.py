@@ -24,7 +24,7 @@ def longmemeval_tables(results: Sequence[LongMemEvalResult]) -> tuple[ResultTabl
     kinds = sorted({one.kind for one in results})
     groups = {**{kind: [one for one in results if one.kind == kind] for kind in kinds}, "all": list(results)}
     rows = tuple(_answers(name, some) for name, some in groups.items())
-    columns = ("", "n", "agrees", "abstained, answerable", "abstained, unanswerable", "failed")
+    columns = ("", "n", "judged correct", "agrees", "abstained, answerable", "abstained, unanswerable", "failed")
     return (
         _retrieval(results),
         ResultTable("answers", "Answers, by type of question", columns, rows, _ANSWER_NOTE),
@@ -59,11 +59,19 @@ def _answers(name: str, results: Sequence[LongMemEvalResult]) -> tuple[Cell, ...
     return (
         name,
         len(results),
+        _judged(results),
         estimate(told, lambda one: one.agrees, _case),
         estimate(told, lambda one: one.abstained, _case),
         estimate(untold, lambda one: one.abstained, _case),
         sum(bool(one.failed) for one in results),
     )
+
+
+def _judged(results: Sequence[LongMemEvalResult]) -> Cell:
+    """Return the share that a model marked correct, of all: one that failed is none; None if no model was asked."""
+    if all(one.correct is None for one in results):
+        return None
+    return estimate(results, lambda one: bool(one.correct), _case)
 
 
 def _case(one: LongMemEvalResult) -> str:

@@ -16,6 +16,7 @@ from ..errors import ModelError
 from ..loaders.locomo_format import LocomoQuestion, LocomoSample
 from ..types.trace import Acted, Judged
 from .answer_f1 import ADVERSARIAL, official_f1
+from .answer_judge import UNMARKED, Mark, added, mark_answer
 from .asking import Approach, Asker
 
 DEPTH = 20  # turns of each ranking that are scored
@@ -38,7 +39,8 @@ class QuestionResult:
     `confidence` is the judge's last probability that the memory holds an answer, whatever was answered then, and
     `sufficient` that it has seen all the evidence; `complete` is whether all gold turns
     were shown. `checks` counts its verdicts; `quote` is the cited text, or the reason for abstaining.
-    `failed` is why the model gave no answer, empty if it did.
+    `failed` is why the model gave no answer, empty if it did; `correct`
+    is a judge's mark, where one was asked: where there is no answer, an abstention alone is correct, unasked.
     """
 
     sample: str
@@ -64,6 +66,7 @@ class QuestionResult:
     output_tokens: int = 0
     cost: float | None = None
     failed: str = ""
+    correct: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
     )
     try:
         answer = memory.ask(question.text, how.loop, budget=how.budget)
+        mark = _marked(how, question, answer.text)
     except ModelError as error:
         return replace(base, failed=str(error) or type(error).__name__)
     ended = time.perf_counter()
@@ -163,8 +167,17 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
         checks=len(judged),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
-        cost=answer.usage.cost,
+        cost=added(answer.usage.cost, mark.cost),
+        correct=mark.correct,
     )
+
+
+def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> Mark:
+    if not how.rubric:
+        return UNMARKED
+    if question.answer is None or text is None:
+        return Mark(question.answer is None and text is None)
+    return mark_answer(how.llm, how.rubric, question.text, question.answer, text)
 
 
 def _unanswered(sample: str, number: int, question: LocomoQuestion, why: str) -> QuestionResult:

@@ -15,6 +15,7 @@ import evimem
 from ..errors import ModelError
 from ..loaders.longmemeval_format import LongMemEvalCase
 from ..types.values import Turn
+from .answer_judge import UNMARKED, Mark, added, longmemeval_rubric, mark_answer
 from .asking import Approach, Asker
 from .longmemeval_retrieval import Scores, scores, session_scores
 from .right_answer import is_right
@@ -29,7 +30,8 @@ class LongMemEvalResult:
     """The result of one question. `has_target` is whether any turn of the user is marked as evidence (L2).
 
     `sessions` and `turns` hold any, all and nDCG by cut-off. `agrees` is whether the answer agrees with the expected
-    one by the rule of our chats, which is no judge of the benchmark.
+    one by the rule of our chats, which is no judge of the benchmark; `correct` is a
+    model's mark, where one was asked.
     """
 
     case: str
@@ -44,6 +46,7 @@ class LongMemEvalResult:
     ask_seconds: float
     cost: float | None = None
     failed: str = ""
+    correct: bool | None = None
 
 
 _UNASKED = LongMemEvalResult(
@@ -82,13 +85,14 @@ def run_longmemeval(
 
 
 def _ask(folder: Path, case: LongMemEvalCase, how: Approach) -> LongMemEvalResult:
-    failed, answer, seconds = "", None, 0.0
+    failed, answer, mark = "", None, UNMARKED
     with evimem.open(folder / "case.evimem", llm=how.llm) as memory:
         memory.extend(case.turns, strict=True)
         hits = memory.search(case.question, _DEPTH, asked_at=case.asked_at)
         started = time.perf_counter()
         try:
             answer = memory.ask(case.question, how.loop, asked_at=case.asked_at, budget=how.budget)
+            mark = _marked(how, case, answer.text)
         except ModelError as error:
             failed = str(error) or type(error).__name__
         seconds = time.perf_counter() - started
@@ -105,9 +109,19 @@ def _ask(folder: Path, case: LongMemEvalCase, how: Approach) -> LongMemEvalResul
         abstained=answer.abstained if answer else False,
         agrees=bool(answer and answer.text and case.answerable and is_right(answer.text, (case.answer,))),
         ask_seconds=seconds,
-        cost=answer.usage.cost if answer else None,
+        cost=added(answer.usage.cost if answer else None, mark.cost),
         failed=failed,
+        correct=mark.correct,
     )
+
+
+def _marked(how: Approach, case: LongMemEvalCase, text: str | None) -> Mark:
+    if not how.rubric:
+        return UNMARKED
+    if text is None:
+        return Mark(not case.answerable)
+    rubric = longmemeval_rubric(case.kind, answerable=case.answerable)
+    return mark_answer(how.llm, rubric, case.question, case.answer, text)
 
 
 @dataclass(frozen=True, slots=True)

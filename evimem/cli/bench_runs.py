@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from ..bench.answer_judge import prompt_digest
 from ..bench.asking import Approach, Asker, Checkpoint
 from ..bench.charts import locomo_charts
 from ..bench.chat_tables import chat_tables
@@ -66,7 +67,8 @@ def settings(options: argparse.Namespace) -> dict[str, Any]:
         "benchmark", "loop", "variant", "limit", "adapter", "enrich", "wide", "seed", "turns", "depth", "model",
         "judge_model", "answer_model", "extract_model",
     )  # fmt: skip
-    return {name: getattr(options, name) for name in names} | {"mailbox": options.mailbox is not None}
+    found = {name: getattr(options, name) for name in names} | {"mailbox": options.mailbox is not None}
+    return found | ({"judge": options.judge, "judge_prompt": prompt_digest()} if options.judge else {})
 
 
 def chat_model(options: argparse.Namespace) -> Any:
@@ -141,7 +143,7 @@ def _asker(options: argparse.Namespace, progress: Callable[[int], None]) -> Aske
 
 def _approach(options: argparse.Namespace) -> Approach:
     budget = VARIANTS.get(options.variant, Budget())
-    return Approach(chat_model(options), options.loop, budget, options.enrich)
+    return Approach(chat_model(options), options.loop, budget, options.enrich, options.judge or "")
 
 
 def _failed(results: Sequence[Any]) -> int:

@@ -61,3 +61,21 @@ def test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong(tmp_path:
     assert (result.agrees, result.abstained, bool(result.failed)) == (False, False, True)
     answers = {one.name: one for one in longmemeval_tables([result])}["answers"]
     assert dict(zip(answers.columns, answers.rows[-1], strict=True))["failed"] == 1
+
+
+def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path: Path) -> None:
+    def reply(request: Any) -> str:
+        if '"correct"' in request.prompt:
+            return json.dumps({"reason": "", "correct": True})
+        if request.role == "answer":
+            return json.dumps({"steps": [], "answerable": True, "answer": "Pepper", "citations": []})
+        gaps: dict[str, Any] = {"requirements": [], "gaps": [], "next_query": "", "reason": "said"}
+        return json.dumps({"tier": "exact", "confidence": 0.95, **gaps})
+
+    rows = cases(tmp_path, case("q1"), case("q2"))
+    (said,) = run_longmemeval(rows[:1], Approach(ScriptedModel(then=reply), rubric="strict"))
+    (failed,) = run_longmemeval(rows[1:], Approach(ScriptedModel(then="no verdict"), rubric="strict"))
+    assert (said.correct, failed.correct) == (True, None)
+    answers = {one.name: one for one in longmemeval_tables([said, failed])}["answers"]
+    judged = dict(zip(answers.columns, answers.rows[-1], strict=True))["judged correct"]
+    assert judged.value == 0.5  # type: ignore[union-attr]

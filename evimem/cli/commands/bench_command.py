@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
 from ...bench.provenance import provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
@@ -34,6 +35,7 @@ _ONLY = {  # options of some of the benchmarks
     "sample": ("locomo",),
     "wide": ("locomo",),
     "enrich": ("locomo",),
+    "judge": ("locomo", "longmemeval"),
     "check": ("report",),
 }
 
@@ -68,6 +70,11 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
         help="locomo: ask answerable questions again with 20 turns per search, to score the confidence in the evidence",
     )
     group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
+    group.add_argument(
+        "--judge",
+        choices=VARIANTS_OF_JUDGE,
+        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way)",
+    )
     group.add_argument(
         "--registers",
         metavar="FILE",
@@ -122,8 +129,9 @@ def _misused_model(options: argparse.Namespace) -> str | None:
         return "--adapter names another memory, for which the options of evimem's model mean nothing"
     if options.dollars is not None and not options.price:
         return "--dollars needs --price, by which the cost is known"
-    if options.enrich and not (options.llm or options.mailbox):
-        return "--enrich needs a model: --llm or --mailbox"
+    needing = [name for name in ("enrich", "judge") if getattr(options, name)]
+    if needing and not (options.llm or options.mailbox):
+        return f"--{needing[0]} needs a model: --llm or --mailbox"
     return None
 
 
