@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from evimem import __version__
 from evimem.bench.bootstrap import percentile
 from evimem.bench.estimates import estimate
 from evimem.bench.result_file import Cell, ResultTable
@@ -130,7 +132,9 @@ def _import_ms(library: str) -> float:
 
 def _version(library: str) -> str:
     if library == "sqlite3":
-        return __import__("sqlite3").sqlite_version  # type: ignore[no-any-return]
+        return sqlite3.sqlite_version
+    if library == "evimem":
+        return __version__
     try:
         return version(NAMES.get(library, library))
     except PackageNotFoundError:
