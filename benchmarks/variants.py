@@ -1,7 +1,7 @@
 """EviMem's ablations in one table: `python -m benchmarks.variants LOCOMO.json`; 10 runs over every question.
 
 Without a model, so the judge and the reader are the offline ones and no row compares with the paper's; `--model NAME`
-asks an endpoint (with `--base-url`, and the key in OPENAI_API_KEY). The last row is evimem's default with reader="span".
+asks an endpoint (with `--base-url`, and the key in OPENAI_API_KEY). The last row is evimem's own default.
 """
 
 from __future__ import annotations
