@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from .protocols import Store
 from .types.model import Complete, Reply
 from .types.reports import AddReport
-from .types.stored import About, Entry, Job, JobKind, Roster
+from .types.stored import EVERYTHING, About, Entry, Job, JobKind, Roster, Scope
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Vectors
 
@@ -86,9 +86,9 @@ def recall(query: Query) -> Flow[tuple[Hit, ...]]:
     return hits
 
 
-def expand(turn_ids: Sequence[str], limit: int) -> Flow[tuple[Hit, ...]]:
-    """Return the turns one edge away from these."""
-    hits: tuple[Hit, ...] = yield StoreCall("expand", (tuple(turn_ids), limit))
+def expand(turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> Flow[tuple[Hit, ...]]:
+    """Return the turns of a scope one edge away from these."""
+    hits: tuple[Hit, ...] = yield StoreCall("expand", (tuple(turn_ids), limit, scope))
     return hits
 
 
@@ -116,9 +116,9 @@ def facts_of(turn_ids: Sequence[str]) -> Flow[tuple[Fact, ...]]:
     return facts
 
 
-def about(entity: str, limit: int) -> Flow[About]:
-    """Return what is known of an entity."""
-    found: About = yield StoreCall("about", (entity, limit))
+def about(entity: str, limit: int, scope: Scope = EVERYTHING) -> Flow[About]:
+    """Return what is known of an entity within a scope."""
+    found: About = yield StoreCall("about", (entity, limit, scope))
     return found
 
 
@@ -134,9 +134,9 @@ def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
     return held
 
 
-def write(entries: Sequence[Entry], *, strict: bool = False) -> Flow[AddReport]:
+def write(entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> Flow[AddReport]:
     """Keep a batch; return what became of it."""
-    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict})
+    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict, "replace": replace})
     return report
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from .types.model import Complete, Reply
 from .types.reports import AddReport, EraseReport
-from .types.stored import About, Entry, Job, JobKind, Listing, Roster
+from .types.stored import EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Neighbours, Vectors
+from .types.where import Where
 
 
 class Embedder(Protocol):
@@ -116,11 +117,12 @@ class Store(Protocol):
         """Return which of these turns are stored with the same content."""
         ...
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
         """Store a batch in one transaction; known ids with the same content are no-ops.
 
         A turn that contradicts what is stored is refused in the report; with `strict` it raises TurnConflict or
-        InvalidTurn, and nothing of the batch is kept.
+        InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is erased and
+        stored anew in that transaction; of several versions in one batch the last is stored.
         """
         ...
 
@@ -128,8 +130,8 @@ class Store(Protocol):
         """Return the k best distinct turns, best first; ties in order of arrival."""
         ...
 
-    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
-        """Return up to `limit` turns one edge away, best edge first, none of them given; `path` names the edge."""
+    def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
+        """Return up to `limit` turns of a scope one edge away, best edge first, none given; `path` names the edge."""
         ...
 
     def read(self, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
@@ -152,8 +154,11 @@ class Store(Protocol):
         """Return the facts of these turns, in the order of the turns and of their spans."""
         ...
 
-    def about(self, entity: str, limit: int) -> About:
-        """Return the facts whose subject, object or speaker is the entity, by word boundary, newest first."""
+    def about(self, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
+        """Return the facts of a scope whose subject, object or speaker is the entity, newest first.
+
+        Names are compared by word boundary.
+        """
         ...
 
     def roster(self) -> Roster:
@@ -193,7 +198,12 @@ class Store(Protocol):
         ...
 
     def forget_where(
-        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+        self,
+        *,
+        session: str | None = None,
+        before: datetime | None = None,
+        speaker: str | None = None,
+        where: Where | None = None,
     ) -> EraseReport:
-        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
+        """Erase the turns of a session, said before a time, by a speaker and with such metadata; without any, all."""
         ...

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
@@ -26,6 +26,7 @@ from ..errors import (
     StoreReadOnly,
     StoreRolledBack,
 )
+from ..types.where import meets
 from .atomic_files import changing, create_private
 from .page_slack import MOST_PAGES, left_behind
 from .safe_context import safe_context
@@ -250,6 +251,7 @@ class Connection:
         db = apsw.Connection(str(self.path), flags=flags, vfs=self._vfs)
         db.set_busy_handler(self._wait)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
+        db.create_scalar_function("meets", cast(Any, meets), 2, deterministic=True)
         if self._readonly:
             for pragma in _PRAGMAS_TO_READ:
                 db.execute(pragma).fetchall()

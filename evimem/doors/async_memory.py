@@ -29,10 +29,10 @@ from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, E
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .checked_arguments import Progress, checked_progress
+from .checked_arguments import OnEvent, Progress, checked_on_event, checked_progress
 from .memory import Memory, perform_batch, price_of, turn_count
-from .operations import Core, TimeInput, filters, workers_for
-from .streaming import EffectResult, Streamed, astream, astream_answer, is_streamed
+from .operations import Core, TimeInput, filters, scope_of, workers_for
+from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
 
 T = TypeVar("T")
 
@@ -75,16 +75,33 @@ class AsyncMemory:
         return await self.extend([turn], strict=True)
 
     async def extend(
-        self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None
+        self,
+        turns: Iterable[Turn],
+        *,
+        strict: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
     ) -> AddReport:
         """Store many turns, in batches of one transaction each; see `Memory.extend`.
 
         Raises:
             InvalidTurn: With `strict`, a turn is not as `Memory.add` describes.
-            TurnConflict: With `strict`, an id is stored already with other content.
+            TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(await self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
+        return AddReport.of_all(
+            await self._run_each(self._core.extend(turns, strict=strict, replace=replace), progress, turn_count)
+        )
+
+    async def update(self, id: str, text: str) -> AddReport:
+        """Give a turn another text; see `Memory.update`.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+            InvalidTurn: The text is not as `Memory.add` describes; the old one stays.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return await self._run(self._core.update(id, text))
 
     async def remember(
         self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
@@ -107,8 +124,11 @@ class AsyncMemory:
         after: TimeInput | None = None,
         speaker: str | None = None,
         session: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
         exclude: Collection[str] = (),
         asked_at: TimeInput | None = None,
+        on_event: OnEvent | None = None,
     ) -> list[Hit]:
         """Return the k best turns for a query, best first; see `Memory.search`.
 
@@ -117,12 +137,22 @@ class AsyncMemory:
             EmbedderError: The embedder failed on the query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        wanted = filters(before, after, speaker, session, exclude)
-        return list(await self._run(self._core.search(query, k, wanted, asked_at)))
+        wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
+        return list(await self._run(self._core.search(query, k, wanted, asked_at, on_event)))
 
     @overload
     def ask(
-        self, question: str, loop: str = ..., *, asked_at: TimeInput | None = ..., budget: Budget = ...
+        self,
+        question: str,
+        loop: str = ...,
+        *,
+        session: str | None = ...,
+        speaker: str | None = ...,
+        role: str | None = ...,
+        where: Mapping[str, Any] | None = ...,
+        asked_at: TimeInput | None = ...,
+        budget: Budget = ...,
+        on_event: OnEvent | None = ...,
     ) -> Awaitable[Answer]: ...
 
     @overload
@@ -131,18 +161,28 @@ class AsyncMemory:
         question: str,
         loop: str = ...,
         *,
+        session: str | None = ...,
+        speaker: str | None = ...,
+        role: str | None = ...,
+        where: Mapping[str, Any] | None = ...,
         asked_at: TimeInput | None = ...,
         budget: Budget = ...,
+        on_event: OnEvent | None = ...,
         stream: Literal[True],
     ) -> AsyncIterator[Streamed]: ...
 
-    def ask(
+    def ask(  # noqa: PLR0913 - the filters
         self,
         question: str,
         loop: str = "iris",
         *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
         budget: Budget = Budget(),
+        on_event: OnEvent | None = None,
         stream: bool = False,
     ) -> Awaitable[Answer] | AsyncIterator[Streamed]:
         """Answer a question from memory, or abstain with a reason; see `Memory.ask`.
@@ -157,16 +197,23 @@ class AsyncMemory:
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
+        within = scope_of(session, speaker, role, where)
         if not stream:
-            return self._run(self._core.ask(question, loop, asked_at, budget))
+            return self._run(self._core.ask(question, loop, asked_at, budget, within, on_event))
         events: deque[Event] = deque()
-        return astream(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
+        tell = both(events.append, checked_on_event(on_event))
+        asking = self._core.ask(question, loop, asked_at, budget, within, tell)
+        return astream(asking, events, self._perform_streamed)
 
-    async def block(
+    async def block(  # noqa: PLR0913 - the filters
         self,
         question_or_messages: str | Iterable[Mapping[str, Any]],
         *,
         tokens: int = 1500,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
         exclude: Collection[str] = (),
     ) -> Block:
@@ -177,7 +224,8 @@ class AsyncMemory:
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        return await self._run(self._core.block(question_or_messages, tokens, asked_at, exclude))
+        within = scope_of(session, speaker, role, where)
+        return await self._run(self._core.block(question_or_messages, tokens, asked_at, exclude, within))
 
     async def forget(
         self,
@@ -186,6 +234,7 @@ class AsyncMemory:
         session: str | None = None,
         before: TimeInput | None = None,
         speaker: str | None = None,
+        where: Mapping[str, Any] | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
@@ -195,7 +244,7 @@ class AsyncMemory:
             InvalidQuery: None or several of the arguments were given, or one is not as described there.
             UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
-        forget = partial(self._core.forget, turns, session, before, speaker, as_in, everything=everything)
+        forget = partial(self._core.forget, turns, session, before, speaker, where, as_in, everything=everything)
         return await self._in_worker(forget)
 
     async def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
@@ -314,7 +363,7 @@ class AsyncMemory:
         """
         return await self._in_worker(partial(self._sync.facts, turns))
 
-    async def turns(
+    async def turns(  # noqa: PLR0913 - the filters
         self,
         *,
         session: str | None = None,
@@ -322,6 +371,7 @@ class AsyncMemory:
         role: str | None = None,
         before: TimeInput | None = None,
         after: TimeInput | None = None,
+        where: Mapping[str, Any] | None = None,
         limit: int | None = None,
         newest: bool = False,
     ) -> list[Turn]:
@@ -330,8 +380,17 @@ class AsyncMemory:
         Raises:
             InvalidQuery: An argument is not as described there.
         """
-        listed = partial(self._core.turns, session, speaker, role, before, after, limit, newest=newest)
+        within = scope_of(session, speaker, role, where)
+        listed = partial(self._core.turns, within, before, after, limit, newest=newest)
         return await self._in_worker(lambda: list(listed()))
+
+    async def now(self) -> datetime:
+        """Return the wall clock as a time that this memory takes; see `Memory.now`.
+
+        Raises:
+            InvalidQuery: The `clock` that the memory was opened with gives no time of the calendar.
+        """
+        return await self._in_worker(self._core.now)
 
     async def keep_trace(self, trace: Trace) -> int:
         """Store a trace in the memory and return its number; see `Memory.keep_trace`.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from inspect import iscoroutinefunction
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args
@@ -17,10 +18,12 @@ from ..raw import ROLES
 from ..text.memory_fence import without_blocks
 from ..types.budget import MOST
 from ..types.trace import Event, Trace
+from ..types.where import Where
 
 T = TypeVar("T")
 MOST_DIMENSIONS = 2**17  # of a vector: sums of products of its quantized values stay below 2**31
 Progress = Callable[[int], None]
+OnEvent = Callable[[Event], None]
 
 
 def checked_path(name: str, value: str | PathLike[str]) -> Path:
@@ -39,6 +42,11 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
     if items is None:
         raise InvalidQuery(f"{name} is {_shown(values)}; expected a collection of {what}")
     return items
+
+
+def checked_exclude(ids: Collection[str]) -> frozenset[str]:
+    """Return ids of turns. Raise InvalidQuery for a string or what has no items."""
+    return frozenset(one for one in checked_items("exclude", ids) if isinstance(one, str))  # no turn has another
 
 
 def checked_count(name: str, value: int, least: int = 0) -> int:
@@ -88,6 +96,21 @@ def checked_question(value: str | Iterable[Mapping[str, Any]]) -> str:
 def checked_role(value: str | None) -> str | None:
     """Return the role of a turn or None. Raise InvalidQuery for anything else."""
     return None if value is None else checked_choice("role", value, ROLES)
+
+
+def checked_where(value: Mapping[str, Any] | None) -> Where | None:
+    """Return conditions on metadata or None. Raise InvalidQuery for what are none."""
+    try:
+        return None if value is None else Where.read(value)
+    except ValueError as error:
+        raise InvalidQuery(f"where is {_shown(value)}: {error}") from error
+
+
+def checked_on_event(value: OnEvent | None) -> OnEvent | None:
+    """Return a function or None. Raise InvalidQuery for anything else, or one that would have to be awaited."""
+    if value is None or (callable(value) and not iscoroutinefunction(value)):
+        return value
+    raise InvalidQuery(f"on_event is {_shown(value)}; expected a function of one trace event, not async, or None")
 
 
 def checked_progress(progress: Progress | None) -> Progress | None:

@@ -27,9 +27,18 @@ from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, E
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .checked_arguments import Progress, checked_count, checked_items, checked_path, checked_progress, checked_trace
-from .operations import WORKERS, Core, TimeInput, filters, workers_for
-from .streaming import EffectResult, Streamed, is_streamed, stream_answer
+from .checked_arguments import (
+    OnEvent,
+    Progress,
+    checked_count,
+    checked_items,
+    checked_on_event,
+    checked_path,
+    checked_progress,
+    checked_trace,
+)
+from .operations import WORKERS, Core, TimeInput, filters, scope_of, workers_for
+from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
 from .streaming import stream as streamed
 
 T = TypeVar("T")
@@ -83,7 +92,8 @@ class Memory:
             caption: A description of a shared picture, searched like the text; at most 1 MiB of UTF-8.
             role: One of "user", "assistant", "system", "tool"; by default the speaker's name if it is one of them, else
                 "user".
-            metadata: JSON values by name, kept and returned, not searched.
+            metadata: JSON values by name, kept and returned, and selected by with `where=`; their words are not
+                searched.
 
         Raises:
             InvalidTurn: A field is not as described, or the memory has no timezone and `time` is naive where its times
@@ -94,13 +104,24 @@ class Memory:
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
         return self.extend([turn], strict=True)
 
-    def extend(self, turns: Iterable[Turn], *, strict: bool = False, progress: Progress | None = None) -> AddReport:
+    def extend(
+        self,
+        turns: Iterable[Turn],
+        *,
+        strict: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> AddReport:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
         Args:
             turns: The turns, in dialogue order; consumed lazily.
             strict: Raise for the first turn that cannot be stored, instead of reporting it as refused. Earlier batches
                 stay stored, the batch of that turn is not.
+            replace: Where an id is stored with other content, erase that as `forget` does and store this turn, in one
+                transaction: after a crash the old or the new one is there. Its status is "replaced"; it counts as
+                having arrived now. Of several turns of one id in a batch, the last is stored. Nothing keeps the old
+                content.
             progress: Called with the number of turns of each batch once it is durable.
 
         Returns:
@@ -108,10 +129,32 @@ class Memory:
 
         Raises:
             InvalidTurn: With `strict`, a turn is not as `add` describes.
-            TurnConflict: With `strict`, an id is stored already with other content.
+            TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._run_each(self._core.extend(turns, strict=strict), progress, turn_count))
+        return AddReport.of_all(
+            self._run_each(self._core.extend(turns, strict=strict, replace=replace), progress, turn_count)
+        )
+
+    def update(self, id: str, text: str) -> AddReport:
+        """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
+
+        The old text is erased with everything derived from it, in the transaction that stores the new one (see
+        `extend` with `replace`). `metadata["message"]` of `remember` is left out, because it holds the old text.
+
+        Args:
+            id: The turn's id.
+            text: What it says from now on, as for `add`.
+
+        Returns:
+            The status "replaced", or "exists" for the text that it has.
+
+        Raises:
+            UnknownTurn: There is no such turn.
+            InvalidTurn: The text is not as `add` describes; the old one stays.
+            DimensionMismatch: The embedder returned vectors of another width than it declares.
+        """
+        return self._run(self._core.update(id, text))
 
     def remember(
         self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
@@ -156,8 +199,11 @@ class Memory:
         after: TimeInput | None = None,
         speaker: str | None = None,
         session: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
         exclude: Collection[str] = (),
         asked_at: TimeInput | None = None,
+        on_event: OnEvent | None = None,
     ) -> list[Hit]:
         """Return the k best turns for a query, best first, ties in order of arrival.
 
@@ -172,22 +218,38 @@ class Memory:
             after: Only turns with an event that ends later than this, or without a dated fact, said at or after it.
             speaker: Only turns of this speaker, spelled as stored.
             session: Only turns of this session.
+            role: Only turns of this role: "user", "assistant", "system" or "tool".
+            where: Only turns whose metadata meets these conditions, all of them. A value is equal if it is the same
+                JSON: 1, 1.0 and True differ, and null differs from a key that is not there. A mapping is compared key
+                by key; {"$gt": 3} and the like compare otherwise: $eq, $ne (met without the key, too), $gt, $gte, $lt,
+                $lte (two numbers or two strings), $in (a list of values), $prefix (a string, or the start of a list).
             exclude: Ids of turns to leave out; unknown ids are ignored.
-            asked_at: "Today" for times in the query, naive or aware like the memory's; by default the time of the
-                newest turn.
+            asked_at: "Today" for times in the query, naive or aware like the memory's, or "now", the wall clock (see
+                `now`); by default the time of the newest turn.
+            on_event: Called with a `Queried` before the search and a `Found` after it; what it raises ends the search.
 
         Raises:
             InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
-                in awareness from the memory's, or `exclude` is a string.
+                in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
             EmbedderError: The embedder failed on the query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        wanted = filters(before, after, speaker, session, exclude)
-        return list(self._run(self._core.search(query, k, wanted, asked_at)))
+        wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
+        return list(self._run(self._core.search(query, k, wanted, asked_at, on_event)))
 
     @overload
     def ask(
-        self, question: str, loop: str = ..., *, asked_at: TimeInput | None = ..., budget: Budget = ...
+        self,
+        question: str,
+        loop: str = ...,
+        *,
+        session: str | None = ...,
+        speaker: str | None = ...,
+        role: str | None = ...,
+        where: Mapping[str, Any] | None = ...,
+        asked_at: TimeInput | None = ...,
+        budget: Budget = ...,
+        on_event: OnEvent | None = ...,
     ) -> Answer: ...
 
     @overload
@@ -196,18 +258,28 @@ class Memory:
         question: str,
         loop: str = ...,
         *,
+        session: str | None = ...,
+        speaker: str | None = ...,
+        role: str | None = ...,
+        where: Mapping[str, Any] | None = ...,
         asked_at: TimeInput | None = ...,
         budget: Budget = ...,
+        on_event: OnEvent | None = ...,
         stream: Literal[True],
     ) -> Iterator[Streamed]: ...
 
-    def ask(
+    def ask(  # noqa: PLR0913 - the filters
         self,
         question: str,
         loop: str = "iris",
         *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
         budget: Budget = Budget(),
+        on_event: OnEvent | None = None,
         stream: bool = False,
     ) -> Answer | Iterator[Streamed]:
         """Answer a question from memory with citations, or abstain with a reason (E5 to E14).
@@ -218,31 +290,44 @@ class Memory:
             question: 1 to 100,000 characters.
             loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
                 every five new turns to search, think or answer (MemR3); "single_pass" retrieves once.
-            asked_at: "Today" for the question, naive or aware like the memory's times; by default the time of the
-                newest turn.
+            session: Answer from turns of this session only. The filters are hard: no other turn is evidence.
+            speaker: From turns of this speaker only, spelled as stored.
+            role: From turns of this role only.
+            where: From turns with such metadata only; see `search`.
+            asked_at: "Today" for the question, naive or aware like the memory's times, or "now", the wall clock (see
+                `now`); by default the time of the newest turn.
             budget: Limits and variants of the loop.
+            on_event: Called with each event of the trace as it is recorded; what it raises ends the question and
+                propagates unchanged.
             stream: Return an iterator instead: trace events and pieces of the answer's text as they come and, last, the
-                `Answer`. The exceptions below, except for a bad `asked_at`, are raised while iterating.
+                `Answer`. The exceptions below, except for a bad `asked_at` or filter, are raised while iterating.
 
         Raises:
-            InvalidQuery: The question is empty or too long, the loop unknown, `asked_at` no time, or a field of the
-                budget out of range.
+            InvalidQuery: The question is empty or too long, the loop unknown, `asked_at` no time, a filter not as
+                described for `search`, or a field of the budget out of range.
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
                 `Answer` with the evidence so far. Not raised where the memory was opened with
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
+        within = scope_of(session, speaker, role, where)
         if not stream:
-            return self._run(self._core.ask(question, loop, asked_at, budget))
+            return self._run(self._core.ask(question, loop, asked_at, budget, within, on_event))
         events: deque[Event] = deque()
-        return streamed(self._core.ask(question, loop, asked_at, budget, events.append), events, self._perform_streamed)
+        tell = both(events.append, checked_on_event(on_event))
+        asking = self._core.ask(question, loop, asked_at, budget, within, tell)
+        return streamed(asking, events, self._perform_streamed)
 
-    def block(
+    def block(  # noqa: PLR0913 - the filters
         self,
         question_or_messages: str | Iterable[Mapping[str, Any]],
         *,
         tokens: int = 1500,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
         exclude: Collection[str] = (),
     ) -> Block:
@@ -260,16 +345,22 @@ class Memory:
             question_or_messages: The question, 1 to 100,000 characters, or messages as chat APIs take them: the last
                 one of the user that has text is the question.
             tokens: At most this many tokens of text, counted with the shipped WordPiece vocabulary, 0 or more.
+            session: Quote turns of this session only; this and the next three are hard filters.
+            speaker: Turns of this speaker only, spelled as stored.
+            role: Turns of this role only.
+            where: Turns with such metadata only; see `search`.
             asked_at: "Today" for the question, as for `ask`.
             exclude: Ids of turns to leave out, such as those that the prompt holds already; unknown ids are ignored.
 
         Raises:
             InvalidQuery: There is no question, or it is too long, `tokens` is no whole number from 0, `asked_at` is no
-                time or differs in awareness from the memory's, or `exclude` is a string.
+                time or differs in awareness from the memory's, a filter is not as described for `search`, or `exclude`
+                is a string.
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
-        return self._run(self._core.block(question_or_messages, tokens, asked_at, exclude))
+        within = scope_of(session, speaker, role, where)
+        return self._run(self._core.block(question_or_messages, tokens, asked_at, exclude, within))
 
     def forget(
         self,
@@ -278,6 +369,7 @@ class Memory:
         session: str | None = None,
         before: TimeInput | None = None,
         speaker: str | None = None,
+        where: Mapping[str, Any] | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
     ) -> EraseReport:
@@ -293,15 +385,16 @@ class Memory:
             session: Every turn of this session.
             before: Every turn said earlier than this time (when it was said, not when its events happened).
             speaker: Every turn of this speaker, spelled as stored; what others said about them stays.
+            where: Every turn whose metadata meets these conditions; see `search`.
             as_in: Path of another copy of this memory: erase what that copy has erased, for a restored backup.
             everything: Every turn.
 
         Raises:
             InvalidQuery: None or several of the arguments were given, `turns` is a string, `before` is no time or
-                differs in awareness from the memory's, or `as_in` is no copy of this memory.
+                differs in awareness from the memory's, `where` is no condition, or `as_in` is no copy of this memory.
             UnknownTurn: An id of `turns` is not stored; nothing is erased.
         """
-        return self._core.forget(turns, session, before, speaker, as_in, everything=everything)
+        return self._core.forget(turns, session, before, speaker, where, as_in, everything=everything)
 
     def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
         """Process queued jobs: embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
@@ -477,7 +570,7 @@ class Memory:
         """
         return self._core.store.facts(checked_items("turns", turns))
 
-    def turns(
+    def turns(  # noqa: PLR0913 - the filters
         self,
         *,
         session: str | None = None,
@@ -485,14 +578,15 @@ class Memory:
         role: str | None = None,
         before: TimeInput | None = None,
         after: TimeInput | None = None,
+        where: Mapping[str, Any] | None = None,
         limit: int | None = None,
         newest: bool = False,
     ) -> Iterator[Turn]:
         """Yield turns: without arguments every turn in order of arrival, else those asked for in dialogue order.
 
         Dialogue order is time, then order of arrival. Turns are read in pages as they are taken, so that the first or
-        last few of a session cost the same in a memory of any size; by speaker or role alone, turns are read in
-        dialogue order until enough are found. For the next page, pass the time of the last turn as `after`. Turns
+        last few of a session cost the same in a memory of any size; by speaker, role or metadata alone, turns are read
+        in dialogue order until enough are found. For the next page, pass the time of the last turn as `after`. Turns
         added meanwhile are included where they come later in the order.
 
         Args:
@@ -501,14 +595,27 @@ class Memory:
             role: Only turns of this role: "user", "assistant", "system" or "tool".
             before: Only turns said earlier than this (when they were said, not when their events happened).
             after: Only turns said at or after this.
+            where: Only turns whose metadata meets these conditions; see `search`.
             limit: At most this many, 0 or more; by default all.
             newest: With `limit`, the last turns instead of the first, still in dialogue order.
 
         Raises:
-            InvalidQuery: `role` is no role, `limit` no whole number from 0, or a time is no time or differs in
-                awareness from the memory's.
+            InvalidQuery: `role` is no role, `where` no condition, `limit` no whole number from 0, or a time is no time
+                or differs in awareness from the memory's.
         """
-        return self._core.turns(session, speaker, role, before, after, limit, newest=newest)
+        within = scope_of(session, speaker, role, where)
+        return self._core.turns(within, before, after, limit, newest=newest)
+
+    def now(self) -> datetime:
+        """Return the wall clock as a time that this memory takes, for turns that are stored as they are said.
+
+        A memory of naive times gets a naive local time, any other an aware one. With a timezone it is a time of that
+        zone; else a naive time is one of the machine's zone, and an aware one of UTC.
+
+        Raises:
+            InvalidQuery: The `clock` that the memory was opened with gives no time of the calendar.
+        """
+        return self._core.now()
 
     def keep_trace(self, trace: Trace) -> int:
         """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.

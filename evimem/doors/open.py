@@ -43,7 +43,7 @@ def open(
         embedder: Must be the one that the memory was built with (its `name` and `dimension` are stored); by default
             `StaticEmbedder`, which ships with evimem and needs no network.
         extractor: Finds facts in a turn when it is added; by default the rules that ship with evimem.
-        clock: Returns seconds since 1970; dates queued jobs and their retries, nothing else.
+        clock: Returns seconds since 1970; dates queued jobs and their retries, and tells `now`.
         timezone: The zone in which naive times are meant, as an IANA name such as "Europe/Madrid"; it is stored in the
             file, and every later `open` reads naive times in it. With one, naive and aware times mix: a new memory
             holds local times with their UTC offsets, sorted by UTC instants; one that already holds naive times keeps
@@ -145,7 +145,8 @@ def make_core(  # noqa: PLR0913 - the arguments of open
     store = SqliteStore(
         checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
     )
-    return Core(store, chosen, None if llm is None else LLMJudge(), extractor, _model_name(llm), on_model_error)
+    judge = None if llm is None else LLMJudge()
+    return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock)
 
 
 def checked_on_model_error(value: OnModelError) -> OnModelError:

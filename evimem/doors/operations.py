@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from os import PathLike
+from time import time
 from typing import Any, Literal, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
@@ -28,7 +29,7 @@ from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery, ModelError, StoreError
 from ..extract import RuleExtractor
 from ..extract.fact_bounds import BoundedExtractor
-from ..flow import Flow, StoreCall, call, run
+from ..flow import Flow, StoreCall, call, read, roster, run
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
 from ..ingest.deferred import embed_turns, link_facts
@@ -48,19 +49,23 @@ from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
+from ..store.user_code import as_callback, unwrap_callback_errors
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.budget import Budget
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
-from ..types.stored import Job, JobKind, Listing
-from ..types.trace import Event
+from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
+from ..types.trace import Found, Queried
 from ..types.values import Hit, Tier, Turn
 from .checked_arguments import (
+    OnEvent,
     Progress,
     checked_count,
+    checked_exclude,
     checked_items,
     checked_kind,
     checked_messages,
+    checked_on_event,
     checked_part,
     checked_path,
     checked_price,
@@ -69,13 +74,13 @@ from .checked_arguments import (
     checked_role,
     checked_share,
     checked_text,
+    checked_where,
 )
 from .word_caches import clear_word_caches
 
 T = TypeVar("T")
 TimeInput = datetime | str
 AnyPath = str | PathLike[str]
-OnEvent = Callable[[Event], None]
 OnModelError = Literal["raise", "offline"]
 WORKERS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
@@ -93,16 +98,18 @@ class Core:
         extractor: Extractor | None = None,
         model: str = "",
         on_model_error: OnModelError = "raise",
+        clock: Callable[[], float] = time,
     ) -> None:
         """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges.
 
-        `on_model_error` is what `ask` does where the model fails.
+        `on_model_error` is what `ask` does where the model fails; `clock` returns seconds since 1970.
         """
         self.store = store
         self.embedder: Any = embedder
         self.judge = judge
         self.model = model
         self.on_model_error = on_model_error
+        self.clock = clock
         self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
@@ -110,9 +117,22 @@ class Core:
         """Return the extractor that finds facts by rules, without a model."""
         return RuleExtractor()
 
-    def extend(self, turns: Iterable[Turn], *, strict: bool = False) -> Iterator[Flow[AddReport]]:
+    def extend(
+        self, turns: Iterable[Turn], *, strict: bool = False, replace: bool = False
+    ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
-        return self._ingest(self.extractor, strict=strict).batches(turns)
+        batches = self._ingest(self.extractor, strict=strict, replace=bool(replace)).batches(turns)
+        return map(_forgetful, batches) if replace else batches
+
+    def update(self, id: str, text: str) -> Flow[AddReport]:
+        """Return the flow that puts another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
+        return _forgetful(self._update(id, text))
+
+    def _update(self, id: str, text: str) -> Flow[AddReport]:
+        (old,) = yield from read([id])
+        metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+        ingestion = self._ingest(self.extractor, strict=True, replace=True)
+        return (yield from ingestion.store([old if text == old.text else replace(old, text=text, metadata=metadata)]))
 
     def remember(
         self, messages: Iterable[Mapping[str, Any]], session: str | None, time: TimeInput | None
@@ -128,44 +148,81 @@ class Core:
         path = checked_path("path", path)
         return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs(), times=times)
 
-    def _ingest(self, extractor: Extractor, *, strict: bool = False) -> Ingestion:
+    def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
         times = self.store.times
-        return Ingestion(extractor, strict=strict, deferred=self._remote(), jobs=self._jobs(), times=times)
+        remote, jobs = self._remote(), self._jobs()
+        return Ingestion(extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times)
 
-    def search(self, query: str, k: int, filters: Filters, asked_at: TimeInput | None) -> Flow[tuple[Hit, ...]]:
-        """Return the flow of a search."""
+    def search(
+        self, query: str, k: int, filters: Filters, asked_at: TimeInput | None, on_event: OnEvent | None = None
+    ) -> Flow[tuple[Hit, ...]]:
+        """Return the flow of a search; `on_event` is called with what is looked for, and with what was found."""
         before, after = self._time("before", filters.before), self._time("after", filters.after)
         wanted = replace(filters, before=before, after=after)
-        return search(query, checked_count("k", k, 1), wanted, self._time("asked_at", asked_at))
+        return self._search(
+            query, checked_count("k", k, 1), wanted, self._asked_at(asked_at), checked_on_event(on_event)
+        )
+
+    def _search(
+        self, query: str, k: int, filters: Filters, asked_at: Flow[datetime | None], on_event: OnEvent | None
+    ) -> Flow[tuple[Hit, ...]]:
+        searching = search(query, k, filters, (yield from asked_at))
+        if on_event is None:
+            return (yield from searching)
+        check_asked("query", query)
+        on_event(Queried(0, "search", query, k))
+        hits = yield from searching
+        facts = tuple(fact.id for hit in hits for fact in hit.facts)
+        on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
+        return hits
 
     def ask(
-        self, question: str, loop: str, asked_at: TimeInput | None, budget: Budget, on_event: OnEvent | None = None
+        self,
+        question: str,
+        loop: str,
+        asked_at: TimeInput | None,
+        budget: Budget,
+        scope: Scope = EVERYTHING,
+        on_event: OnEvent | None = None,
     ) -> Flow[Answer]:
         """Return the flow of a question; `on_event` is called with each trace event as it is recorded."""
-        wanted = checked_kind("budget", budget, Budget)
-        return self._ask(question, loop, self._time("asked_at", asked_at), wanted, on_event)
+        wanted, hears = checked_kind("budget", budget, Budget), checked_on_event(on_event)
+        return self._ask(question, loop, self._asked_at(asked_at), wanted, scope, hears)
 
     def _ask(
-        self, question: str, loop: str, asked_at: datetime | None, budget: Budget, on_event: OnEvent | None
+        self,
+        question: str,
+        loop: str,
+        asked_at: Flow[datetime | None],
+        budget: Budget,
+        scope: Scope,
+        on_event: OnEvent | None,
     ) -> Flow[Answer]:
+        today = yield from asked_at
         judge = yield from calibrated_judge(self.calibration_target(budget))
         if isinstance(judge, LLMJudge) and budget.gate:
             judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
-        asking = answer_question(question, judge=judge, loop=loop, asked_at=asked_at, budget=budget, on_event=on_event)
-        try:
-            return (yield from asking)
-        except ModelError as error:
-            if self.on_model_error == "raise" or error.partial is None:
-                raise
-            return (yield from self._fall_back(error, asked_at, budget, on_event))
+        # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
+        hears = None if on_event is None else as_callback(on_event)
+        asking = answer_question(
+            question, judge=judge, loop=loop, asked_at=today, budget=budget, scope=scope, on_event=hears
+        )
+        with unwrap_callback_errors():
+            try:
+                return (yield from asking)
+            except ModelError as error:
+                if self.on_model_error == "raise" or error.partial is None:
+                    raise
+                return (yield from self._fall_back(error, today, budget, scope, hears))
 
     def _fall_back(
-        self, error: ModelError, asked_at: datetime | None, budget: Budget, on_event: OnEvent | None
+        self, error: ModelError, asked_at: datetime | None, budget: Budget, scope: Scope, on_event: OnEvent | None
     ) -> Flow[Answer]:
         judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
         left = remaining(budget, error.partial)
-        return (yield from fall_back(error, judge=judge, asked_at=asked_at, budget=left, on_event=on_event))
+        asking = fall_back(error, judge=judge, asked_at=asked_at, budget=left, scope=scope, on_event=on_event)
+        return (yield from asking)
 
     def block(
         self,
@@ -173,15 +230,19 @@ class Core:
         tokens: int,
         asked_at: TimeInput | None,
         exclude: Collection[str],
+        scope: Scope = EVERYTHING,
     ) -> Flow[Block]:
         """Return the flow of a block for a prompt; it asks no chat model. Raise InvalidQuery."""
-        question = checked_question(question_or_messages)
-        ids = filters(None, None, None, None, exclude).exclude
-        return self._block(question, checked_count("tokens", tokens), self._time("asked_at", asked_at), frozenset(ids))
+        question, most = checked_question(question_or_messages), checked_count("tokens", tokens)
+        return self._block(question, most, self._asked_at(asked_at), checked_exclude(exclude), scope)
 
-    def _block(self, question: str, tokens: int, asked_at: datetime | None, exclude: frozenset[str]) -> Flow[Block]:
+    def _block(
+        self, question: str, tokens: int, asked_at: Flow[datetime | None], exclude: frozenset[str], scope: Scope
+    ) -> Flow[Block]:
+        today = yield from asked_at
         judge = yield from calibrated_offline("verified", self.extractor, self.embedder.name)
-        gathered = yield from gather(Task(question, judge, asked_at, exclude=exclude, further=most_quoted(tokens)))
+        further = most_quoted(tokens)
+        gathered = yield from gather(Task(question, judge, today, exclude=exclude, scope=scope, further=further))
         if gathered.check is None:
             return Block("", (), 0, Tier.NONE, 0.0, gathered.missing)
         return context_block(gathered.check.view, gathered.check.verdict, tokens)
@@ -255,9 +316,7 @@ class Core:
 
     def turns(
         self,
-        session: str | None,
-        speaker: str | None,
-        role: str | None,
+        scope: Scope,
         before: TimeInput | None,
         after: TimeInput | None,
         limit: int | None,
@@ -265,14 +324,12 @@ class Core:
         newest: bool,
     ) -> Iterator[Turn]:
         """Return an iterator over the turns of a listing; see `Memory.turns`. Raise InvalidQuery."""
-        listing = Listing(
-            checked_text("session", session),
-            checked_text("speaker", speaker),
-            checked_role(role),
-            self._bound("before", before),
-            self._bound("after", after),
-            None if limit is None else checked_count("limit", limit),
-            bool(newest),
+        listing = replace(
+            scope.listing,
+            before=self._bound("before", before),
+            after=self._bound("after", after),
+            limit=None if limit is None else checked_count("limit", limit),
+            newest=bool(newest),
         )
         return self.store.turns(None if listing == Listing() else listing)
 
@@ -282,6 +339,7 @@ class Core:
         session: str | None,
         before: TimeInput | None,
         speaker: str | None,
+        where: Mapping[str, Any] | None,
         as_in: AnyPath | None,
         *,
         everything: bool,
@@ -291,7 +349,7 @@ class Core:
         Raise InvalidQuery unless exactly one kind of selection is given.
         """
         try:
-            return self._forget(turns, session, before, speaker, as_in, everything=everything)
+            return self._forget(turns, session, before, speaker, where, as_in, everything=everything)
         finally:
             clear_word_caches()
 
@@ -301,23 +359,24 @@ class Core:
         session: str | None,
         before: TimeInput | None,
         speaker: str | None,
+        where: Mapping[str, Any] | None,
         as_in: AnyPath | None,
         *,
         everything: bool,
     ) -> EraseReport:
-        kinds = (("turns", turns), ("session", session), ("before", before), ("speaker", speaker), ("as_in", as_in))
-        given = [name for name, value in kinds if value is not None]
+        kinds = (("turns", turns), ("session", session), ("before", before), ("speaker", speaker), ("where", where))
+        given = [name for name, value in (*kinds, ("as_in", as_in)) if value is not None]
         if len(given) + bool(everything) != 1 or isinstance(turns, str):
             raise InvalidQuery(
                 f"forget was given {', '.join(given) or 'nothing'}{' and everything' if everything else ''}; "
-                "expected one of turns=[ids], session=, before=, speaker=, as_in= or everything=True"
+                "expected one of turns=[ids], session=, before=, speaker=, where=, as_in= or everything=True"
             )
         if turns is not None:
             return self.store.forget(checked_items("turns", turns))
         bound = self._bound("before", before)
         copy = None if as_in is None else checked_path("as_in", as_in)
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
-        return self.store.forget_where(before=bound, as_in=copy, **of)
+        return self.store.forget_where(before=bound, where=checked_where(where), as_in=copy, **of)
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
         """Switch the memory to another embedder: drop every vector and queue its computation."""
@@ -354,6 +413,20 @@ class Core:
         """Write every turn with its facts as lines of JSON."""
         write_export(checked_path("path", path), self.store.pairs(), checked_progress(progress) or _no_progress)
 
+    def now(self) -> datetime:
+        """Return the wall clock as a time of the memory's kind. Raise InvalidQuery for a clock beyond the calendar."""
+        return self._run_on_store(self._now())
+
+    def _now(self) -> Flow[datetime]:
+        last = (yield from roster()).last
+        seconds = self.clock()
+        try:
+            return self.store.times.now(seconds, naive=last is not None and last.tzinfo is None)
+        except (ValueError, OverflowError, OSError) as error:
+            raise InvalidQuery(
+                f"clock returned {seconds!r}, which is beyond the calendar ({error}); expected seconds since 1970"
+            ) from error
+
     def _time(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""
         given = parse_time(name, value)
@@ -363,6 +436,15 @@ class Core:
             raise InvalidQuery(
                 f"{name} is {value!r}, which cannot be read in the memory's timezone: {error}"
             ) from error
+
+    def _asked_at(self, value: TimeInput | None) -> Flow[datetime | None]:
+        """Return the flow of "today" for a question: "now" is the wall clock. Raise InvalidQuery at once for no time.
+
+        The store tells in the flow what kind of times it holds, so that an event loop never waits for it.
+        """
+        if isinstance(value, str) and value == "now":
+            return self._now()
+        return _as_flow(self._time("asked_at", value))
 
     def _bound(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
@@ -390,17 +472,30 @@ def parse_time(name: str, value: TimeInput | None) -> datetime | None:
         ) from error
 
 
-def filters(
-    before: TimeInput | None,
-    after: TimeInput | None,
-    speaker: str | None,
-    session: str | None,
-    exclude: Collection[str],
-) -> Filters:
+def filters(before: TimeInput | None, after: TimeInput | None, scope: Scope, exclude: Collection[str]) -> Filters:
     """Return the hard filters of a search. Raise InvalidQuery for a bound that is not a time, or a string of ids."""
-    ids = frozenset(one for one in checked_items("exclude", exclude) if isinstance(one, str))  # no turn has another
-    of = (checked_text("speaker", speaker), checked_text("session", session))
-    return Filters(parse_time("before", before), parse_time("after", after), *of, ids)
+    within = Filters.within(scope, checked_exclude(exclude))
+    return replace(within, before=parse_time("before", before), after=parse_time("after", after))
+
+
+def scope_of(session: str | None, speaker: str | None, role: str | None, where: Mapping[str, Any] | None) -> Scope:
+    """Return what a question is put to. Raise InvalidQuery for what is no name, role or condition."""
+    named = checked_text("session", session), checked_text("speaker", speaker)
+    return Scope(*named, checked_role(role), checked_where(where))
+
+
+def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
+    """Run a flow that may replace turns, and empty the caches of words that may hold the replaced ones."""
+    report = yield from flow
+    if report.replaced:
+        clear_word_caches()
+    return report
+
+
+def _as_flow(value: T) -> Flow[T]:
+    """Return a flow that asks for nothing and returns a value."""
+    yield from ()
+    return value
 
 
 def _no_progress(turns: int) -> None:

@@ -20,7 +20,9 @@ from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.model import Complete, Reply
+from ..types.stored import Scope
 from ..types.trace import FALL_BACK, Acted, Called, Event, Judged, Trace
+from ..types.where import Where
 from .checked_arguments import checked_kind, checked_trace
 from .memory import Memory
 
@@ -74,13 +76,19 @@ class _Attempt:
     judge: Judge
     asked_at: datetime | None
     budget: Budget
+    scope: Scope
 
 
 def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
     before, after = _split(trace)
     first = yield from _attempt(before, memory)
     asking = answer_question(
-        trace.question, loop=trace.loop, judge=first.judge, asked_at=first.asked_at, budget=first.budget
+        trace.question,
+        loop=trace.loop,
+        judge=first.judge,
+        asked_at=first.asked_at,
+        budget=first.budget,
+        scope=first.scope,
     )
     try:
         return (yield from asking)
@@ -88,7 +96,8 @@ def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
         if after is None or error.partial is None:
             raise
         then = yield from _attempt(after, memory)
-        return (yield from fall_back(error, judge=then.judge, asked_at=then.asked_at, budget=then.budget))
+        again = fall_back(error, judge=then.judge, asked_at=then.asked_at, budget=then.budget, scope=then.scope)
+        return (yield from again)
 
 
 def _split(trace: Trace) -> tuple[Trace, Trace | None]:
@@ -104,9 +113,10 @@ def _attempt(trace: Trace, memory: Memory) -> Flow[_Attempt]:
     try:
         budget = _budget(detail)
         asked_at = detail["asked_at"] and datetime.fromisoformat(detail["asked_at"])
+        scope = _scope(detail.get("scope", {}))
     except (TypeError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
-    return _Attempt((yield from _judge(trace, detail, budget, memory)), asked_at, budget)
+    return _Attempt((yield from _judge(trace, detail, budget, memory)), asked_at, budget, scope)
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
@@ -122,6 +132,11 @@ def _analysis(trace: Trace) -> Mapping[str, Any]:
 def _budget(detail: Mapping[str, Any]) -> Budget:
     fields = dict(detail["budget"])
     return Budget(**{**fields, "without": frozenset(fields.get("without", ()))})
+
+
+def _scope(detail: Mapping[str, Any]) -> Scope:
+    where = Where.read(detail["where"]) if "where" in detail else None
+    return Scope(**{**detail, "where": where})
 
 
 def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Judge]:

@@ -56,6 +56,8 @@ def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
         int(corpus.turn[position]) not in query.exclude
         and query.speaker in (None, int(corpus.speaker[position]))
         and query.session in (None, int(corpus.session[position]))
+        and query.role in (None, int(corpus.role[position]))
+        and (query.among is None or int(corpus.turn[position]) in query.among)
         and any(overlaps(interval, query) for interval in happens)
     )
 

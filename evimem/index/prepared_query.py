@@ -33,10 +33,10 @@ _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class IndexQuery:
     """What to look for, in the index's numbers.
 
-    `before`, `after`, `speaker`, `session` and `exclude` are hard filters; `names`, `times`, `when` and `recalls` are
-    priors. Times are microseconds (see `microseconds`) in half-open intervals, speakers and sessions the ordinals of
-    the corpus, `exclude` numbers of turns; `vector` has shape (dimension,). `weights` say what the parts of a score
-    count.
+    `before`, `after`, `speaker`, `session`, `role`, `exclude` and `among` are hard filters; `names`, `times`, `when`
+    and `recalls` are priors. Times are microseconds (see `microseconds`) in half-open intervals, speakers and sessions
+    the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and `among` numbers of turns; `vector` has shape
+    (dimension,). `weights` say what the parts of a score count.
     """
 
     text: str
@@ -51,6 +51,8 @@ class IndexQuery:
     session: int | None = None
     exclude: frozenset[int] = frozenset()
     weights: Weights = WEIGHTS
+    role: int | None = None
+    among: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,6 @@ def _ranked(scored: Scored, turns: NDArray[np.int32], index: int, total: float) 
     return Ranked(turn, position, total, parts, tuple(other for other in around if other != turn))
 
 
-def is_filtered(query: IndexQuery) -> bool:
-    """Return whether a query has a filter that looks at columns."""
-    return (query.before, query.after, query.speaker, query.session) != (None, None, None, None)
-
-
 def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
     """Return for every position whether it may be returned."""
     mask = corpus.alive.copy()
@@ -66,6 +61,10 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= corpus.speaker == query.speaker
     if query.session is not None:
         mask &= corpus.session == query.session
+    if query.role is not None:
+        mask &= corpus.role == query.role
+    if query.among is not None:
+        mask &= np.isin(corpus.turn, query.among)
     if query.before is not None or query.after is not None:
         mask &= _in_time(query, corpus)
     mask[corpus.rows_of(query.exclude)] = False

@@ -27,12 +27,13 @@ BATCH = 256  # turns per transaction: near the best rate, and little to repeat a
 class Ingestion:
     """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
-    `deferred` leaves embeddings to the queue, for a remote embedder; `jobs` are queued for every turn; `times` brings
-    each time to the kind that the memory holds.
+    `replace` erases other content of a known id; `deferred` leaves embeddings to the queue, for a remote embedder;
+    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds.
     """
 
     extractor: Extractor
     strict: bool = False
+    replace: bool = False
     deferred: bool = False
     jobs: tuple[JobKind, ...] = ()
     times: LocalTimes = AS_GIVEN
@@ -48,14 +49,17 @@ class Ingestion:
             yield self.store(batch)
 
     def store(self, turns: Sequence[Turn]) -> Flow[AddReport]:
-        """Store a batch; report each turn's outcome, in order. With `strict`, raise InvalidTurn or TurnConflict."""
+        """Store a batch; report each turn's outcome, in order. With `strict`, raise InvalidTurn or TurnConflict.
+
+        With `replace`, a known id with other content is no conflict: that content is erased.
+        """
         outcomes = [self._admitted(turn) for turn in turns]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         stored = yield from known(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
         entries = iter((yield from self._entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
-        report = yield from write(whole, strict=self.strict)
+        report = yield from write(whole, strict=self.strict, replace=self.replace)
         written = iter(report.statuses)
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
         return AddReport.of(statuses, report.facts)

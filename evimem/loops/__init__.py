@@ -15,6 +15,7 @@ from ..judging.judge import Judge
 from ..query.analysis import check_asked
 from ..types.answer import Answer
 from ..types.budget import MOST, Ablation, Budget
+from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
 from .iris import iris
 from .memr3 import memr3
@@ -28,13 +29,14 @@ LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType(
 )
 
 
-def answer_question(
+def answer_question(  # noqa: PLR0913 - a task, in parts
     question: str,
     *,
     judge: Judge,
     loop: str = "iris",
     asked_at: datetime | None = None,
     budget: Budget | None = None,
+    scope: Scope = EVERYTHING,
     on_event: Callable[[Event], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Flow[Answer]:
@@ -47,7 +49,8 @@ def answer_question(
         raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
     allowed = budget or Budget()
     _check_budget(allowed)
-    return (yield from _timed(Task(question, judge, asked_at, allowed, clock=clock, on_event=on_event), loop))
+    task = Task(question, judge, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
+    return (yield from _timed(task, loop))
 
 
 def fall_back(
@@ -56,6 +59,7 @@ def fall_back(
     judge: Judge,
     asked_at: datetime | None = None,
     budget: Budget | None = None,
+    scope: Scope = EVERYTHING,
     on_event: Callable[[Event], None] | None = None,
 ) -> Flow[Answer]:
     """Ask the question that a model's failure ended once more, of a judge that needs no model.
@@ -72,7 +76,7 @@ def fall_back(
     if on_event is not None:
         on_event(event)
     earlier = (*failed.trace.events, event)
-    again = Task(failed.trace.question, judge, asked_at, allowed, on_event=on_event, earlier=earlier)
+    again = Task(failed.trace.question, judge, asked_at, allowed, scope=scope, on_event=on_event, earlier=earlier)
     answer = yield from _timed(again, failed.trace.loop)
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)

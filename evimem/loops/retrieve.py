@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
@@ -14,8 +13,9 @@ from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
 from ..text.names import is_about, names
 from ..types.stored import Roster
-from ..types.values import Fact, Gap, Hints, Hit, Query, Turn
+from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
+from .task import Task
 
 ENTITY_FACTS = 8  # newest facts that a look-up of an entity brings
 NEIGHBOURS = 1  # turns before and after a shown one that are shown with it
@@ -50,26 +50,18 @@ class Arrived:
 class Retrieval:
     """The evidence of one question, and the searches already made for it.
 
-    Without `indexed` (an ablation) turns are found by BM25 alone and have no facts; turns that name an entity count
+    Without the "index" (an ablation) turns are found by BM25 alone and have no facts; turns that name an entity count
     in place of facts.
     """
 
-    def __init__(
-        self,
-        analysis: Analysis,
-        roster: Roster,
-        asked_at: datetime | None,
-        most: int,
-        *,
-        exclude: frozenset[str] = frozenset(),
-        indexed: bool = True,
-    ) -> None:
+    def __init__(self, task: Task, analysis: Analysis, roster: Roster, most: int) -> None:
         """Take the analysed question; a search keeps `most` turns, of which later iterations read further down."""
-        self._exclude = exclude
-        self._indexed = indexed
+        self._exclude = task.exclude
+        self._scope = task.scope
+        self._indexed = "index" not in task.budget.without
         self._analysis = analysis
         self._roster = roster
-        self._asked_at = asked_at
+        self._asked_at = task.asked_at or roster.last
         self._most = most
         self._vectors: dict[str, Any] = {}
         self._searches: dict[Search, tuple[Hit, ...]] = {}
@@ -100,11 +92,11 @@ class Retrieval:
 
     def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
         """Add the best turns one edge away from the seeds."""
-        return self._keep((yield from expand(seeds, limit)), "edge", iteration)
+        return self._keep((yield from expand(seeds, limit, self._scope)), "edge", iteration)
 
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Add the turns of the newest facts about an entity."""
-        known = yield from about(entity, ENTITY_FACTS)
+        known = yield from about(entity, ENTITY_FACTS, self._scope)
         self._totals[entity] = known.total
         ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
@@ -131,7 +123,7 @@ class Retrieval:
         for entity in entities:
             found = self._found_about(entity)
             if entity not in self._totals and found < most_needed(delta):
-                self._totals[entity] = (yield from about(entity, 1)).total
+                self._totals[entity] = (yield from about(entity, 1, self._scope)).total
             total = max(found, self._totals.get(entity, 0))
             counts[entity] = EntityCount(found, needed(total, delta), total)
         return counts
@@ -142,7 +134,7 @@ class Retrieval:
         unknown = [turn_id for turn_id in wanted if turn_id not in self._around]
         if unknown:
             found = yield from contexts(unknown, NEIGHBOURS, NEIGHBOURS)
-            kept = [tuple(turn for turn in around if turn.id not in self._exclude) for around in found]
+            kept = [tuple(turn for turn in around if self._admits(turn)) for around in found]
             self._around.update(zip(unknown, kept, strict=True))
         return {turn_id: self._around[turn_id] for turn_id in wanted}
 
@@ -152,6 +144,9 @@ class Retrieval:
             self._costs[item.turn.id] = tokens(item)
         return self._costs[item.turn.id]
 
+    def _admits(self, turn: Turn) -> bool:
+        return turn.id not in self._exclude and self._scope.admits(turn)
+
     def _found_about(self, entity: str) -> int:
         evidence = self._evidence.values()
         if not self._indexed:
@@ -159,12 +154,14 @@ class Retrieval:
         return len({fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity)})
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
-        text, exclude = wanted.text, self._exclude | without
+        text, scope = wanted.text, self._scope.of_speaker(wanted.speaker)
+        if scope is None:
+            return ()
+        filters = Filters.within(scope, self._exclude | without)
         if not self._indexed:
-            return (yield from recall(Query(text, k, exclude=exclude, speaker=wanted.speaker, bare=True)))
+            return (yield from recall(filters.query(text, k, bare=True)))
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
-        filters = Filters(speaker=wanted.speaker, exclude=exclude)
         found = find_turns(text, k, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
         return (yield from found)
 
@@ -174,7 +171,7 @@ class Retrieval:
         return hints(text, self._roster.speakers, self._asked_at)
 
     def _keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
-        hits = [hit for hit in hits if hit.turn.id not in self._exclude]
+        hits = [hit for hit in hits if self._admits(hit.turn)]
         new = [hit for hit in hits if hit.turn.id not in self._evidence]
         for hit in new:
             facts = hit.facts if self._indexed else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from ..judging.tracker import Show, Tracker, apply, start
 from ..query.analysis import analyse
 from ..types.budget import Ablation, Budget
 from ..types.model import Complete
-from ..types.stored import Roster
+from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Gap, Tier, Turn
 from .retrieve import Arrived, Retrieval, Search, strategy
@@ -65,9 +66,7 @@ class Session:
         self.asked_at = task.asked_at or roster.last
         self.analysis = _analysis(task, roster, self.asked_at)
         most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
-        self.retrieval = Retrieval(
-            self.analysis, roster, self.asked_at, most, exclude=task.exclude, indexed=self.has("index")
-        )
+        self.retrieval = Retrieval(task, self.analysis, roster, most)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.checks = 0
         self.queries: list[str] = []
@@ -257,4 +256,13 @@ def _analysed(session: Session) -> Acted:
         "budget": {**asdict(session.budget), "without": sorted(session.budget.without)},
         "requirements": [asdict(requirement) for requirement in analysis.requirements],
     }
+    if session.task.scope != EVERYTHING:
+        detail["scope"] = scope_detail(session.task.scope)
     return Acted(0, "analyse", detail=detail)
+
+
+def scope_detail(scope: Scope) -> dict[str, Any]:
+    """Return a scope as the trace keeps it: what of it is set, as JSON values."""
+    given = {"session": scope.session, "speaker": scope.speaker, "role": scope.role}
+    conditions = {} if scope.where is None else {"where": json.loads(scope.where.text)}
+    return {name: value for name, value in given.items() if value is not None} | conditions

@@ -9,7 +9,9 @@ from typing import Any
 
 from ..errors import InvalidQuery
 from ..flow import Flow, embed, recall, roster
+from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query
+from ..types.where import Where
 from .analysis import check_asked, hints
 
 
@@ -22,6 +24,19 @@ class Filters:
     speaker: str | None = None
     session: str | None = None
     exclude: Collection[str] = ()
+    role: str | None = None
+    where: Where | None = None
+
+    @classmethod
+    def within(cls, scope: Scope, exclude: Collection[str]) -> Filters:
+        """Return the filters that let the turns of a scope through, but for those excluded."""
+        return cls(None, None, scope.speaker, scope.session, exclude, scope.role, scope.where)
+
+    def query(self, text: str, k: int, **further: Any) -> Query:
+        """Return a query with these filters and further fields."""
+        of = {"speaker": self.speaker, "session": self.session, "role": self.role, "where": self.where}
+        times = {"before": self.before, "after": self.after}
+        return Query(text, k, exclude=frozenset(self.exclude), **of, **times, **further)  # type: ignore[arg-type]
 
 
 def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:
@@ -44,21 +59,8 @@ def find_turns(
     """
     if vector is None:
         vector = (yield from embed([text]))[0]
-    query = Query(
-        text,
-        k,
-        vector,
-        exclude=frozenset(filters.exclude),
-        before=filters.before,
-        after=filters.after,
-        speaker=filters.speaker,
-        session=filters.session,
-        names=hinted.names,
-        times=hinted.times,
-        when=when or hinted.when,
-        recalls=hinted.recalls,
-    )
-    return (yield from recall(query))
+    priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when, "recalls": hinted.recalls}
+    return (yield from recall(filters.query(text, k, vector=vector, **priors)))
 
 
 def check_clock(name: str, bound: datetime | None, last: datetime | None) -> None:

@@ -1,6 +1,6 @@
 """The Raw layer: verbatim turns."""
 
-from .clock import check_clock, set_instants, settle_timezone, wrong_instants
+from .clock import check_clock, is_of_clock, set_instants, settle_timezone, wrong_instants
 from .local_times import AS_GIVEN, LocalTimes
 from .turn_log import BEGINNING, RawLog, TurnRows, digest
 from .validate import ROLES, TurnValidator, instant
@@ -16,6 +16,7 @@ __all__ = [
     "check_clock",
     "digest",
     "instant",
+    "is_of_clock",
     "set_instants",
     "settle_timezone",
     "wrong_instants",

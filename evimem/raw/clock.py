@@ -60,6 +60,11 @@ def check_clock(db: Connection, turn: Turn) -> None:
         )
 
 
+def is_of_clock(db: Connection, turn: Turn) -> bool:
+    """Whether the time of a turn is of the kind that the memory holds."""
+    return db.value("SELECT value FROM meta WHERE key = 'clock'") in (None, "aware" if turn.time.tzinfo else "naive")
+
+
 def forget_clock(db: Connection) -> None:
     """Let the next turn decide again, in a memory without turns; one with a timezone keeps its kind of times."""
     db.execute("DELETE FROM meta WHERE key = 'clock' AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'timezone')")

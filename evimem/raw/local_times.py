@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..errors import InvalidQuery
@@ -28,6 +28,17 @@ class LocalTimes:
         if self.aware:
             return fixed_offset(given.replace(tzinfo=self.zone))
         return given.astimezone(self.zone).replace(tzinfo=None, fold=0)
+
+    def now(self, seconds: float, *, naive: bool) -> datetime:
+        """Return a moment, in seconds since 1970, as a time of the memory's kind, which `naive` is without a zone.
+
+        Without a zone, an aware time is one of UTC, and a naive one is read in the zone of the machine. Raise
+        OverflowError, ValueError or OSError for a moment beyond the calendar.
+        """
+        if self.zone is None:
+            return datetime.fromtimestamp(seconds, None if naive else timezone.utc).replace(fold=0)
+        local = datetime.fromtimestamp(seconds, self.zone)
+        return fixed_offset(local) if self.aware else local.replace(tzinfo=None, fold=0)
 
     def read_fact(self, fact: Fact) -> Fact:
         """Return a fact with the edges of its event read. Raise OverflowError as `read`."""

@@ -14,6 +14,7 @@ from ..db.text_columns import bindable, unbound
 from ..errors import StoreCorrupt, UnknownTurn
 from ..types.stored import COUNTED, Listing, Roster
 from ..types.values import Turn
+from ..types.where import Where, canonical
 from .clock import forget_clock
 from .name_table import NameTable
 from .validate import instant
@@ -77,7 +78,7 @@ class RawLog:
                 None if turn.caption is None else bindable(turn.caption),
                 turn.time.isoformat(),
                 instant(turn.time),
-                _dump(turn.metadata),
+                canonical(turn.metadata),
                 digest(turn),
             ),
         )
@@ -160,24 +161,11 @@ class RawLog:
         turns = dict(zip(seqs, self.read(seqs), strict=True))
         return [tuple(turns[seq] for seq in some) for some in around]
 
-    def select(
-        self, session: str | None = None, before: datetime | None = None, speaker: str | None = None
-    ) -> list[int]:
-        """Return the sequence numbers of the turns that meet every condition given; ascending."""
-        clauses: list[str] = ["1"]
-        args: list[Any] = []
-        if session is not None:
-            clauses.append("session = (SELECT ord FROM session WHERE name = ?)")
-            args.append(bindable(session))
-        if speaker is not None:
-            clauses.append("speaker = (SELECT ord FROM speaker WHERE name = ?)")
-            args.append(bindable(speaker))
-        if before is not None:
-            clauses.append("instant < ?")
-            args.append(instant(before))
-        return [
-            row[0] for row in self._db.rows(f"SELECT seq FROM turn WHERE {' AND '.join(clauses)} ORDER BY seq", args)
-        ]
+    def select(self, listing: Listing) -> list[int]:
+        """Return the sequence numbers of the turns of a listing, whatever its limit; ascending."""
+        where, args = _conditions(listing)
+        where = where.replace("+turn.speaker", "turn.speaker")  # here its index serves
+        return [row[0] for row in self._db.rows(f"SELECT turn.seq FROM turn WHERE {where} ORDER BY turn.seq", args)]
 
     def listed(self, listing: Listing, start: DialoguePlace, limit: int) -> list[tuple[DialoguePlace, Turn]]:
         """Return the first turns of a listing from a place on, in dialogue order: `limit` of them, a page at most."""
@@ -261,7 +249,17 @@ def _conditions(listing: Listing) -> tuple[str, list[Any]]:
         if value is not None:
             clauses.append(clause)
             args.append(value)
+    for clause, values in () if listing.where is None else _of_metadata(listing.where):
+        clauses.append(clause)
+        args.extend(values)
     return " AND ".join(clauses), args
+
+
+def _of_metadata(where: Where) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the conditions on metadata as SQL with their arguments: quick tests of its text, then the whole of them."""
+    for parts in where.parts():
+        yield f"({' OR '.join('instr(turn.metadata, ?)' for _ in parts) or '0'})", parts
+    yield "meets(turn.metadata, ?)", (where.text,)
 
 
 def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -282,17 +280,13 @@ def digest(turn: Turn) -> bytes:
         turn.role or "",
         turn.text,
         turn.time.isoformat(),
-        _dump(turn.metadata),
+        canonical(turn.metadata),
     )
     for part in (*parts, "" if turn.caption is None else f"\x1e{turn.caption}"):
         encoded = part.encode("utf-8", "surrogatepass")
         # The length first: ("ab", "c") and ("a", "bc") are different turns.
         whole.update(len(encoded).to_bytes(4, "little") + encoded)
     return whole.digest()
-
-
-def _dump(metadata: Any) -> str:
-    return json.dumps(metadata, sort_keys=True, separators=(",", ":"))
 
 
 def _turn(row: Sequence[Any]) -> Turn:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from ..errors import UNREADABLE, StoreCorrupt
 from ..index.document import documents
 from ..types.reports import EraseReport
+from ..types.stored import Listing
 from .forgotten_ids import forgotten_in_copy, remember_forgotten
 from .layers import Layers
 from .rebuild import derive_segment, kept_vectors
@@ -51,27 +51,29 @@ class Erasure:
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
+        self.replaced(seqs)
+        if self._turns and not self._layers.raw.count():
+            self._layers.drop_settings()
+        return self._turns > 0
+
+    def replaced(self, seqs: Sequence[int]) -> None:
+        """Erase turns whose places others take: the settings of the memory stay, even if no turn is left."""
         for page in _pages(list(dict.fromkeys(seqs))):
             self._erase_page(page)
         if self._turns:
             self._relink()
-            if not self._layers.raw.count():
-                self._layers.drop_settings()
             self._note_commit()
-        return self._turns > 0
 
-    def where(
-        self, session: str | None, before: datetime | None, as_in: Path | None, speaker: str | None = None
-    ) -> bool:
-        """Erase a session, what was said before a time or by a speaker, what the copy `as_in` has forgotten, or all.
+    def where(self, listing: Listing, as_in: Path | None) -> bool:
+        """Erase the turns of a listing, what the copy `as_in` has forgotten, or everything where all are listed.
 
         Raise InvalidQuery, NotAMemory or another StoreError where `as_in` is no readable copy of this memory.
         """
         if as_in is not None:
             return self.turns(self._layers.raw.seqs(list(forgotten_in_copy(self._layers, as_in))))
-        if session is None and before is None and speaker is None:
+        if listing == Listing():
             return self.everything()
-        return self.turns(self._layers.raw.select(session, before, speaker))
+        return self.turns(self._layers.raw.select(listing))
 
     def everything(self) -> bool:
         """Erase all turns, derived rows, traces and settings at once."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..edges import Link, threshold
 from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
@@ -15,10 +16,11 @@ from ..index.corpus import Corpus
 from ..index.passages import passages, trimmed
 from ..index.prepared_query import IndexQuery, Ranked, microseconds
 from ..index.weights import BM25, WEIGHTS
-from ..raw import TurnRows, instant
+from ..raw import ROLES, TurnRows, instant
 from ..types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from ..types.values import Fact, Hit, Query, Turn
 from ..types.vectors import Vectors
+from ..types.where import Where
 from .layers import index_rows
 
 
@@ -126,7 +128,13 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         None if query.session is None else sessions.index(query.session),
         frozenset(number for number, one in enumerate(kept, 1) if one.turn.id in query.exclude),
         BM25 if query.bare else WEIGHTS,
+        None if query.role is None else ROLES.index(query.role),
+        None if query.where is None else _with_metadata(query.where, kept),
     )
+
+
+def _with_metadata(where: Where, kept: Sequence[StoredTurn]) -> NDArray[np.int64]:
+    return np.array([number for number, one in enumerate(kept, 1) if where.meets(one.turn.metadata)], np.int64)
 
 
 def listed(turns: Sequence[Turn], listing: Listing) -> list[Turn]:
@@ -142,6 +150,7 @@ def _is_listed(turn: Turn, listing: Listing) -> bool:
     said = instant(turn.time)
     return (
         all(wanted in (None, given) for wanted, given in named)
+        and (listing.where is None or listing.where.meets(turn.metadata))
         and (listing.before is None or said < instant(listing.before))
         and (listing.after is None or said >= instant(listing.after))
     )

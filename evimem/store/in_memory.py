@@ -12,9 +12,10 @@ from ..index.exhaustive import rank_all
 from ..index.passages import passages
 from ..raw import digest, instant
 from ..text.names import is_about
-from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import COUNTED, About, Entry, Job, JobKind, Listing, Roster
+from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
+from ..types.stored import COUNTED, EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
 from ..types.values import Fact, Hit, Query, Turn
+from ..types.where import Where
 from .from_scratch import (
     QueuedJob,
     StoredTurn,
@@ -47,15 +48,20 @@ class MemoryStore:
         """Say which of these turns are stored with the same content."""
         return tuple(turn.id in self._kept and digest(self._kept[turn.id].turn) == digest(turn) for turn in turns)
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
         """Store a batch; with `strict`, whole or not at all."""
-        before = dict(self._kept)
+        before, forgotten = dict(self._kept), set(self._forgotten)
+        if replace:
+            last = {entry.turn.id: entry for entry in entries}
+            entries = [last[entry.turn.id] for entry in entries]
+        stale = self._drop_stale(entries) if replace else frozenset()
         try:
-            statuses = [self._write_one(entry, strict=strict) for entry in entries]
+            statuses = [self._write_one(entry, stale, strict=strict) for entry in entries]
         except (TurnConflict, InvalidTurn):
-            self._kept = before
+            self._kept, self._forgotten = before, forgotten
             raise
-        written = [one for one, status in zip(entries, statuses, strict=True) if status.outcome in ("added", "readded")]
+        new = ("added", "readded", "replaced")
+        written = [one for one, status in zip(entries, statuses, strict=True) if status.outcome in new]
         return AddReport.of(statuses, sum(len(entry.facts) for entry in written))
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
@@ -68,12 +74,13 @@ class MemoryStore:
         found = rank_all(question, corpus, query.k, question.weights)
         return tuple(hit_of(kept, corpus, one) for one in found)
 
-    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+    def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away."""
         kept = self._all()
         place = {one.turn.id: position for position, one in enumerate(kept)}
         seeds = [place[turn.id] for turn in self.read(turn_ids)]
         links = [link for seed in dict.fromkeys(seeds) for link in links_from(kept, seed, self._embedder)]
+        links = [link for link in links if scope.admits(kept[link.target].turn)]
         return tuple(
             Hit(kept[link.target].turn, facts_of(kept, kept[link.target]), score, {"edge": score}, f"edge:{link.kind}")
             for link, score in ranked(seeds, links, limit)
@@ -104,11 +111,12 @@ class MemoryStore:
         self.read(turn_ids)
         return tuple(fact for turn_id in turn_ids for fact in facts_of(self._all(), self._kept[turn_id]))
 
-    def about(self, entity: str, limit: int) -> About:
+    def about(self, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
         """Return the facts about an entity, newest first."""
         found = [
             fact
             for one in reversed(self._all())
+            if scope.admits(one.turn)
             for fact in facts_of(self._all(), one)
             if is_about(fact, one.turn.speaker, entity)
         ]
@@ -134,7 +142,7 @@ class MemoryStore:
         """Store the results of jobs and complete them."""
         for entry in entries:
             kept = self._kept.get(entry.turn.id)
-            if kept is not None:
+            if kept is not None and digest(kept.turn) == digest(entry.turn):
                 settle_turn(kept, kind, entry)
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
@@ -169,10 +177,16 @@ class MemoryStore:
         return EraseReport("erased", len(gone), sum(len(one.facts) for one in gone))
 
     def forget_where(
-        self, *, session: str | None = None, before: datetime | None = None, speaker: str | None = None
+        self,
+        *,
+        session: str | None = None,
+        before: datetime | None = None,
+        speaker: str | None = None,
+        where: Where | None = None,
     ) -> EraseReport:
-        """Erase the turns of a session, said before a time and by a speaker; every turn where nothing is given."""
-        return self.forget([one.turn.id for one in self._all() if _meets(one.turn, session, before, speaker)])
+        """Erase the turns that meet every condition; every turn where nothing is given."""
+        selected = listed([one.turn for one in self._all()], Listing(session, speaker, before=before, where=where))
+        return self.forget([turn.id for turn in selected])
 
     def _all(self) -> list[StoredTurn]:
         return list(self._kept.values())
@@ -181,7 +195,18 @@ class MemoryStore:
         kept = self._kept.get(turn_id)
         return None if kept is None else kept.jobs.get(kind)
 
-    def _write_one(self, entry: Entry, *, strict: bool) -> TurnStatus:
+    def _drop_stale(self, entries: Sequence[Entry]) -> frozenset[str]:
+        """Erase the turns that others of the same id replace; return their ids."""
+        other = next(iter(self._kept.values()), None)
+        turns = [entry.turn for entry in entries if entry.turn.id in self._kept]
+        changed = [turn for turn in turns if digest(turn) != digest(self._kept[turn.id].turn)]
+        stale = frozenset(turn.id for turn in changed if _clock_error(turn, other) is None)
+        for turn_id in stale:
+            del self._kept[turn_id]
+        self._forgotten |= stale
+        return stale
+
+    def _write_one(self, entry: Entry, stale: frozenset[str], *, strict: bool) -> TurnStatus:
         turn, kept = entry.turn, self._kept.get(entry.turn.id)
         if kept is not None and digest(kept.turn) == digest(turn):
             return TurnStatus(turn.id, "exists")
@@ -191,13 +216,8 @@ class MemoryStore:
                 raise error
             return TurnStatus(turn.id, "refused", str(error))
         new = self._kept[turn.id] = stored_turn(entry)
-        again = turn.id in self._forgotten
-        return TurnStatus(turn.id, "readded" if again else "added", None, tuple(sorted(new.jobs)))
-
-
-def _meets(turn: Turn, session: str | None, before: datetime | None, speaker: str | None) -> bool:
-    earlier = before is None or instant(turn.time) < instant(before)
-    return earlier and session in (None, turn.session) and speaker in (None, turn.speaker)
+        outcome: TurnOutcome = "readded" if turn.id in self._forgotten else "added"
+        return TurnStatus(turn.id, "replaced" if turn.id in stale else outcome, None, tuple(sorted(new.jobs)))
 
 
 def _clock_error(turn: Turn, other: StoredTurn | None) -> InvalidTurn | None:

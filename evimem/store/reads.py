@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from ..edges import ranked
 from ..errors import DimensionMismatch
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
-from ..raw import BEGINNING, RawLog, digest
+from ..raw import BEGINNING, ROLES, RawLog, digest
 from ..text.names import is_about
 from ..text.terms import terms
 from ..types.budget import MOST
-from ..types.stored import About, Job, JobKind, Listing, Roster
+from ..types.stored import EVERYTHING, About, Job, JobKind, Listing, Roster, Scope
 from ..types.values import Fact, Hit, Query, Turn
 from .handle import StoreHandle
 from .layers import Layers
@@ -49,12 +51,16 @@ def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:
     )
 
 
-def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
     """See `Store.expand`."""
     layers = handle.layers
     with layers.db.reading():
         seeds = layers.raw.seqs(turn_ids)
-        best = ranked(seeds, layers.edges.around(seeds), limit)
+        links = layers.edges.around(seeds)
+        if scope != EVERYTHING:
+            within = set(layers.raw.select(scope.listing))
+            links = [link for link in links if link.target in within]
+        best = ranked(seeds, links, limit)
         seqs = [link.target for link, _ in best]
         turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
     return tuple(
@@ -94,11 +100,15 @@ def facts_of(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     return tuple(fact for seq in seqs for fact in found[seq])
 
 
-def about(handle: StoreHandle, entity: str, limit: int) -> About:
+def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
     """See `Store.about`; only the newest `ABOUT` turns that name the entity are read."""
     layers = handle.layers
     with layers.db.reading():
-        seqs = seqs_naming(handle, entity)[-ABOUT:]
+        seqs = seqs_naming(handle, entity)
+        if scope != EVERYTHING:
+            within = set(layers.raw.select(scope.listing))
+            seqs = [seq for seq in seqs if seq in within]
+        seqs = seqs[-ABOUT:]
         speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
         found = [fact for seq in reversed(seqs) for fact in layers.facts.of_turns([seq])[seq]]
     kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]
@@ -185,8 +195,8 @@ def unread(layers: Layers, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]
 def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | None:
     """Resolve names to row numbers, times to microseconds and turn ids to positions for the index.
 
-    Return None where a filter names an unknown speaker or session, so that nothing can match. Raise DimensionMismatch
-    where the query's vector has another dimension than the file's.
+    Return None where a filter names an unknown speaker or session, or no metadata is as wanted, so that nothing can
+    match. Raise DimensionMismatch where the query's vector has another dimension than the file's.
     """
     speaker = None if query.speaker is None else raw.speakers.number(query.speaker)
     session = None if query.session is None else raw.sessions.number(query.session)
@@ -194,6 +204,9 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         return None
     if query.vector is not None and len(query.vector) != dimension:
         raise DimensionMismatch(len(query.vector), dimension)
+    among = None if query.where is None else np.array(raw.select(scope_of(query).listing), np.int64)
+    if among is not None and not len(among):
+        return None
     return IndexQuery(
         query.text,
         query.vector,
@@ -207,4 +220,11 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         session,
         frozenset(seq for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
         BM25 if query.bare else WEIGHTS,
+        None if query.role is None else ROLES.index(query.role),
+        among,
     )
+
+
+def scope_of(query: Query) -> Scope:
+    """Return what a query is put to, its times and excluded turns apart."""
+    return Scope(query.session, query.speaker, query.role, query.where)

@@ -11,9 +11,10 @@ from ..index.segments import SIZE
 from ..protocols import Extractor
 from ..raw import settle_timezone
 from ..types.reports import AddReport, EraseReport, Health, Stats
-from ..types.stored import About, Entry, Job, JobKind, Listing, Roster
+from ..types.stored import EVERYTHING, About, Entry, Job, JobKind, Listing, Roster, Scope
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
+from ..types.where import Where
 from . import check, maintenance, reads, statistics, writes
 from .ann import MIN_ROWS, AnnIndexCache
 from .backup import write_backup
@@ -83,17 +84,17 @@ class SqliteStore:
         """Say which of these turns are stored with the same content."""
         return reads.known(self._handle, turns)
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
         """Store a batch in one transaction; see `Store.write`."""
-        return writes.write(self._handle, entries, strict=strict)
+        return writes.write(self._handle, entries, strict=strict, replace=replace)
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
         """Return the k best turns; see `Store.recall`."""
         return reads.recall(self._handle, query)
 
-    def expand(self, turn_ids: Sequence[str], limit: int) -> tuple[Hit, ...]:
+    def expand(self, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
         """Return up to `limit` turns one edge away; see `Store.expand`."""
-        return reads.expand(self._handle, turn_ids, limit)
+        return reads.expand(self._handle, turn_ids, limit, scope)
 
     def read(self, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
         """Return these turns. Raise UnknownTurn."""
@@ -111,9 +112,9 @@ class SqliteStore:
         """Return the facts of these turns. Raise UnknownTurn."""
         return reads.facts_of(self._handle, turn_ids)
 
-    def about(self, entity: str, limit: int) -> About:
+    def about(self, entity: str, limit: int, scope: Scope = EVERYTHING) -> About:
         """Return the facts about an entity; see `Store.about`."""
-        return reads.about(self._handle, entity, limit)
+        return reads.about(self._handle, entity, limit, scope)
 
     def roster(self) -> Roster:
         """Return the speakers and the time of the first and last turn."""
@@ -169,10 +170,11 @@ class SqliteStore:
         session: str | None = None,
         before: datetime | None = None,
         speaker: str | None = None,
+        where: Where | None = None,
         as_in: Path | None = None,
     ) -> EraseReport:
         """Erase as `Store.forget_where` does or, `as_in` another copy of this memory, what that has forgotten."""
-        return writes.forget_where(self._handle, session, before, as_in, speaker)
+        return writes.forget_where(self._handle, Listing(session, speaker, before=before, where=where), as_in)
 
     def enqueue_missing(self, kind: JobKind) -> None:
         """Queue a job of a kind for every turn that never had one."""

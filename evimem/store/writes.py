@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import replace as change
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +12,10 @@ from ..edges import threshold
 from ..embedding.quantize import pack
 from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
-from ..raw import check_clock, digest
+from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, Job, JobKind
+from ..types.stored import Entry, Job, JobKind, Listing
+from ..types.values import Turn
 from ..types.vectors import Vectors
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
@@ -28,38 +28,82 @@ from .reads import jobs_of
 LINK_NOW = 4_096
 
 
-def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False) -> AddReport:
+def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
     """See `Store.write`."""
     layers = handle.layers
+    erasure = _erasure(layers)
     with handle.writing():
-        statuses: list[TurnStatus] = []
-        written: list[tuple[int, Entry]] = []
-        for entry in entries:
-            try:
-                status, seq = _write_one(layers, entry)
-            except (TurnConflict, InvalidTurn) as error:
-                if strict:
-                    raise
-                status, seq = TurnStatus(entry.turn.id, "refused", str(error)), None
-            if seq is not None:
-                written.append((seq, entry))
-            statuses.append(status)
+        if replace:  # of several versions of a turn in one call, the last counts
+            last = {entry.turn.id: entry for entry in entries}
+            entries = [last[entry.turn.id] for entry in entries]
+        stale = _stale(layers, entries) if replace else {}
+        if stale:
+            handle.note_erasure(finished=False)  # as in `_erase`
+            erasure.replaced(list(stale.values()))
+        statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
         if written:
             _link(layers, written)
             layers.segments.seal(layers.passages.high_water)
             layers.count_commit()
+        if stale:
+            handle.ann.drop()  # as in `_erase`
+    if stale:
+        statuses = _purged(handle, erasure, statuses)
     if written:
         handle.after_commit()
     pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
-    return AddReport.of([replace(one, pending=pending.get(one.id, ())) for one in statuses], facts)
+    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts)
+
+
+def _write_all(
+    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], *, strict: bool
+) -> tuple[list[TurnStatus], list[tuple[int, Entry]]]:
+    """Store turns one by one; return what became of each, and which are new. One of a stale id is a replacement."""
+    statuses: list[TurnStatus] = []
+    written: list[tuple[int, Entry]] = []
+    for entry in entries:
+        try:
+            status, seq = _write_one(layers, entry)
+        except (TurnConflict, InvalidTurn) as error:
+            if strict:
+                raise
+            status, seq = TurnStatus(entry.turn.id, "refused", str(error)), None
+        if seq is not None:
+            written.append((seq, entry))
+            status = change(status, outcome="replaced") if entry.turn.id in stale else status
+        statuses.append(status)
+    return statuses, written
+
+
+def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
+    """Return the sequence numbers, by id, of stored turns that these replace: no one that then would be refused."""
+    found: dict[str, int] = {}
+    for turn in (entry.turn for entry in entries):
+        if layers.raw.digest_of(turn.id) != digest(turn) and is_of_clock(layers.db, turn):
+            seq = layers.raw.find(turn.id)
+            found |= {} if seq is None else {turn.id: seq}
+    return found
+
+
+def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
+    """Purge the bytes of replaced turns after the commit; while a reader holds them, the statuses say so."""
+    handle.drop_caches()
+    handle.save_mark()
+    report = erasure.report()
+    handle.note_erasure(finished=report.status == "erased")
+    return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
+
+
+def _erasure(layers: Layers) -> Erasure:
+    return Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
 
 
 def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
-    """See `Store.settle`; turns that were forgotten since they were offered are skipped."""
+    """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped."""
     layers = handle.layers
     with handle.writing():
-        known = [(seq, entry) for entry in entries if (seq := layers.raw.find(entry.turn.id)) is not None]
+        known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
         for seq, entry in known:
             if kind == "vector":
                 _set_vectors(layers, seq, entry.vectors)
@@ -139,11 +183,9 @@ def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
 
 
-def forget_where(
-    handle: StoreHandle, session: str | None, before: datetime | None, as_in: Path | None, speaker: str | None = None
-) -> EraseReport:
+def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:
     """Erase what a condition selects: see `Erasure.where`."""
-    return _erase(handle, lambda erasure: erasure.where(session, before, as_in, speaker))
+    return _erase(handle, lambda erasure: erasure.where(listing, as_in))
 
 
 def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
@@ -167,6 +209,11 @@ def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
     if packed is None:
         layers.jobs.enqueue("vector", [seq])
     return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
+
+
+def _as_offered(layers: Layers, turn: Turn) -> int | None:
+    """Return the sequence number of a turn that is still what it was; of a replaced one, facts would be false."""
+    return layers.raw.find(turn.id) if layers.raw.digest_of(turn.id) == digest(turn) else None
 
 
 def _set_vectors(layers: Layers, seq: int, vectors: Vectors) -> None:
@@ -195,8 +242,7 @@ def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = F
 
 
 def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
-    layers = handle.layers
-    erasure = Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
+    erasure = _erasure(handle.layers)
     handle.note_erasure(finished=False)  # until the report: after an interrupt in between, the next commit finishes it
     with handle.writing():
         if changed := act(erasure):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-TurnOutcome = Literal["added", "readded", "exists", "refused", "dropped"]
+TurnOutcome = Literal["added", "readded", "replaced", "exists", "refused", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,10 @@ class TurnStatus:
 
     Attributes:
         id: The turn's id, also where the memory has set it.
-        outcome: "added", "readded" (it had been forgotten), "exists" (stored already with the same content),
-            "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
-        reason: Why it was refused or dropped; else None.
+        outcome: "added", "readded" (it had been forgotten), "replaced" (other content of its id was erased, and this
+            stored), "exists" (stored already with the same content), "refused", or "dropped" (its text is a block of
+            `Memory.block`, and nothing else).
+        reason: Why it was refused or dropped, or why bytes of what was replaced are still there; else None.
         pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model).
     """
 
@@ -39,6 +40,7 @@ class AddReport:
         facts: How many facts were stored with the added turns.
         statuses: One item per turn, in the order given.
         dropped: How many were dropped.
+        replaced: How many were stored in place of other content of their ids.
     """
 
     added: int
@@ -47,6 +49,7 @@ class AddReport:
     facts: int
     statuses: tuple[TurnStatus, ...]
     dropped: int = 0
+    replaced: int = 0
 
     @classmethod
     def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
@@ -54,7 +57,7 @@ class AddReport:
         outcomes = [status.outcome for status in statuses]
         added = outcomes.count("added") + outcomes.count("readded")
         existing, refused, dropped = (outcomes.count(outcome) for outcome in ("exists", "refused", "dropped"))
-        return cls(added, existing, refused, facts, tuple(statuses), dropped)
+        return cls(added, existing, refused, facts, tuple(statuses), dropped, outcomes.count("replaced"))
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from .values import Fact, Turn
+from .where import Where
 
 JobKind = Literal["vector", "link", "extract"]
 """Queued work on a turn: its vector, the `similar` edges of its facts, facts found by a model."""
@@ -46,6 +47,7 @@ class Listing:
         after: Said at or after this.
         limit: At most this many, 0 or more.
         newest: The last `limit` turns instead of the first.
+        where: With metadata that meets these conditions.
     """
 
     session: str | None = None
@@ -55,6 +57,38 @@ class Listing:
     after: datetime | None = None
     limit: int | None = None
     newest: bool = False
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a question is put to: only turns of this session, speaker and role, with such metadata. None admits all."""
+
+    session: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    where: Where | None = None
+
+    @property
+    def listing(self) -> Listing:
+        """The turns that it admits."""
+        return Listing(self.session, self.speaker, self.role, where=self.where)
+
+    def of_speaker(self, speaker: str | None) -> Scope | None:
+        """Return what of it one speaker said; all of it for None, and None where it is what another speaker said."""
+        if speaker is not None and self.speaker not in (None, speaker):
+            return None
+        return self if speaker is None else replace(self, speaker=speaker)
+
+    def admits(self, turn: Turn) -> bool:
+        """Whether a turn lies within it."""
+        named = ((self.session, turn.session), (self.speaker, turn.speaker), (self.role, turn.role))
+        return all(wanted in (None, given) for wanted, given in named) and (
+            self.where is None or self.where.meets(turn.metadata)
+        )
+
+
+EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Literal
 
+from .where import Where
+
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
 
 GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "conflict", "none"]
@@ -59,7 +61,7 @@ class Turn:
         caption: A description of a shared picture, at most 1 MiB of UTF-8.
         role: "user", "assistant", "system" or "tool"; if None, the memory sets the speaker's name if it is one of them,
             else "user".
-        metadata: JSON values by name; kept and returned, not searched.
+        metadata: JSON values by name; kept and returned, and selected by with `where=`.
     """
 
     id: str
@@ -149,6 +151,8 @@ class Query:
         after: Filter: only events that end after this, or turns without dated facts said at or after it.
         speaker: Filter: only turns of this speaker.
         session: Filter: only turns of this session.
+        role: Filter: only turns of this role.
+        where: Filter: only turns with metadata that meets these conditions.
         names: Hint: speakers of this memory that the question names.
         times: Hint: intervals that the question mentions.
         when: Hint: whether the question asks for a time.
@@ -164,6 +168,8 @@ class Query:
     after: datetime | None = None
     speaker: str | None = None
     session: str | None = None
+    role: str | None = None
+    where: Where | None = None
     names: tuple[str, ...] = ()
     times: tuple[TimeSpan, ...] = ()
     when: bool = False

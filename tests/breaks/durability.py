@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from evimem.db import connection, schema
 from evimem.db.connection import Connection
 from evimem.raw import RawLog
-from evimem.store import ann, open_file, sqlite
-from tests.breaks.gates import KILLS, POWER, RUNTIME
+from evimem.store import ann, open_file, sqlite, writes
+from evimem.store.handle import StoreHandle
+from evimem.types.reports import AddReport
+from evimem.types.stored import Entry
+from tests.breaks.gates import KILLS, POWER, REPLACED, RUNTIME
 from tests.breaks.patch import opened_with, put
 from tests.breaks.registry import breaks
 
@@ -53,6 +56,20 @@ def acknowledged_before_commit() -> None:
     put(Connection, "_transaction", lazily)
     put(Connection, "_handle", lambda self: self._db)
     put(Connection, "checkpoint", checkpoint)
+
+
+@breaks(gate=REPLACED, says="acknowledged turns differ")
+def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
+    whole = writes.write
+
+    def in_two(
+        handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False
+    ) -> AddReport:
+        if replace and (stale := writes._stale(handle.layers, entries)):
+            writes.forget(handle, list(stale))
+        return whole(handle, entries, strict=strict)
+
+    put(writes, "write", in_two)
 
 
 @breaks(gate=KILLS, says="sent again and not recognized")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 KILLS = "tests/reliability/test_kills.py::test_no_acknowledged_turn_is_lost_to_a_kill"
 POWER = "tests/reliability/test_power_loss.py::test_no_acknowledged_turn_is_lost_to_a_power_cut"
+REPLACED = (
+    "tests/reliability/test_power_loss.py"
+    "::test_a_power_cut_at_any_write_leaves_the_old_or_the_new_version_of_replaced_turns"
+)
 ROLLBACK = "tests/reliability/test_rollback.py"
 IMPORT = "tests/reliability/test_import_damage.py"
 BESIDE = "tests/reliability/test_open_beside.py"

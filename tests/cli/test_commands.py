@@ -95,6 +95,21 @@ def test_search_filters_are_passed_on(cli, friends):
     assert "s1:4" not in [hit["turn"]["id"] for hit in others]
 
 
+def test_turns_are_chosen_by_their_metadata(cli, tmp_path):
+    path = tmp_path / "m.evimem"
+    with evimem.open(path) as memory:
+        for year in (2023, 2024):
+            memory.add("Mira", f"I moved to Leeds in {year}.", time=f"{year}-05-01T12:00", metadata={"year": year})
+    late = '{"year": {"$gte": 2024}}'
+    found = cli("search", path, "Leeds", "--where", late, "--role", "user", "--json").data
+    assert [hit["turn"]["time"][:4] for hit in found] == ["2024"]
+    asked = cli("ask", path, "When did Mira move to Leeds?", "--where", '{"year": 2023}', "--asked-at", "now", "--json")
+    assert asked.data["text"] == "2023"
+    assert cli("search", path, "Leeds", "--where", "year=2024").code == Exit.USAGE
+    assert cli("search", path, "Leeds", "--where", '{"year": {"$like": 1}}').code == Exit.INPUT
+    assert cli("forget", path, "--where", late, "--json").data["turns"] == 1
+
+
 def test_search_explains_its_scores_on_request(cli, friends):
     assert "words +" in cli("search", friends, "puppy", "--explain").out
 

@@ -185,3 +185,18 @@ def test_a_memory_that_is_something_else_is_a_store_error(cli, chat, path):
     path.write_text("not a memory, but long enough to look at" * 100)
     ran = cli("ingest", path, chat)
     assert (ran.code, ran.err.count("\n")) == (Exit.STORE, 1)
+
+
+def test_turns_of_a_known_id_are_replaced_on_request(cli, tmp_path):
+    path, lines = tmp_path / "m.evimem", tmp_path / "turns.jsonl"
+    turn = {"id": "a", "session": "s", "speaker": "Mira", "time": "2024-03-12T18:20"}
+    for text, options, code in (
+        ("Tea.", (), Exit.OK),
+        ("Coffee.", (), Exit.INPUT),
+        ("Water.", ("--replace",), Exit.OK),
+    ):
+        lines.write_text(json.dumps({**turn, "text": text}) + "\n", encoding="utf-8")
+        ran = cli("ingest", path, lines, *options)
+        assert ran.code == code
+    assert "1 replaced" in ran.out
+    assert cli("show", path, "a", "--json").data["turn"]["text"] == "Water."

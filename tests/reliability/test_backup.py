@@ -23,7 +23,7 @@ MOST = 1_500  # turns: each backup is read through
 PER_SECOND = 200  # turns that come in at least
 
 
-@pytest.mark.parametrize("count", sizes(12, nightly=100, reduced=4))
+@pytest.mark.parametrize("count", sizes(6, nightly=100, reduced=4))
 def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(
     disk: Path, count: int, tell: Callable[[str], None]
 ) -> None:
@@ -62,7 +62,7 @@ def test_a_backup_of_a_busy_memory_holds_every_turn_committed_before_it(
     )
 
 
-@pytest.mark.parametrize("count", sizes(20, nightly=200, reduced=4))
+@pytest.mark.parametrize("count", sizes(8, nightly=200, reduced=4))
 def test_a_killed_backup_leaves_no_file_under_its_name(disk: Path, seed: int, count: int) -> None:
     random, left = Random(seed), 0
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:

@@ -168,7 +168,7 @@ def crashed(disk: Path) -> Kit:
         return made(disk / "crashed", crash=True)
 
 
-@pytest.mark.parametrize("count", sizes(500, nightly=5_000, reduced=120))
+@pytest.mark.parametrize("count", sizes(150, nightly=5_000, reduced=120))
 def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tell: Callable[[str], None]) -> None:
     size = closed.path.stat().st_size
     random = Random(seed)
@@ -189,7 +189,7 @@ def test_cut_exchanged_and_overwritten_pages_never_alter_a_turn(
     check(closed, "m.evimem", [*truncations(size, random), *pages(size, 25, random), *headers(size)], tell)
 
 
-@pytest.mark.parametrize("count", sizes(150, nightly=EVERY_CUT, reduced=40))
+@pytest.mark.parametrize("count", sizes(50, nightly=EVERY_CUT, reduced=40))
 def test_a_damaged_log_loses_nothing_that_was_marked(
     crashed: Kit, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

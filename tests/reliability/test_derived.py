@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -68,10 +69,16 @@ def forgotten_at_random(memory: Memory, random: Random) -> None:
     memory.forget(session=f"s{random.randint(0, len(ids) // 5)}")
     memory.forget(before=NOON + timedelta(minutes=random.randint(-20_000, 6_000)))
     memory.extend([turn for turn in again if random.random() < 0.7])
+    left = list(memory.turns())
+    others = conversation(random, len(left))
+    changed = [
+        replace(turn, text=other.text) for turn, other in zip(left, others, strict=True) if random.random() < 0.2
+    ]
+    assert memory.extend(changed, strict=True, replace=True).refused == 0
     memory.enrich()
 
 
-@pytest.mark.parametrize("count", sizes(40, nightly=2_000, reduced=8))
+@pytest.mark.parametrize("count", sizes(12, nightly=2_000, reduced=8))
 def test_after_forgetting_every_row_equals_that_of_a_memory_without_the_turns(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

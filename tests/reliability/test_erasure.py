@@ -111,7 +111,7 @@ def folders(disk: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]
 
 
 @pytest.mark.parametrize("how", FORGETTING)
-@pytest.mark.parametrize("count", sizes(300, nightly=5_000, reduced=120))
+@pytest.mark.parametrize("count", sizes(150, nightly=5_000, reduced=120))
 def test_no_byte_of_what_was_forgotten_is_left(
     folders: list[Path], count: int, how: str, tell: Callable[[str], None]
 ) -> None:

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -39,6 +40,10 @@ Call = Callable[[Memory, Path, int], object]
 CALLS: dict[str, Call] = {
     "add": lambda memory, aside, n: memory.add("Mira", f"I have a puppy {n}.", time="2024-03-12T18:20"),
     "extend": lambda memory, aside, n: memory.extend([said(1000 + 3 * n + one) for one in range(3)]),
+    "extend and replace": lambda memory, aside, n: memory.extend(
+        [replace(said(500), text=f"I saw {n}.")], replace=True
+    ),
+    "update": lambda memory, aside, n: memory.update(newest(memory), f"I have a puppy {n}."),
     "remember": lambda memory, aside, n: memory.remember(messages(n), session="chat", time="2024-03-12T18:20"),
     "search": lambda memory, aside, n: memory.search("puppy harbour"),
     "block": lambda memory, aside, n: memory.block("What does Mira say?"),
@@ -55,6 +60,7 @@ CALLS: dict[str, Call] = {
     "neighbours": lambda memory, aside, n: memory.neighbours("t3"),
     "facts": lambda memory, aside, n: memory.facts(["t3", "t4"]),
     "turns": lambda memory, aside, n: list(memory.turns()),
+    "now": lambda memory, aside, n: memory.now(),
     "keep_trace": lambda memory, aside, n: memory.keep_trace(memory.ask("What does Ines say?").trace),
     "trace": lambda memory, aside, n: memory.trace(),
     "health": lambda memory, aside, n: memory.health(),
@@ -105,7 +111,7 @@ def assert_in_order(memory: Memory, number: int) -> None:
 @pytest.mark.parametrize(
     "files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere", marks=pytest.mark.nightly)]
 )
-@pytest.mark.parametrize("points", sizes(2, nightly=1_000_000, reduced=1))
+@pytest.mark.parametrize("points", sizes(1, nightly=1_000_000, reduced=1))
 def test_after_a_signal_at_any_place_of_any_call_the_memory_works(
     disk: Path, points: int, files: tuple[str, ...], tell: Callable[[str], None]
 ) -> None:
@@ -152,7 +158,7 @@ def opened(path: Path, aside: Path) -> Memory:
 # A handler may raise inside `open()` itself, when the file has no name yet: the collector closes it, with a warning.
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("points", sizes(10, nightly=1_000_000, reduced=3))
+@pytest.mark.parametrize("points", sizes(4, nightly=1_000_000, reduced=3))
 def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     disk: Path, points: int, tell: Callable[[str], None]
 ) -> None:
@@ -201,6 +207,7 @@ def erase(pool: MemoryPool) -> None:
 
 ASYNC_CALLS: dict[str, Callable[[AsyncMemory], Any]] = {
     "extend": lambda memory: memory.extend([said(200), said(201)]),
+    "extend and replace": lambda memory: memory.extend([replace(said(200), text="I saw a ship.")], replace=True),
     "remember": lambda memory: memory.remember(messages(1), session="chat", time="2024-03-12T18:20"),
     "search": lambda memory: memory.search("puppy"),
     "block": lambda memory: memory.block("What does Mira say?"),

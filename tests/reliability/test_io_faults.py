@@ -147,7 +147,7 @@ def test_a_failing_disk_gives_typed_errors_and_loses_nothing(
     tell(f"{what}: 0 acknowledged turns lost, 0 raw errors, {bound(count)}")
 
 
-@pytest.mark.parametrize("count", sizes(500, reduced=40))
+@pytest.mark.parametrize("count", sizes(150, nightly=500, reduced=40))
 def test_a_disk_that_fails_during_recovery_loses_nothing(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -67,7 +67,8 @@ def exported(case: Case) -> Path:
 
 CALLS: dict[str, Callable[[Case], Arguments]] = {
     "add": lambda c: (("Mira", f"I saw {c.canary}."), {"time": NOON, "id": c.random.choice(IDS)}),
-    "extend": lambda c: (([c.turn(), c.turn(), c.turn()],), {}),
+    "extend": lambda c: (([c.turn(), c.turn(), c.turn()],), {"replace": c.random.random() < 0.3}),
+    "update": lambda c: ((c.random.choice(IDS), f"I saw {c.canary} again."), {}),
     "remember": lambda c: (([{"role": "user", "content": f"I saw {c.canary}."}],), {"session": "chat", "time": NOON}),
     "block": lambda c: (("What does Mira like?",), {"tokens": c.random.choice((0, 60, 1_500))}),
     "search": lambda c: (("I like tea", c.random.randint(1, 9)), {"session": c.random.choice((None, "s1"))}),
@@ -85,6 +86,7 @@ CALLS: dict[str, Callable[[Case], Arguments]] = {
     "neighbours": lambda c: ((c.random.choice(IDS),), {}),
     "facts": lambda c: ((IDS[:2],), {}),
     "turns": lambda c: ((), {}),
+    "now": lambda c: ((), {}),
     "keep_trace": lambda c: ((Trace(f"Where is {c.canary}?", "iris", (Found(1, "anchor", IDS[:1]),)),), {}),
     "trace": lambda c: ((), {}),
     "health": lambda c: ((), {}),
@@ -169,7 +171,7 @@ def cases(folder: Path, random: Random, count: int) -> list[Case]:
     return made
 
 
-@pytest.mark.parametrize("count", sizes(2_000, nightly=20_000, reduced=800))
+@pytest.mark.parametrize("count", sizes(800, nightly=20_000, reduced=800))
 def test_no_call_returns_text_of_another_user(
     disk: Path, seed: int, count: int, caplog: pytest.LogCaptureFixture, tell: Callable[[str], None]
 ) -> None:

@@ -27,7 +27,15 @@ from .test_power_loss import m_next
 ROUNDS = 25  # kills that one file has to live through
 SLOWEST_OPEN = 1.0  # seconds
 DONE = "done"
-LONG = ("extend", "enrich", "rebuild", "forget", "forget_session", "forget_everything")  # derives, indexes, compacts
+LONG = (
+    "extend",
+    "enrich",
+    "rebuild",
+    "forget",
+    "forget_session",
+    "forget_everything",
+    "replace",
+)  # derives, indexes, compacts
 
 
 def check_sending_again(memory: Memory, model: Model, random: Random) -> None:
@@ -77,7 +85,7 @@ def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
     return random.uniform(0.0, 0.1 if random.random() < 0.1 else 0.02), lambda message: True
 
 
-@pytest.mark.parametrize("count", sizes(1_000, nightly=10_000, reduced=200))
+@pytest.mark.parametrize("count", sizes(250, nightly=10_000, reduced=200))
 def test_no_acknowledged_turn_is_lost_to_a_kill(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     random = Random(seed)
     under_way = 0
@@ -120,7 +128,7 @@ def seconds_to_open(path: Path) -> float:
         return perf_counter() - began
 
 
-@pytest.mark.parametrize("count", sizes(100, nightly=500, reduced=30))
+@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=30))
 def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
     disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
 ) -> None:
@@ -146,7 +154,7 @@ def test_a_kill_in_a_migration_leaves_it_whole_or_not_begun(
     tell(f"{count} kills around a migration, {count - whole} before its end: whole or not begun")
 
 
-@pytest.mark.parametrize("count", sizes(100, nightly=500, reduced=30))
+@pytest.mark.parametrize("count", sizes(40, nightly=500, reduced=30))
 def test_a_kill_while_a_user_is_erased_leaves_all_or_nothing(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -67,7 +67,7 @@ def shared(one: list[set[int]], other: list[set[int]]) -> float:
     return float(np.mean([len(mine & theirs) / 10 for mine, theirs in zip(one, other, strict=True)]))
 
 
-@pytest.mark.parametrize("count", sizes(3_000, nightly=20_000, reduced=1_000))
+@pytest.mark.parametrize("count", sizes(1_000, nightly=20_000, reduced=1_000))
 def test_a_lost_index_is_rebuilt_and_finds_the_same(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

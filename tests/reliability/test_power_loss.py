@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -11,10 +12,10 @@ import pytest
 from evimem.db import schema
 from evimem.db.connection import Connection
 
-from .support.power import Log, cuts, logged, points
+from .support.power import Damage, Log, cuts, logged, points
 from .support.scale import bound, sizes
 from .support.work import complaint, work_log
-from .support.world import open_memory, small_thresholds
+from .support.world import open_memory, said, small_thresholds
 
 STEPS = 90
 
@@ -37,7 +38,7 @@ def restored(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 @pytest.mark.parametrize("checkpoint", [8, 1000])
-@pytest.mark.parametrize("count", sizes(500, nightly=25_000, reduced=120))
+@pytest.mark.parametrize("count", sizes(150, nightly=25_000, reduced=120))
 def test_no_acknowledged_turn_is_lost_to_a_power_cut(
     disk: Path, seed: int, count: int, checkpoint: int, tell: Callable[[str], None]
 ) -> None:
@@ -63,7 +64,7 @@ def m_next(db: Connection) -> None:
     db.execute("ALTER TABLE moved RENAME TO meta")
 
 
-@pytest.mark.parametrize("count", sizes(300, nightly=1_000, reduced=80))
+@pytest.mark.parametrize("count", sizes(100, nightly=1_000, reduced=80))
 def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
     disk: Path, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, tell: Callable[[str], None]
 ) -> None:
@@ -91,3 +92,31 @@ def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(
                 assert schema.version(db) == len(schema.MIGRATIONS)
                 assert db.value("SELECT count(*) FROM turn WHERE words IS NULL") == 1, case  # the one of `complaint`
     tell(f"{count} power cuts in a migration of {len(log.ops) - begun} disk operations: whole or not begun")
+
+
+@pytest.mark.parametrize("count", sizes(24, nightly=1_000, reduced=24))
+def test_a_power_cut_at_any_write_leaves_the_old_or_the_new_version_of_replaced_turns(
+    disk: Path, seed: int, count: int, tell: Callable[[str], None]
+) -> None:
+    (disk / "work").mkdir()
+    (disk / "left").mkdir()
+    old = {turn.id: replace(turn, role="user") for turn in map(said, range(6))}
+    new = [replace(old[name], text=f"I never said so, and have no puppy {name}.") for name in ("t1", "t4")]
+    left = {name: turn for name, turn in old.items() if name not in {"t1", "t4"}} | {turn.id: turn for turn in new}
+    log = Log()
+    with small_thresholds():
+        with logged(log) as vfs, open_memory(disk / "work" / "m.evimem", vfs=vfs) as memory:
+            memory.extend(old.values(), strict=True)
+            log.ack(old)
+            first = len(log.ops)
+            memory.extend(new, strict=True, replace=True)
+            log.ack(left)
+        damages: tuple[Damage, ...] = ("kept", "lost")  # as after a kill, and as after a power cut
+        every = [(point, damage) for point in range(first, len(log.ops) + 1) for damage in damages]
+        chosen = sorted(Random(seed).sample(every, min(count, len(every))))
+        for point, damage, files in cuts(log, chosen, seed):
+            promised, under_way = log.promised(point)
+            allowed = [model for model in (promised, under_way) if model is not None]
+            found = complaint(restored(disk / "left", files), allowed)
+            assert found is None, f"seed {seed}, point {point} of {len(log.ops)}, damage {damage!r}: {found}"
+    tell(f"{len(chosen)} kills and power cuts of {len(every)} in a replacement: the old or the new version was there")

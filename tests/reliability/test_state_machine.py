@@ -43,7 +43,7 @@ def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> 
 
 
 @pytest.mark.parametrize("part", range(1 if REDUCED else 4))
-@pytest.mark.parametrize("count", sizes(150, nightly=2_500, reduced=40))
+@pytest.mark.parametrize("count", sizes(50, nightly=2_500, reduced=40))
 def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
     """In four parts, which may run in parallel."""
     profile = settings(

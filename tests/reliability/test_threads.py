@@ -63,7 +63,7 @@ async def in_tasks(memory: AsyncMemory, first: int, count: int, random: Random) 
 
 
 @pytest.mark.parametrize("handles", [1, 2])
-@pytest.mark.parametrize("count", sizes(1_000, nightly=5_000, reduced=150))
+@pytest.mark.parametrize("count", sizes(300, nightly=5_000, reduced=150))
 def test_threads_and_cancelled_tasks_lose_nothing_and_leave_no_lock(
     disk: Path, seed: int, count: int, handles: int, tell: Callable[[str], None]
 ) -> None:

@@ -29,7 +29,7 @@ from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
 from evimem.types.reports import AddReport
-from evimem.types.stored import Entry, Listing
+from evimem.types.stored import Entry, Listing, Scope
 from evimem.types.values import Hit, Query, Turn
 
 EMBEDDER = StaticEmbedder()
@@ -61,8 +61,8 @@ def drive(store: Store, flow: Flow[object]) -> object:
     return run(flow, perform)
 
 
-def keep(store: Store, turns: list[Turn], *, strict: bool = False) -> AddReport:
-    report = drive(store, Ingestion(Core.default_extractor(), strict=strict).store(turns))
+def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool = False) -> AddReport:
+    report = drive(store, Ingestion(Core.default_extractor(), strict=strict, replace=replace).store(turns))
     assert isinstance(report, AddReport)
     return report
 
@@ -93,6 +93,72 @@ def test_the_same_turn_twice_is_kept_once(store: Store) -> None:
     keep(store, DIALOGUE)
     report = keep(store, DIALOGUE)
     assert (report.added, report.existing, store.roster().counted) == (0, 4, 4)
+
+
+def test_a_known_id_with_other_content_is_replaced_on_request(store: Store) -> None:
+    keep(store, DIALOGUE)
+    store.keep_setting("mine", "kept")
+    changed = replace(DIALOGUE[0], text="We adopted a cat in May.")
+    report = keep(store, [changed, DIALOGUE[1], said("New.", id="e", at=9)], replace=True)
+    assert [status.outcome for status in report.statuses] == ["replaced", "exists", "added"]
+    assert (report.replaced, report.added, report.existing) == (1, 1, 1)
+    assert [turn.id for turn in store.turns()] == ["b", "c", "d", "a", "e"], "it counts as having arrived now"
+    assert [turn.id for turn in store.turns(Listing("s1"))] == ["a", "b", "c", "e"]
+    assert store.read(["a"])[0].text == changed.text
+    assert find(store, "cat", k=1)[0].turn.id == "a"
+    assert all("puppy" not in fact.text for fact in store.facts(["a"]))
+    assert keep(store, [changed], replace=True).statuses[0].outcome == "exists"
+    assert store.setting("mine") == "kept"
+
+
+def test_a_memory_whose_only_turn_is_replaced_keeps_its_settings_and_its_kind_of_times(store: Store) -> None:
+    keep(store, DIALOGUE[:1])
+    store.keep_setting("mine", "kept")
+    aware = replace(DIALOGUE[0], time=datetime.fromisoformat("2024-03-12T12:00:00+01:00"))
+    assert keep(store, [aware], replace=True).statuses[0].outcome == "refused"
+    assert store.read(["a"])[0].text == DIALOGUE[0].text
+    assert keep(store, [replace(DIALOGUE[0], text="We left.")], replace=True).replaced == 1
+    assert store.setting("mine") == "kept"
+
+
+def test_of_several_versions_of_a_turn_in_one_call_the_last_is_stored(store: Store) -> None:
+    keep(store, DIALOGUE)
+    versions = [replace(DIALOGUE[0], text=text) for text in ("We adopted a cat.", "We adopted a hen.")]
+    fresh = [said("I had tea.", id="e", at=9), said("I had coffee.", id="e", at=9)]
+    report = keep(store, [*versions, *fresh], replace=True)
+    assert [status.outcome for status in report.statuses] == ["replaced", "exists", "added", "exists"]
+    assert [turn.text for turn in store.read(["a", "e"])] == ["We adopted a hen.", "I had coffee."]
+    back = keep(store, [versions[0], versions[1]], replace=True)
+    assert [status.outcome for status in back.statuses] == ["exists", "exists"]
+
+
+def test_a_strict_batch_that_cannot_be_stored_replaces_nothing(store: Store) -> None:
+    keep(store, DIALOGUE)
+    aware = Turn("z", "s3", "Mira", "Hello.", datetime.fromisoformat("2024-03-12T12:00:00+01:00"))
+    with pytest.raises(InvalidTurn):
+        keep(store, [replace(DIALOGUE[0], text="We adopted a cat."), aware], replace=True, strict=True)
+    assert [turn.id for turn in store.turns()] == ["a", "b", "c", "d"]
+    assert store.read(["a"])[0].text == DIALOGUE[0].text
+    assert find(store, "puppy", k=1)[0].turn.text == DIALOGUE[0].text
+
+
+def test_what_was_found_in_a_text_is_no_fact_of_the_text_that_replaced_it(store: Store) -> None:
+    keep(store, DIALOGUE)
+    old = Entry(DIALOGUE[0], (replace(store.facts(["a"])[0], id="late", object="a lurcher"),))
+    keep(store, [replace(DIALOGUE[0], text="We adopted a cat.")], replace=True)
+    store.settle("extract", [old])
+    assert all("lurcher" not in fact.text for fact in store.facts(["a"]))
+
+
+def test_facts_and_edges_are_followed_within_a_scope_only(store: Store) -> None:
+    turns = [said("I live in Leeds.", id="old"), said("I live in Porto.", id="new", at=9, session="s2")]
+    keep(store, [*turns, said("I live in Ghent.", id="last", at=19, session="s2")])
+    here = Scope("s2")
+    assert [fact.turn_id for fact in store.about("Mira", 9, here).facts] == ["last", "new"]
+    assert (store.about("Mira", 9).total, store.about("Mira", 9, Scope(speaker="Tomas")).total) == (3, 0)
+    assert {hit.turn.id for hit in store.expand(["new"], 9)} == {"old", "last"}
+    assert {hit.turn.id for hit in store.expand(["new"], 9, here)} == {"last"}
+    assert store.expand(["last"], 9, Scope("s3")) == ()
 
 
 def test_an_id_with_other_content_is_refused_and_says_so(store: Store) -> None:

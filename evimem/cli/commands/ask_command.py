@@ -19,6 +19,7 @@ from ...doors.operations import OnModelError
 from ...errors import ModelError, StoreError, UnknownTurn
 from ...loops import LOOPS
 from ..exit_codes import Exit
+from ..filters import add_filters, chosen
 from ..json_output import answer_data
 from ..open_memory import add_model, add_path, existing
 from ..page import Piece, line
@@ -37,8 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--asked-at",
         metavar="TIME",
-        help="the date that counts as today for the question (default: that of the newest turn)",
+        help="the date that counts as today for the question, or now (default: that of the newest turn)",
     )
+    add_filters(parser)
     parser.add_argument("--trace", action="store_true", help="also show searches, evidence and verdicts")
     parser.add_argument("--save-trace", metavar="FILE", type=Path, help="also write the trace to FILE as JSON")
     parser.add_argument("--stream", action="store_true", help="print the answer while it is generated")
@@ -79,14 +81,16 @@ def misused(options: argparse.Namespace) -> str | None:
 
 
 def _asked(memory: evimem.Memory, options: argparse.Namespace) -> evimem.Answer:
-    return memory.ask(options.question, options.loop, asked_at=options.asked_at)
+    answer: evimem.Answer = memory.ask(options.question, options.loop, asked_at=options.asked_at, **chosen(options))
+    return answer
 
 
 def _streamed(memory: evimem.Memory, options: argparse.Namespace, screen: Screen) -> evimem.Answer:
     """Print the text of the answer as it comes; return the answer."""
     screen.page([line(Piece("? ", "dim"), Piece(options.question, "strong"))])
     printed = False
-    for piece in memory.ask(options.question, options.loop, asked_at=options.asked_at, stream=True):
+    asking = memory.ask(options.question, options.loop, asked_at=options.asked_at, stream=True, **chosen(options))
+    for piece in asking:
         if isinstance(piece, str):
             screen.stream(piece if printed else f"  {piece}")
             printed = True

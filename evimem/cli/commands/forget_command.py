@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..exit_codes import Exit
+from ..filters import add_where
 from ..json_output import erased_data
 from ..open_memory import add_path, existing
 from ..page import line
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--session", metavar="NAME", help="every turn of this session")
     what.add_argument("--before", metavar="TIME", help="every turn said before this time, such as 2024-01-01")
     what.add_argument("--speaker", metavar="NAME", help="every turn of this speaker, spelled as stored")
+    add_where(what, "every turn")
     what.add_argument(
         "--as-in", metavar="PATH", help="every turn that another copy of this memory has erased; for a restored backup"
     )
@@ -42,6 +44,7 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
             session=options.session,
             before=options.before,
             speaker=options.speaker,
+            where=options.where,
             as_in=options.as_in,
             everything=options.everything,
         )

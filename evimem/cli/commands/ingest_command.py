@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start", metavar="TIME", help="for messages without times: when the first was sent, such as 2024-03-12T18:20"
     )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="where an id is stored with other content, erase that and store this turn",
+    )
     parser.add_argument("--session", metavar="NAME", help="for messages: the session (default: the file's name)")
     add_timezone(parser)
     parser.add_argument("--only", metavar="NAME", help="of several conversations, add only this one, to the file PATH")
@@ -84,7 +89,7 @@ def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, optio
     """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is."""
     with evimem.open(path, timezone=options.timezone) as memory:
         try:
-            return memory.extend(turns, strict=options.strict, progress=progress)
+            return memory.extend(turns, strict=options.strict, replace=options.replace, progress=progress)
         except KeyboardInterrupt:
             screen.note(
                 f"\nevimem: interrupted; {progress.done:,} turns are stored, the same command continues from there"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..exit_codes import Exit
+from ..filters import add_filters, chosen
 from ..json_output import hit_data
 from ..open_memory import add_path, existing
 from ..screen import Screen
@@ -18,8 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", type=int, default=10, metavar="N", help="how many turns to return (default: 10)")
     parser.add_argument("--before", metavar="TIME", help="only what happened before this time, such as 2024-06-01")
     parser.add_argument("--after", metavar="TIME", help="only what happened at or after this time")
-    parser.add_argument("--speaker", metavar="NAME", help="only turns of this speaker")
-    parser.add_argument("--session", metavar="NAME", help="only turns of this session")
+    add_filters(parser)
     parser.add_argument(
         "--exclude", metavar="ID", action="append", default=[], help="leave out the turn of this id; may be repeated"
     )
@@ -34,9 +34,8 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
             options.k,
             before=options.before,
             after=options.after,
-            speaker=options.speaker,
-            session=options.session,
             exclude=options.exclude,
+            **chosen(options),
         )
     screen.show(hits_page(options.query, hits, explain=options.explain), [hit_data(hit) for hit in hits])
     return Exit.OK

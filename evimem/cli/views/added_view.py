@@ -16,9 +16,10 @@ _NAMED = 10  # refused items that are shown with their reason; the rest are coun
 
 def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: float) -> list[Block]:
     """Return the counts and the first refused items: those of the file, then turns."""
-    total = report.added + report.existing
+    total = report.added + report.existing + report.replaced
     rate = f", {total / seconds:,.0f}/s" if seconds >= 0.01 else ""
-    already = f", {report.existing:,} were there already" if report.existing else ""
+    already = f", {report.replaced:,} replaced" if report.replaced else ""
+    already += f", {report.existing:,} were there already" if report.existing else ""
     page: list[Block] = [
         line(Piece(path, "strong")),
         line(

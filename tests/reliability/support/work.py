@@ -38,9 +38,9 @@ class Work:
         self._steps: list[Callable[[], None]] = random.choices(
             [
                 self._add, self._extend, self._add_without_vector, self._enrich, self._forget, self._forget_session,
-                self._add_again, self._rebuild, self._keep_trace, self._forget_everything,
+                self._add_again, self._rebuild, self._keep_trace, self._forget_everything, self._replace,
             ],
-            weights=[40, 15, 10, 10, 8, 3, 5, 4, 4, 1],
+            weights=[40, 15, 10, 10, 8, 3, 5, 4, 4, 1, 8],
             k=10_000,
         )  # fmt: skip
 
@@ -94,6 +94,16 @@ class Work:
     def _drop(self, ids: Sequence[str]) -> None:
         self._gone += [self.model.pop(turn_id) for turn_id in ids]
         self.memory.forget(turns=ids)
+
+    def _replace(self) -> None:
+        """Send some turns with another text, among a new one: the old and the new text never both, never neither."""
+        new = self._fresh(1)
+        for turn_id in self._random.sample(sorted(self.model), min(2, len(self.model))):
+            old = self.model.pop(turn_id)
+            other = said(self._random.randint(0, 500)).text
+            new.append(replace(old, text=f"{other} {old.text}"[:400]))
+        self.model |= {turn.id: replace(turn, role="user") for turn in new}
+        self.memory.extend(new, strict=True, replace=True)
 
     def _forget_session(self) -> None:
         if self.model:
