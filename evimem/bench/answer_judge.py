@@ -44,23 +44,23 @@ def longmemeval_rubric(kind: str, *, answerable: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AnswerMark:
     """A mark, and what it cost in dollars; None if the price is unknown or nothing was asked."""
 
     correct: bool | None
     cost: float | None = None
 
 
-UNMARKED = Mark(None)
+UNMARKED = AnswerMark(None)
 
 
-def mark_answer(model: ChatModel, rubric: str, question: str, expected: str, answer: str) -> Mark:
+def mark_answer(model: ChatModel, rubric: str, question: str, expected: str, answer: str) -> AnswerMark:
     """Return how a model marks an answer. Raise ModelError where it fails, ReplyError where it gives no mark."""
     reply = model.complete(mark_request(rubric, question, expected, answer))
     found = read(reply.text, "judge", ("correct",)).get("correct")
     if not isinstance(found, bool):
         raise ReplyError("judge", "correct is neither true nor false", reply.text, reply)
-    return Mark(found, reply.cost)
+    return AnswerMark(found, reply.cost)
 
 
 def mark_request(rubric: str, question: str, expected: str, answer: str) -> Complete:

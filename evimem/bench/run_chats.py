@@ -14,7 +14,7 @@ from ..loaders.labelled_chats import ChatQuestion, LabelledChat
 from ..types.answer import AnswerKind
 from .asking import Asker
 from .right_answer import is_right
-from .scored_memory import Factory, OwnMemory, PlainBm25, Said, SearchedMemory, say
+from .scored_memory import Factory, MemoryReply, OwnMemory, PlainBm25, SearchedMemory, say
 
 DEPTH = 10  # turns of each ranking that are scored
 
@@ -81,14 +81,14 @@ def _ask_all(memory: SearchedMemory, plain: PlainBm25, chat: LabelledChat, asker
         return _scored(chat, question, found, rankings, time.thread_time() - started)
 
     def give_up(question: ChatQuestion, why: str) -> ChatResult:
-        return _scored(chat, question, Said("failed", None, failed=why), [(), ()], 0.0)
+        return _scored(chat, question, MemoryReply("failed", None, failed=why), [(), ()], 0.0)
 
     keyed = ((f"{chat.name} {number}", question) for number, question in enumerate(chat.questions, start=1))
     return asker.each(keyed, ask, _restored, give_up)
 
 
 def _scored(
-    chat: LabelledChat, question: ChatQuestion, found: Said, rankings: list[tuple[str, ...]], seconds: float
+    chat: LabelledChat, question: ChatQuestion, found: MemoryReply, rankings: list[tuple[str, ...]], seconds: float
 ) -> ChatResult:
     return ChatResult(
         chat=chat.name,

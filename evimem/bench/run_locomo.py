@@ -16,7 +16,7 @@ from ..errors import ModelError
 from ..loaders.locomo_format import LocomoQuestion, LocomoSample
 from ..types.trace import Acted, Judged
 from .answer_f1 import ADVERSARIAL, official_f1
-from .answer_judge import UNMARKED, Mark, added, mark_answer
+from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
 
 DEPTH = 20  # turns of each ranking that are scored
@@ -172,11 +172,11 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
     )
 
 
-def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> Mark:
+def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> AnswerMark:
     if not how.rubric:
         return UNMARKED
     if question.answer is None or text is None:
-        return Mark(question.answer is None and text is None)
+        return AnswerMark(question.answer is None and text is None)
     return mark_answer(how.llm, how.rubric, question.text, question.answer, text)
 
 

@@ -15,7 +15,7 @@ import evimem
 from ..errors import ModelError
 from ..loaders.longmemeval_format import LongMemEvalCase
 from ..types.values import Turn
-from .answer_judge import UNMARKED, Mark, added, longmemeval_rubric, mark_answer
+from .answer_judge import UNMARKED, AnswerMark, added, longmemeval_rubric, mark_answer
 from .asking import Approach, Asker
 from .longmemeval_retrieval import Scores, scores, session_scores
 from .right_answer import is_right
@@ -115,11 +115,11 @@ def _ask(folder: Path, case: LongMemEvalCase, how: Approach) -> LongMemEvalResul
     )
 
 
-def _marked(how: Approach, case: LongMemEvalCase, text: str | None) -> Mark:
+def _marked(how: Approach, case: LongMemEvalCase, text: str | None) -> AnswerMark:
     if not how.rubric:
         return UNMARKED
     if text is None:
-        return Mark(not case.answerable)
+        return AnswerMark(not case.answerable)
     rubric = longmemeval_rubric(case.kind, answerable=case.answerable)
     return mark_answer(how.llm, rubric, case.question, case.answer, text)
 

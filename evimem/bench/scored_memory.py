@@ -20,7 +20,7 @@ from .asking import Approach
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MemoryReply:
     """What a memory says to a question: a short answer, a quotation, or that it knows nothing.
 
     `cited` holds the ids of the turns that it rests on; `confidence` is the probability, 0 to 1, that its claim holds,
@@ -56,7 +56,7 @@ class SearchedMemory(Protocol):
 class AskedMemory(Protocol):
     """An adapter that answers, too."""
 
-    def ask(self, question: str, asked_at: str | None) -> Said:
+    def ask(self, question: str, asked_at: str | None) -> MemoryReply:
         """Answer a question, quote, or abstain."""
         ...
 
@@ -64,12 +64,16 @@ class AskedMemory(Protocol):
 Factory: TypeAlias = Callable[[Path], SearchedMemory]
 
 
-def say(memory: SearchedMemory, question: str, asked_at: str | None, turns: dict[str, str]) -> Said:
+def say(memory: SearchedMemory, question: str, asked_at: str | None, turns: dict[str, str]) -> MemoryReply:
     """Return what a memory says; of one that does not answer, its best turn as a quotation, out of `turns` by id."""
     if isinstance(memory, AskedMemory):
         return memory.ask(question, asked_at)
     best = memory.search(question, 1, asked_at)
-    return Said("quote", turns[best[0]], (best[0],)) if best else Said("abstained", None, reason="nothing was found")
+    return (
+        MemoryReply("quote", turns[best[0]], (best[0],))
+        if best
+        else MemoryReply("abstained", None, reason="nothing was found")
+    )
 
 
 class OwnMemory:
@@ -87,14 +91,14 @@ class OwnMemory:
         """Return the ids of the k best turns."""
         return [hit.turn.id for hit in self._memory.search(question, k, asked_at=asked_at)]
 
-    def ask(self, question: str, asked_at: str | None) -> Said:
+    def ask(self, question: str, asked_at: str | None) -> MemoryReply:
         """Answer, quote or abstain; where the model fails, say why."""
         try:
             answer = self._memory.ask(question, self._how.loop, asked_at=asked_at, budget=self._how.budget)
         except ModelError as error:
-            return Said("failed", None, failed=str(error) or type(error).__name__)
+            return MemoryReply("failed", None, failed=str(error) or type(error).__name__)
         cited = tuple(citation.turn_id for citation in answer.citations)
-        return Said(answer.kind, answer.text, cited, answer.confidence, answer.reason or "", answer.usage.cost)
+        return MemoryReply(answer.kind, answer.text, cited, answer.confidence, answer.reason or "", answer.usage.cost)
 
     def close(self) -> None:
         """Close the memory."""
