@@ -57,7 +57,7 @@ def outside(text: str) -> str:
 def source(result: ResultFile) -> str:
     """Return the line that says how a table was made."""
     made = result.made
-    return f"`{made.command}`, {made.date}, commit {made.commit or 'unknown'}, {made.cores} cores.\n"
+    return f"`{made.command}`, {made.date}, commit {made.commit or 'unknown'}, {made.cores} cores."
 
 
 def markdown(table: ResultTable) -> str:
