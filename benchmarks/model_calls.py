@@ -1,7 +1,8 @@
 """Requests, prompts and own time of `iris` with a scripted model: `python -m benchmarks.model_calls [LOCOMO.json]`.
 
-The scripted judge replies EXACT iff every gold turn of the question is shown, else PARTIAL. It never gives a query, so
-the loop composes each one. Without a file, only the loop's own time at 10,000 turns of generated chat is measured.
+The scripted judge replies EXACT iff every gold turn of the question is shown, each requirement supported by them, else
+PARTIAL. It never gives a query, so the loop composes each one. `--chats DIR` asks labelled chats in the same way.
+Without either, only the loop's own time at 10,000 turns of generated chat is measured.
 """
 
 from __future__ import annotations
@@ -9,60 +10,98 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
 from evimem.embedding import count_tokens
-from evimem.llm.quoting import escape
+from evimem.llm.quoting import escape, format_time, named
+from evimem.loaders.labelled_chats import read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
+from evimem.types.trace import Found, Judged
+from evimem.types.values import Turn
 
 from .speed import QUESTIONS, chat
 
 TURNS = 10_000
 ROUNDS = 13
 UNGATED = evimem.Budget(gate=False)
-ADVERSARIAL = 5  # LoCoMo's category of questions that the conversation does not answer
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 
 
 class GoldJudge:
-    """Judges by the gold turns of the current question, and measures the evidence that it is shown."""
+    """Judges by the gold turns of the current question, and measures what it is sent.
 
-    def __init__(self, texts: dict[str, str]) -> None:
-        self._texts = texts
+    A gold turn is in view where its words are, or the head of an item that is made of passages of it. Where all are,
+    each requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide.
+    """
+
+    def __init__(self, turns: Iterable[Turn], *, counted: bool = False) -> None:
+        self._marks = {
+            turn.id: (escape(turn.text), f"{named(turn.speaker)}, {format_time(turn.time)}") for turn in turns
+        }
         self.gold: Sequence[str] = ()
-        self.shown: list[int] = []
-        self.whole: list[int] = []
-        self.complete = False
-        self.whole_view = False
+        self.asked: list[Asked] = []
+        self._mapped = re.compile(r"^(r\d+) \((?!entity)" if counted else r"^(r\d+) \(", re.MULTILINE)
 
     def __call__(self, request: Complete) -> str:
         evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
+        items = {text.partition(",")[0]: text for text in evidence.split("<item ")[1:]}
+        gold = [self._marks[turn] for turn in self.gold if turn in self._marks]
+        found = [any(mark in evidence for mark in marks) for marks in gold]
+        labels = [name for name, text in items.items() if any(mark in text for marks in gold for mark in marks)]
+        sent = count_tokens(request.system) + count_tokens(request.prompt)
+        self.asked.append(Asked(request.role, sent, count_tokens(evidence), sum(found), len(found)))
         if request.role == "answer":
-            self.whole_view = bool(self.gold) and all(self._texts[turn] in evidence for turn in self.gold)
-            self.shown.append(count_tokens(evidence))
-            self.whole.append(count_tokens(request.system) + count_tokens(request.prompt))
-            reply = {"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]}
-        else:
-            self.complete = bool(self.gold) and all(self._texts[turn] in evidence for turn in self.gold)
-            tier, confidence = ("exact", 0.95) if self.complete else ("partial", 0.45)
-            gaps = [] if self.complete else [{"kind": "attribute", "about": "", "text": "not all of it is there"}]
-            reply = {
-                "tier": tier,
-                "confidence": confidence,
-                "requirements": [],
-                "gaps": gaps,
-                "next_query": "",
-                "reason": "",
-            }
-        return json.dumps(reply)
+            return json.dumps({"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]})
+        listed = request.prompt.partition("<requirements>")[2]
+        complete = bool(found) and all(found)
+        gaps = [] if complete else [{"kind": "attribute", "about": "", "text": "not all of it is there"}]
+        mapped, names = self._mapped.findall(listed), re.findall(r"^(r\d+) \(", listed, re.MULTILINE)
+        needs = [
+            {"id": name, "status": "supported" if name in mapped else "waived", "evidence": labels, "why": "counted"}
+            for name in names
+            if complete
+        ]
+        tier, confidence = ("exact", 0.95) if complete else ("partial", 0.45)
+        reply = {"tier": tier, "confidence": confidence, "requirements": needs, "gaps": gaps}
+        return json.dumps({**reply, "next_query": "", "reason": ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: its role, its tokens, those of its evidence, and how many of the gold turns it shows."""
+
+    role: str
+    sent: int
+    evidence: int
+    found: int
+    gold: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all gold turns are in view."""
+        return 0 < self.gold == self.found
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question: what kind it is of, what was asked of the model, and the answer."""
+
+    kind: str
+    asked: tuple[Asked, ...]
+    answer: evimem.Answer
+    gold: frozenset[str]
 
 
 class TimedModel(ScriptedModel):
@@ -80,39 +119,112 @@ class TimedModel(ScriptedModel):
         return reply
 
 
-def locomo(path: Path, *, gate: bool) -> None:
-    """Print the requests and prompt sizes of every question of a LoCoMo file."""
-    skipped: list[tuple[bool, bool]] = []
-    requests: list[int] = []
-    complete: list[bool] = []
-    shown: list[int] = []
-    whole: list[int] = []
+def ask_all(conversations: Iterable[Conversation], budget: evimem.Budget, *, counted: bool = False) -> Iterator[Row]:
+    """Ask every question of each conversation in a memory of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, sample in enumerate(read_locomo(path)):
-            judge = GoldJudge({turn.id: escape(turn.text) for turn in sample.turns})
+        for number, one in enumerate(conversations):
+            judge = GoldJudge(one.turns, counted=counted)
             with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
-                memory.extend(sample.turns, strict=True)
-                for question in sample.questions:
-                    judge.gold = question.evidence
-                    judge.complete = judge.whole_view = False
-                    answer = memory.ask(question.text, budget=evimem.Budget(gate=gate))
-                    requests.append(answer.usage.requests)
-                    complete.append(judge.complete or judge.whole_view)
-                    if any(event.kind == "action" and event.action == "spare" for event in answer.trace):
-                        skipped.append((judge.whole_view, question.category == ADVERSARIAL))
-            shown += judge.shown
-            whole += judge.whole
-    print(f"{len(requests)} questions, {'gated by the offline judge' if gate else 'every check judged by the model'}")
-    print(f"requests: mean {statistics.mean(requests):.2f}, most {max(requests)} (k+1 = 4)")
-    print(f"all gold turns in view at the last check: {statistics.mean(complete):.3f}")
-    if skipped:
-        right = statistics.mean(whole for whole, _ in skipped)
+                memory.extend(one.turns, strict=True)
+                for asked in one.questions:
+                    judge.gold, judge.asked = asked.gold, []
+                    answer = memory.ask(asked.text, budget=budget, asked_at=asked.asked_at)
+                    yield Row(asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a known kind with the turns that answer it; `asked_at` is its "today", None for the newest turn."""
+
+    text: str
+    kind: str
+    gold: tuple[str, ...]
+    asked_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Turns and the questions about them."""
+
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+def locomo(path: Path) -> Iterator[Conversation]:
+    """Yield the conversations of a LoCoMo file."""
+    for sample in read_locomo(path):
+        asked = (Question(q.text, CATEGORIES[q.category], tuple(q.evidence)) for q in sample.questions)
+        yield Conversation(tuple(sample.turns), tuple(asked))
+
+
+def labelled(folder: Path) -> Iterator[Conversation]:
+    """Yield the conversations of a folder of labelled chats."""
+    for chat_ in read_chats(folder):
+        asked = (Question(q.text, q.kind, q.evidence, q.asked_at) for q in chat_.questions)
+        yield Conversation(chat_.turns, tuple(asked))
+
+
+def report(rows: Sequence[Row]) -> None:
+    """Print requests, tokens by role, gold in view by check and kind, downgrades, and what each path found."""
+    requests = [row.answer.usage.requests for row in rows]
+    print(f"{len(rows)} questions; requests: mean {statistics.mean(requests):.2f}, most {max(requests)}")
+    print_tokens(rows)
+    print_checks(rows)
+    print_downgrades(rows)
+    print_paths(rows)
+
+
+def print_tokens(rows: Sequence[Row]) -> None:
+    """Print the tokens of a question by role."""
+    for role in ("judge", "answer"):
+        sent = [sum(one.sent for one in row.asked if one.role == role) for row in rows]
+        each = [one.sent for row in rows for one in row.asked if one.role == role]
+        shown = [one.evidence for row in rows for one in row.asked if one.role == role]
+        mean = statistics.mean(sent)
+        print(f"  {role}: {mean:.0f} tokens a question; of a request {spread(each)}; evidence {spread(shown)}")
+    whole = [sum(one.sent for one in row.asked) for row in rows]
+    print(f"  all: {statistics.mean(whole):.0f} tokens a question, {spread(whole)}")
+
+
+def print_checks(rows: Sequence[Row]) -> None:
+    """Print, by kind of question, how often all gold turns are in view after each check, and in the answer's page."""
+    kinds = sorted({row.kind for row in rows})
+    for kind in [*kinds, "all"]:
+        asked = [row for row in rows if row.gold and kind in (row.kind, "all")]
+        if not asked:
+            continue
+        checks = [[one.complete for one in row.asked if one.role == "judge"] for row in asked]
+        after = [sum(any(seen[:n]) for seen in checks) / len(asked) for n in (1, 2, 3)]
+        answered = [row.asked[-1].complete for row in asked if row.asked[-1].role == "answer"]
+        mean = statistics.mean(row.answer.usage.requests for row in asked)
+        seen = ", ".join(f"{share:.3f}" for share in after)
+        page = sum(answered) / max(1, len(answered))
         print(
-            f"{len(skipped)} judge requests skipped by the gate "
-            f"({sum(trap for _, trap in skipped)} of adversarial questions); "
-            f"all gold turns in view in {right:.3f} of them"
+            f"  {kind} ({len(asked)}): all gold in view by check {seen}; when answering {page:.3f}; {mean:.2f} requests"
         )
-    print(f"tokens of evidence in the answer prompt: {spread(shown)}; of the whole prompt: {spread(whole)}")
+
+
+def print_downgrades(rows: Sequence[Row]) -> None:
+    """Print how often evidence that is all there is not believed to be exact."""
+    judged = [(event, row) for row in rows for event in row.answer.trace if isinstance(event, Judged)]
+    exact = [(event, row) for event, row in judged if event.tier is evimem.Tier.EXACT]
+    lowered = [(event, row) for event, row in exact if event.final_tier is not event.tier]
+    print(f"  exact: {len(exact)}, of them downgraded: {len(lowered)} ({len(lowered) / max(1, len(exact)):.3f})")
+    for event, row in lowered[:40] if os.environ.get("SHOW_DOWNGRADES") else ():
+        print("   ", row.answer.trace.question, [gap.text for gap in event.gaps][:2])
+
+
+def print_paths(rows: Sequence[Row]) -> None:
+    """Print how many turns each path brought in each iteration, and how many of them are gold."""
+    brought: Counter[tuple[int, str]] = Counter()
+    gold: Counter[tuple[int, str]] = Counter()
+    for row in rows:
+        for event in row.answer.trace:
+            if isinstance(event, Found):
+                brought[event.iteration, event.path] += len(event.turns)
+                gold[event.iteration, event.path] += len(row.gold.intersection(event.turns))
+    for (iteration, path), count in sorted(brought.items()):
+        print(f"  iteration {iteration}, {path}: {gold[iteration, path]} gold of {count} new turns")
 
 
 def own_time() -> None:
@@ -120,7 +232,7 @@ def own_time() -> None:
 
     Compare processor times: unlike wall-clock times they hardly depend on other load.
     """
-    model = TimedModel(then=GoldJudge({}))
+    model = TimedModel(then=GoldJudge(()))
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem", llm=model) as memory:
         memory.extend(chat(TURNS, 22), strict=True)
         seconds, work = [], []
@@ -148,11 +260,17 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("locomo", nargs="?", type=Path)
+    parser.add_argument("--chats", type=Path, help="a folder of labelled chats")
+    parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
+    parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
     given = parser.parse_args()
+    budget = evimem.Budget(gate=False, without=frozenset(given.without))
     if given.locomo:
-        for gate in (False, True):
-            locomo(given.locomo, gate=gate)
-    own_time()
+        report(list(ask_all(locomo(given.locomo), budget, counted=given.counted)))
+    if given.chats:
+        report(list(ask_all(labelled(given.chats), budget, counted=given.counted)))
+    if not given.locomo and not given.chats:
+        own_time()
 
 
 if __name__ == "__main__":

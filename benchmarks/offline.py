@@ -25,9 +25,9 @@ from evimem.bench.result_file import Cell, ResultTable
 from evimem.doors.memory import Memory
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
-from evimem.examples import EXAMPLES, load_example, load_questions
 from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
+from evimem.loaders.examples import EXAMPLES, load_example, load_questions
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
 from evimem.offline.constants import SPAN, Constants, Linear, fit_monotone

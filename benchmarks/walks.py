@@ -22,7 +22,7 @@ from typing import Any
 
 import evimem
 from evimem.bench.result_file import Cell, ResultTable
-from evimem.examples import load_example, load_questions
+from evimem.loaders.examples import load_example, load_questions
 
 from .recording import add_result, record
 
@@ -30,7 +30,7 @@ ROOT = Path(evimem.__file__).parent
 EVERY = 9  # a traced question takes twenty times as long as another
 FIRST = """
 import tempfile, time, evimem
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 with tempfile.TemporaryDirectory() as folder, evimem.open(folder + "/m.evimem") as memory:
     memory.extend(load_example("friends"))
     taken = []

@@ -13,9 +13,10 @@ import pytest
 import evimem
 from evimem.cli.arguments import parser
 from evimem.testing import ModelServer
+from tests.replies import SUPPORTED
 
 README = Path(__file__).parent.parent / "README.md"
-JUDGED = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
+JUDGED = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps": [], "next_query": "", "reason": ""}
 DRAFT = {"steps": [], "answer": "It is in Porto.", "citations": [{"id": "e1", "quote": ""}]}
 
 

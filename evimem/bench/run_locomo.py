@@ -156,7 +156,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
         base,
         text=answer.text,
         abstained=answer.abstained,
-        confidence=judged[-1].probability if judged else 0.0,
+        confidence=judged[-1].own_probability if judged else 0.0,
         tier=answer.tier.value,
         f1=official_f1(answer.text, question.answer, question.category),
         requests=answer.usage.requests,

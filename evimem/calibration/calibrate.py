@@ -56,7 +56,7 @@ def calibrate(
 def _scored(trace: Trace, *, answerable: bool, before: Calibration | None) -> ScoredQuestion | None:
     """Return the score and probabilities of the last check of a question; None if it was never judged."""
     scores = [event.detail["score"] for event in trace if isinstance(event, Acted) and "score" in event.detail]
-    judged = [event.probability for event in trace if isinstance(event, Judged)]
+    judged = [event.own_probability for event in trace if isinstance(event, Judged)]
     if not scores or not judged:
         return None
     in_use = judged[-1] if before is None else before.probability(scores[-1])

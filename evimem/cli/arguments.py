@@ -18,9 +18,11 @@ from .commands import (
     forget_command,
     import_command,
     ingest_command,
+    mcp_command,
     search_command,
     show_command,
     stats_command,
+    token_command,
     trace_command,
 )
 from .exit_codes import MEANINGS
@@ -41,6 +43,8 @@ COMMANDS: dict[str, ModuleType] = {
     "import": import_command,
     "bench": bench_command,
     "calibrate": calibrate_command,
+    "mcp": mcp_command,
+    "token": token_command,
 }
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 

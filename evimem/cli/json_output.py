@@ -69,6 +69,7 @@ def answer_data(question: str, answer: Answer, turns: Mapping[str, Turn]) -> dic
         "abstained": answer.abstained,
         "tier": answer.tier.value,
         "confidence": answer.confidence,
+        "confidence_is": answer.confidence_is,
         "reason": answer.reason,
         "fell_back": answer.fell_back,
         "time": span_data(answer.time),

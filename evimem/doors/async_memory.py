@@ -355,13 +355,16 @@ class AsyncMemory:
         """
         return await self._in_worker(partial(self._sync.neighbours, id, limit))
 
-    async def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
-        """Return the facts of these turns; see `Memory.facts`.
+    async def facts(
+        self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
+    ) -> tuple[Fact, ...]:
+        """Return the facts of turns, or the profile of a person or thing; see `Memory.facts`.
 
         Raises:
             UnknownTurn: One of the ids is not stored.
+            InvalidQuery: Both or neither of `turns` and `about` were given, or they are no collection and no name.
         """
-        return await self._in_worker(partial(self._sync.facts, turns))
+        return await self._in_worker(partial(self._core.facts, turns, about, current=current))
 
     async def turns(  # noqa: PLR0913 - the filters
         self,

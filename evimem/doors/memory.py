@@ -31,7 +31,6 @@ from .checked_arguments import (
     OnEvent,
     Progress,
     checked_count,
-    checked_items,
     checked_on_event,
     checked_path,
     checked_progress,
@@ -562,13 +561,24 @@ class Memory:
         """
         return list(self._core.store.expand([id], checked_count("limit", limit)))
 
-    def facts(self, turns: Sequence[str]) -> tuple[Fact, ...]:
-        """Return the facts of these `turns` (ids), grouped by turn in the order given.
+    def facts(
+        self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
+    ) -> tuple[Fact, ...]:
+        """Return the facts of turns, or the profile of a person or thing: what is known of it, and what replaced what.
+
+        A later fact that replaces an earlier one is named by `replaced_by` of the earlier, which is kept.
+
+        Args:
+            turns: Ids of turns: their facts, grouped by turn in the order given.
+            about: A name instead: the facts whose subject, object or speaker it is, by word boundary, in the order of
+                their turns, those of the newest first, of the newest 512 turns that name it.
+            current: Only facts that no later one replaced.
 
         Raises:
             UnknownTurn: One of the ids is not stored.
+            InvalidQuery: Both or neither of `turns` and `about` were given, or they are no collection and no name.
         """
-        return self._core.store.facts(checked_items("turns", turns))
+        return self._core.facts(turns, about, current=current)
 
     def turns(  # noqa: PLR0913 - the filters
         self,

@@ -52,11 +52,11 @@ from ..store.sqlite import SqliteStore
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..types.answer import Answer
 from ..types.block import Block
-from ..types.budget import Budget
+from ..types.budget import MOST, Budget
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
 from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
-from ..types.values import Hit, Tier, Turn
+from ..types.values import Fact, Hit, Tier, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -332,6 +332,18 @@ class Core:
             newest=bool(newest),
         )
         return self.store.turns(None if listing == Listing() else listing)
+
+    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
+        """Return the facts of turns, or those about a person or thing; see `Memory.facts`. Raise InvalidQuery."""
+        if (turns is None) == (about is None):
+            raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
+        if turns is not None:
+            found = self.store.facts(checked_items("turns", turns))
+        else:
+            name = about or ""
+            check_asked("about", name)
+            found = self.store.about(name, MOST).facts
+        return tuple(fact for fact in found if not (current and fact.replaced_by))
 
     def forget(
         self,

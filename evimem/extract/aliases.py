@@ -1,4 +1,4 @@
-"""Other names of people, where they are told: "my sister Ruth", "Mel, short for Melanie", "call me Kit".
+"""Other names of people, where they are told: "my sister Ruth", "Mel, short for Melanie", "we all call her Kit".
 
 "My cat is called Moss" tells one in a clause of its own (`predicate_class` "name").
 """
@@ -39,6 +39,12 @@ _CALLED_ME = re.compile(
     "\\b(?i:everyone|everybody|people|friends|they|folks|family|parents|colleagues) (?:just |all |usually )?"
     f"calls? me (?P<name>{_NAME}){_END}"
 )
+# "my niece Katherine started school, everyone calls her Kit"
+_CALLED_HER = re.compile(
+    f"(?P<who>{_NAME})\\b[^.!?]{{0,60}}[,;(] ?(?:but |and |whom |who )?"
+    "(?i:everyone|everybody|we|people|friends|they|all) (?:just |all |usually )?calls? (?:her|him|them) "
+    f"(?P<name>{_NAME}){_END}"
+)
 _CALL_ME = re.compile(f"^(?:(?i:please|just|you can),? )?(?i:call) me (?P<name>{_NAME}){_END}")
 _OWN_NAME = re.compile(
     f"\\b(?i:my) (?:real |full |first |middle |maiden |birth )?(?:name|nickname) is (?P<name>{_NAME}){_END}"
@@ -58,7 +64,7 @@ def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statem
     if is_owned:
         found += [(match, voice.owned(match["who"].lower())) for form in _OF_RELATIVE for match in form.finditer(text)]
     if not _CUES.isdisjoint(words):
-        found += [(match, match["who"]) for match in _SHORT_FOR.finditer(text)]
+        found += [(match, match["who"]) for form in (_SHORT_FOR, _CALLED_HER) for match in form.finditer(text)]
         found += [(match, voice.name) for form in _OF_SPEAKER for match in form.finditer(text)]
     made = {}
     for match, who in found:

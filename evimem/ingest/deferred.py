@@ -11,6 +11,7 @@ from ..index.document import embedding_texts
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..store.job_leases import holder
+from ..text.terms import terms
 from ..types.stored import MOST_SECONDS, Entry, Job, JobKind
 from ..types.values import Fact
 from ..types.vectors import Vectors
@@ -108,8 +109,20 @@ def store_facts(extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]
 
 
 def _new_facts(job: Job, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    known = {(fact.subject, fact.predicate, fact.object) for fact in job.facts}
-    return tuple(fact for fact in facts if (fact.subject, fact.predicate, fact.object) not in known)
+    """Return the facts that those of a turn do not say already, in whatever words and forms."""
+    return tuple(fact for fact in facts if not any(_says(known, fact) for known in job.facts))
+
+
+def _says(known: Fact, fact: Fact) -> bool:
+    """Return whether a fact, about the same words of the turn, says all that another one does, its time included."""
+    if known.subject.casefold() != fact.subject.casefold() or (fact.event and not known.event):
+        return False
+    apart = known.span[1] <= fact.span[0] or fact.span[1] <= known.span[0]
+    return not apart and _words(known) >= _words(fact)
+
+
+def _words(fact: Fact) -> frozenset[str]:
+    return frozenset(terms(f"{fact.predicate} {fact.object}"))
 
 
 def _postpone(kind: JobKind, jobs: Sequence[Job], error: EmbedderError) -> Flow[None]:

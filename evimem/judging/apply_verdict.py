@@ -5,19 +5,20 @@ Constants are EviMem's (E7-E9, E11, E13); where a rule departs from the paper, `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from ..types.budget import Budget
 from ..types.trace import Acted, Event, GapsChanged
 from ..types.values import Gap, Tier
-from .evidence import EntityCount, Manner, Verdict
+from .evidence import EntityCount, Manner, Verdict, View
 from .tracker import Extend, Retract, Support, Tracker, TrackerEvent, Waive, apply, grounded
 
 EXACT_FLOOR = 0.85  # E8: confidence of a temporal EXACT at least
 INFERRABLE_CAP = 0.75  # E8: of a temporal INFERRABLE at most
 PARTIAL_CAP = 0.50  # E8: of a temporal PARTIAL at most
 DOWNGRADE_CAP = 0.60  # E7: after an entity downgrade at most
+NONE_CAP = 0.30  # what is shown of an answer that nothing bears on: the paper's "too thin" (E11)
 STOP_AT = 0.70  # E9
 STOP_AT_TEMPORAL = 0.85  # E9
 DIRECT_AT = 0.75  # E13
@@ -25,6 +26,7 @@ PAPER_DELTA = 2  # E7
 PAPER_ABSTAIN_BELOW = 0.30  # E11
 PAPER_ABSTAIN_FACTS = 3  # E11
 PAPER_ABSTAIN_CHECKS = 2  # E11
+DECLINED = ("contradicted", "attribution")  # kinds of gap that no answer is given with
 NOTHING_RELEVANT = "nothing in the memory bears on the question"
 APPROXIMATE_COST = 0.15  # E13
 APPROXIMATE_FLOOR = 0.30  # E13
@@ -49,14 +51,53 @@ def needed(total: int, delta: int | str) -> int:
     return PAPER_DELTA if delta == "paper" else max(1, min(int(delta), total))
 
 
-def clamp(verdict: Verdict, *, temporal: bool, entities: Mapping[str, EntityCount]) -> Clamped:
-    """Clamp a verdict: temporal floors and caps first, then the downgrade for an entity with too few facts."""
+def clamp(
+    verdict: Verdict, *, temporal: bool, entities: Mapping[str, EntityCount], missing: Iterable[Gap] = ()
+) -> Clamped:
+    """Clamp a verdict: temporal floors and caps first, then the downgrades.
+
+    An entity with too few facts makes any evidence partial (E7), and so is exact evidence while something is `missing`:
+    a judge that has not said what supports a requirement is not believed that nothing is missing.
+    """
     confidence = _temporal(verdict.tier, verdict.confidence) if temporal else verdict.confidence
-    short = [(name, count) for name, count in entities.items() if is_short(count)]
-    if verdict.tier is Tier.NONE or not short:
+    short = tuple(_too_little(name, count) for name, count in entities.items() if is_short(count))
+    gaps = (*short, *(missing if verdict.tier is Tier.EXACT else ()))
+    if verdict.tier is Tier.NONE or not gaps:
         return Clamped(verdict.tier, confidence)
     cap = PARTIAL_CAP if temporal else DOWNGRADE_CAP
-    return Clamped(Tier.PARTIAL, min(confidence, cap), tuple(_too_little(name, count) for name, count in short))
+    return Clamped(Tier.PARTIAL, min(confidence, cap), gaps)
+
+
+def settle(verdict: Verdict, view: View, tracker: Tracker, budget: Budget) -> Clamped:
+    """Return what the loop acts on, given the tracker after a verdict on a view.
+
+    What the judge mapped is believed: a name that it supported with shown turns is not short of facts, whatever the
+    facts call it. `Budget(delta="paper")` counts facts alone, and without "tracker" open requirements lower nothing.
+    """
+    leveled = single_level(verdict) if "tiers" in budget.without else verdict
+    literal = budget.delta == "paper"
+    entities = {name: n for name, n in view.entities.items() if literal or f"entity:{name}" not in tracker.supported}
+    missing = () if "tracker" in budget.without else tuple(need.gap for need in tracker.open)
+    return clamp(leveled, temporal=view.analysis.temporal, entities=entities, missing=missing)
+
+
+def shown_confidence(tier: Tier, confidence: float) -> float:
+    """Return what may be shown of a confidence that was never calibrated: no more than its tier allows."""
+    caps = {Tier.PARTIAL: DOWNGRADE_CAP, Tier.NONE: NONE_CAP}
+    return min(confidence, caps.get(tier, 1.0))
+
+
+def all_gaps(verdict: Verdict, clamped: Clamped, tracker: Tracker) -> tuple[Gap, ...]:
+    """Return what is missing, what steers the search first: why a tier was lowered, then what the judge named.
+
+    What its tracker holds open stands in where the judge named nothing, what is asked before who. That evidence is
+    about another person is a gap only where it is stated: that nobody has checked it is none.
+    """
+    named = [gap for gap in verdict.gaps if gap.kind != "none"]
+    silent = not named and clamped.tier is Tier.PARTIAL
+    still_open = sorted((need.gap for need in tracker.open if silent), key=lambda gap: gap.kind == "entity")
+    unchecked = {need.gap for need in tracker.open if need.kind == "attribution"}.difference(named)
+    return tuple(dict.fromkeys(gap for gap in (*clamped.gaps, *named, *still_open) if gap not in unchecked))
 
 
 def is_short(count: EntityCount) -> bool:
@@ -88,17 +129,23 @@ def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, bel
         return _paper_abstention(verdict, facts, checks, budget.iterations)
     if verdict.tier is Tier.NONE:
         return verdict.reason or NOTHING_RELEVANT
-    for gap in verdict.gaps:
-        if gap.kind == "attribution":
-            return gap.text
+    for kind in DECLINED:
+        for gap in verdict.gaps:
+            if gap.kind == kind:
+                return gap.text
     threshold = below if budget.abstain_below is None else budget.abstain_below
-    if verdict.probability is not None and verdict.probability < threshold:
+    if (verdict.confidence if verdict.probability is None else verdict.probability) < threshold:
         return verdict.reason or "the evidence probably does not answer the question"
     return None
 
 
+def contradicted(verdict: Verdict) -> bool:
+    """Whether the evidence contradicts what the question takes for granted: no further search changes that."""
+    return any(gap.kind == "contradicted" for gap in verdict.gaps)
+
+
 def manner(tier: Tier, confidence: float, *, temporal: bool) -> Manner:
-    """Return how the answer is to be worded (E13)."""
+    """Return how the answer is to be worded (E13); `temporal` is whether a time is asked for."""
     if tier is Tier.EXACT:
         return "precise" if temporal else "direct"
     if tier is Tier.INFERRABLE:

@@ -11,7 +11,7 @@ from .evidence import Verdict, View
 from .tracker import Requirement
 
 Action = Literal["retrieve", "reflect", "answer"]
-NOT_SEARCHED = frozenset(("attribution", "granularity"))  # kinds of gap that no further search closes
+NOT_SEARCHED = frozenset(("attribution", "contradicted", "granularity"))  # kinds of gap that no further search closes
 ENOUGH = "the evidence suffices without it"
 
 
@@ -55,9 +55,10 @@ def decide_by(verdict: Verdict, view: View, stage: Stage) -> Decided:
     early = final.tier is not Tier.EXACT and stage.number == 1
     if early or not sufficient(final.tier, final.confidence, temporal=view.analysis.temporal):
         return Decided("retrieve", verdict)
-    return Decided("answer", _waiving(verdict, view.tracker.open))
+    return Decided("answer", waiving(verdict, view.tracker.open))
 
 
-def _waiving(verdict: Verdict, needs: tuple[Requirement, ...]) -> Verdict:
+def waiving(verdict: Verdict, needs: tuple[Requirement, ...]) -> Verdict:
+    """Return a verdict that gives up what it does not support: a fitted probability says that nothing is missing."""
     given_up = {need.id: ENOUGH for need in needs if need.id not in verdict.supported}
     return replace(verdict, waived={**given_up, **verdict.waived})

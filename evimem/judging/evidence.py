@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeVar
 
 from ..types.answer import Citation
+from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
 from .tracker import Requirement, Tracker
@@ -71,6 +72,8 @@ class View:
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
     first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
+    `scope` is what the question is put to: a judge that reads more of the memory reads nothing outside of it.
+    `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
@@ -88,6 +91,13 @@ class View:
     context: Mapping[str, tuple[Turn, ...]] = field(hash=False)
     tracker: Tracker
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    pinned: frozenset[str] = frozenset()
+    scope: Scope = EVERYTHING
+
+    @property
+    def decisive(self) -> frozenset[str]:
+        """The ids of the turns that stay in view: what a requirement rests on, and what is pinned."""
+        return self.pinned.union(*self.tracker.supported.values())
 
     @property
     def around(self) -> dict[str, Turn]:
@@ -111,7 +121,8 @@ class Verdict:
     question, None when the judge has none. `supported` maps requirement ids to the turn ids that witness them,
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
     `signals` are the named raw values behind the confidence; `calls` are the model requests it took. `judge` is who
-    said it, where that is not the judge that was asked. `notes` are short sentences to check and use in the answer.
+    said it, where that is not the judge that was asked. `pinned` are the ids of turns that show the gaps. `notes` are
+    short sentences to check and use in the answer.
     """
 
     tier: Tier
@@ -128,6 +139,7 @@ class Verdict:
     calls: tuple[Called, ...] = ()
     judge: str = ""
     notes: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from ..judging.evidence import Evidence, View
@@ -86,7 +88,7 @@ def show_evidence(
     taken = page.fill(frozenset(only), room)
     kept = [item for item in page.log.items if item.turn.id in taken]
     if by_time:
-        kept.sort(key=lambda item: item.turn.time)
+        kept = _in_order(kept, view.context.values())
     text = "\n".join(_texts(kept, by_check=not by_time))
     return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
 
@@ -135,9 +137,9 @@ class _Page:
 
     def _taken(self, found: Sequence[Evidence], room: int) -> frozenset[str]:
         """Return what fits: witnesses first, then the others, then what stands around them."""
-        witnesses = {turn_id for ids in self._view.tracker.supported.values() for turn_id in ids}
+        decisive = self._view.decisive
         taken: set[str] = set()
-        for item in sorted(found, key=lambda item: item.turn.id not in witnesses):
+        for item in sorted(found, key=lambda item: item.turn.id not in decisive):
             size = len(self._text(item))
             if size <= room or not taken:
                 taken.add(item.turn.id)
@@ -203,6 +205,18 @@ class _Page:
         around = self._view.context.get(item.turn.id, ())
         at = next((place for place, turn in enumerate(around) if turn.id == item.turn.id), None)
         return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
+
+
+def _in_order(items: Iterable[ShownItem], dialogues: Iterable[Sequence[Turn]]) -> list[ShownItem]:
+    """Return items in order of time; those of one instant in the order of the dialogue, as far as it is known."""
+    ordered = sorted(items, key=lambda item: item.turn.time)
+    before = dict.fromkeys((a.id, b.id) for turns in dialogues for a, b in pairwise(turns) if a.time == b.time)
+    found: list[ShownItem] = []
+    for _, group in groupby(ordered, key=lambda item: item.turn.time):
+        by_id = {item.turn.id: item for item in group}
+        said = TopologicalSorter({name: [a for a, b in before if b == name] for name in by_id})
+        found += (by_id[name] for name in said.static_order() if name in by_id)
+    return found
 
 
 def _texts(items: Iterable[ShownItem], *, by_check: bool) -> Iterator[str]:

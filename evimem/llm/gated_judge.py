@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..flow import Flow
-from ..judging.apply_verdict import clamp, sufficient
+from ..judging.apply_verdict import follow, settle, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..offline.offline_judge import OfflineJudge
@@ -63,6 +63,5 @@ class GatedJudge:
         complete = self.offline.constants.completeness(found.probability or 0.0, found.confidence)
         if found.tier is not Tier.EXACT or complete < self.least:
             return False
-        temporal = view.analysis.temporal
-        final = clamp(found, temporal=temporal, entities=view.entities)
-        return sufficient(final.tier, final.confidence, temporal=temporal)
+        final = settle(found, view, follow(view.tracker, found, view.iteration).tracker, self.model.budget)
+        return sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
-from ..judging.apply_verdict import clamp, single_level, sufficient
+from ..judging.apply_verdict import all_gaps, contradicted, follow, settle, sufficient
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
+from ..query.standing_wishes import Wish, standing_wishes
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.values import Tier
@@ -43,29 +44,26 @@ NOTHING_NEW = "The last search brought nothing new: think about what is there, o
 LAST = "This is the last decision: the action is answer, and draft is the best answer from what is there."
 
 
-def uncalibrated(confidence: float) -> float:
-    """Return the confidence itself as the probability, where the model was never calibrated."""
-    return confidence
-
-
 @dataclass(frozen=True, slots=True)
 class LLMJudge:
     """Judges and answers by asking a model.
 
     `calls` "joint" makes one request per check and one for the answer; "separate" is the papers' pattern (E14):
     entities, sufficiency, refinement, chain and answer apart. `chains` False leaves out the chain. `probability` maps
-    the model's confidence to a calibrated probability, both 0 to 1.
+    the model's confidence to a calibrated probability, both 0 to 1; None where the model was never calibrated. `budget`
+    is that of the question: it says when its loop ends.
     """
 
     calls: Literal["joint", "separate"] = "joint"
     name: str = "llm"
     abstain_below: float = ABSTAIN_BELOW
-    probability: Callable[[float], float] = uncalibrated
+    probability: Callable[[float], float] | None = None
     chains: bool = True
+    budget: Budget = field(default_factory=Budget)
 
     def within(self, budget: Budget) -> LLMJudge:
         """Return this judge with the settings of a budget."""
-        return replace(self, calls=budget.calls, chains="tiers" not in budget.without)
+        return replace(self, calls=budget.calls, chains="tiers" not in budget.without, budget=budget)
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
@@ -77,9 +75,8 @@ class LLMJudge:
 
         verdict = yield from within_room(view, show_evidence, check)
         if self.calls == "separate":
-            query = "" if self._ends(view, verdict) else (yield from _ask_query(view, verdict, ledger))
-            verdict = replace(verdict, query=query)
-        return replace(verdict, probability=self.probability(verdict.confidence), calls=ledger.calls)
+            verdict = replace(verdict, query=(yield from self._refined(view, verdict, ledger)))
+        return replace(verdict, probability=self._probability(verdict), calls=ledger.calls)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
@@ -90,7 +87,7 @@ class LLMJudge:
 
         decision = yield from within_room(view, show_evidence, ask)
         verdict = decision.verdict
-        probability = self.probability(verdict.confidence)
+        probability = self._probability(verdict)
         return replace(decision, verdict=replace(verdict, probability=probability, calls=ledger.calls))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
@@ -98,22 +95,29 @@ class LLMJudge:
         ledger = Ledger(view.iteration)
         laid_out = self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
+        wishes = yield from standing_wishes(view.speakers, view.scope)
+
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
             first = partial(read_draft, shown=shown)
-            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain))
+            request = answer_request(view, verdict, manner, shown, (*verdict.notes, *chain), wishes)
             draft = yield from ask_model(request, first, ledger, at_last=partial(first, repaired=True))
             return replace(draft, steps=draft.steps or chain, calls=ledger.calls)
 
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         return (yield from within_room(view, page, word))
 
-    def _ends(self, view: View, verdict: Verdict) -> bool:
-        """Return whether the loop will stop after this check: then it needs no next query."""
-        leveled = verdict if self.chains else single_level(verdict)
-        temporal = view.analysis.temporal
-        final = clamp(leveled, temporal=temporal, entities=view.entities)
-        return view.iteration >= view.iterations or sufficient(final.tier, final.confidence, temporal=temporal)
+    def _probability(self, verdict: Verdict) -> float | None:
+        return None if self.probability is None else self.probability(verdict.confidence)
+
+    def _refined(self, view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
+        """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
+        tracker = follow(view.tracker, verdict, view.iteration).tracker
+        final = settle(verdict, view, tracker, self.budget)
+        ends = contradicted(verdict) or sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
+        if ends or view.iteration >= view.iterations:
+            return ""
+        return (yield from _ask_query(view, replace(verdict, gaps=all_gaps(verdict, final, tracker)), ledger))
 
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
@@ -158,7 +162,12 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
 
 
 def answer_request(
-    view: View, verdict: Verdict, manner: Manner, shown: ShownEvidence, chain: Sequence[str] = ()
+    view: View,
+    verdict: Verdict,
+    manner: Manner,
+    shown: ShownEvidence,
+    chain: Sequence[str] = (),
+    wishes: Sequence[Wish] = (),
 ) -> Complete:
     """Return the request for the answer."""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
@@ -170,6 +179,7 @@ def answer_request(
         asked_at=format_time(view.asked_at),
         manner=MANNERS[manner] + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
+        wishes=_wishes(wishes),
         evidence=shown.text,
     )
 
@@ -196,7 +206,13 @@ def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
     """
     if verdict.tier is not Tier.EXACT or verdict.judge or view.tracker.open:
         return frozenset()
-    return frozenset(turn_id for ids in view.tracker.supported.values() for turn_id in ids)
+    return view.decisive
+
+
+def _wishes(wishes: Sequence[Wish]) -> str:
+    """Return the user's standing wishes in a place of their own, oldest first; nothing where there are none."""
+    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
+    return f"\n<wishes>\n{said}\n</wishes>\n" if said else ""
 
 
 def _directive(stage: Stage) -> str:

@@ -11,7 +11,7 @@ from ..types.values import Turn
 from .prompt_fields import visible
 
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
-_TAGS = "question|requirements|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
+_TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
 # An opening angle bracket, or a character that looks like one, before the name of a tag or a chat role.
 _LOOKALIKE = re.compile(rf"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[/\\]?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 _QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")

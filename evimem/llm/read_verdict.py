@@ -1,14 +1,19 @@
-"""Parse a judge's reply into a `Verdict`: existing requirements, shown evidence and known kinds of gap only."""
+"""Parse a judge's reply into a `Verdict`: existing requirements, shown evidence and known kinds of gap only.
+
+Gaps beyond the listed requirements become requirements of their own, so that what was missing in one check is asked for
+in the next; the items that show a gap stay in view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import ReplyError
+from ..judging.decision import NOT_SEARCHED
 from ..judging.evidence import Verdict, View
-from ..judging.tracker import Requirement
+from ..judging.tracker import Requirement, Tracker
 from ..types.model import ModelRole
 from ..types.values import Gap, GapKind, Tier
 from . import prompt_fields
@@ -18,6 +23,7 @@ from .prompts import reply_form
 from .reply_schemas import GAPS, STATUSES, TIERS
 
 MAX_GAPS = 8
+MOST_REQUIREMENTS = 12  # of a question, those that the model added included
 MAX_SENTENCE = 400
 _FLAGS = {"exact": Tier.EXACT, "exact_match": Tier.EXACT, "inferrable": Tier.INFERRABLE, "partial": Tier.PARTIAL}
 _WANTED = ("tier", *_FLAGS)
@@ -46,15 +52,18 @@ def verdict_in(reply: Mapping[str, Any], role: ModelRole, text: str, view: View,
     if confidence is None:
         raise ReplyError(role, "its confidence is no number between 0 and 1", text)
     support = _support(prompt_fields.items(reply.get("requirements")), view, shown)
+    gaps = _gaps(reply)
     return Verdict(
         tier=tier,
         confidence=confidence,
         supported=support.supported,
-        gaps=_gaps(reply),
+        gaps=gaps,
         query=" ".join(prompt_fields.stated(reply.get("next_query", reply.get("query")), MAX_SENTENCE).split()),
         reason=prompt_fields.stated(reply.get("reason"), MAX_SENTENCE),
         waived=support.waived,
         retracted=support.retracted,
+        extended=() if tier is Tier.EXACT else _extensions(gaps, view.tracker),
+        pinned=_pinned(reply, shown),
         signals={"score": confidence, "confidence": confidence, "dropped": float(support.dropped)},
     )
 
@@ -104,11 +113,35 @@ def _add(found: _Support, requirement: str, fields: Mapping[str, Any], view: Vie
         found.retracted[requirement] = why
 
 
-def _gaps(reply: Mapping[str, Any]) -> tuple[Gap, ...]:
+def _stated(reply: Mapping[str, Any]) -> list[Any]:
     stated = reply.get("gaps", reply.get("missing"))
     entries = stated if isinstance(stated, list) else [stated]
-    gaps = (_gap(entry) for entry in entries[:MAX_GAPS])
+    return entries[:MAX_GAPS]
+
+
+def _gaps(reply: Mapping[str, Any]) -> tuple[Gap, ...]:
+    gaps = (_gap(entry) for entry in _stated(reply))
     return tuple(dict.fromkeys(gap for gap in gaps if gap is not None))
+
+
+def _pinned(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[str, ...]:
+    """Return the turns that show what is missing: the two sides of a conflict, what corrects a premise."""
+    labelled = (entry.get("evidence") for entry in _stated(reply) if isinstance(entry, dict))
+    named = (shown.turn(prompt_fields.text(item, 120)) for one in labelled for item in prompt_fields.items(one))
+    return tuple(dict.fromkeys(turn.id for turn in named if turn is not None))
+
+
+def _extensions(gaps: Iterable[Gap], tracker: Tracker) -> tuple[Requirement, ...]:
+    """Return a requirement for each gap that a search may close and no requirement has, within bounds."""
+    known = {requirement.gap for requirement in tracker.requirements}
+    new = (_requirement(gap) for gap in gaps if gap.kind not in NOT_SEARCHED and gap not in known)
+    room = max(0, MOST_REQUIREMENTS - len(tracker.requirements))
+    return tuple({requirement.id: requirement for requirement in new}.values())[:room]
+
+
+def _requirement(gap: Gap) -> Requirement:
+    """Return the requirement of a gap; its id is that of every gap of this kind and text."""
+    return Requirement(f"gap:{gap.kind}:{' '.join(gap.text.casefold().split())}", gap.kind, gap.about, gap.text)
 
 
 def _gap(entry: Any) -> Gap | None:
@@ -122,4 +155,4 @@ def _gap(entry: Any) -> Gap | None:
     return Gap(kind, about, text or f"too little about {about}")
 
 
-_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
+_KINDS: tuple[GapKind, ...] = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")

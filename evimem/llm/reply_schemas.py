@@ -13,7 +13,7 @@ from ..judging.decision import Action
 Schema = dict[str, Any]
 TIERS = ("exact", "inferrable", "partial", "none")
 STATUSES = ("supported", "open", "waived")
-GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict")
+GAPS = ("entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted")
 ACTIONS: tuple[Action, ...] = get_args(Action)
 KINDS = ("event", "state", "opinion", "plan", "image")
 LABEL = 40  # characters
@@ -42,7 +42,7 @@ YES_NO: Schema = {"type": "boolean"}
 NAME, LINE = _text(LABEL), _text(SENTENCE)
 
 _NEEDS = _list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12)
-_MISSING = _list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE), 8)
+_MISSING = _list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE, evidence=_list(NAME, 12)), 8)
 JUDGE = _object(
     requirements=_NEEDS,
     gaps=_MISSING,

@@ -46,7 +46,7 @@ def read_message(message: object) -> ChatMessage:
     role = ROLES.get(role, role)
     text = text_of_content(whole.get("content") or whole.get("output"))
     return ChatMessage(
-        _as_json(whole),
+        as_json(whole),
         role,
         _name(whole) or role,
         text if text.strip() else _rendered(whole),
@@ -71,7 +71,8 @@ def _name(message: Mapping[str, Any]) -> str:
     return (text_of(message, "name") or "").strip() if message.get("role") else ""
 
 
-def _as_json(message: Mapping[str, Any]) -> str:
+def as_json(message: Mapping[str, Any]) -> str:
+    """Return a message as JSON from which an equal one is read. Raise ValueError for one that would differ."""
     try:
         raw = json.dumps(message, allow_nan=False)
         comes_back = json.loads(raw) == message

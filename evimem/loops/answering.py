@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import ModelError
 from ..flow import Flow
-from ..judging.apply_verdict import abstention, approximate, manner
+from ..judging.apply_verdict import abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.answer import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace
@@ -102,7 +102,8 @@ def _sum(costs: list[float | None]) -> float | None:
 def _manner(session: Session, check: Check) -> Manner:
     if not session.has("tiers"):
         return "direct"
-    return manner(check.verdict.tier, check.verdict.confidence, temporal=session.analysis.temporal)
+    asks_when = session.has("temporal") and session.analysis.wants in {"time", "duration"}
+    return manner(check.verdict.tier, check.verdict.confidence, temporal=asks_when)
 
 
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
@@ -113,8 +114,7 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     citations = checked.citations or (() if checked.dropped else _witnesses(session))
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
-    told = sufficiency if verdict.probability is None else verdict.probability
-    confidence = told if draft.confidence is None else draft.confidence
+    confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
     detail = {
         "kind": draft.kind,
         "text": text,
@@ -128,16 +128,31 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     }
     session.events.append(Acted(check.view.iteration, "answer", draft.reason or "", detail))
     answer = _made(session, text, draft.kind, verdict.tier, confidence, verdict.gaps, draft.reason)
-    return replace(answer, citations=citations, time=draft.time)
+    fitted = draft.confidence is not None or verdict.probability is not None
+    return replace(
+        answer, citations=citations, time=draft.time, confidence_is="calibrated" if fitted else "uncalibrated"
+    )
 
 
 def _abstain(session: Session, check: Check, why: str) -> Answer:
-    verdict = check.verdict
-    told = verdict.confidence if verdict.probability is None else verdict.probability
-    confidence = 1.0 - told
+    """Abstain. Evidence that no answer was given from does not suffice, whatever its judge said of it."""
+    refused = check
+    if check.verdict.tier in {Tier.EXACT, Tier.INFERRABLE}:
+        refused = replace(check, verdict=replace(check.verdict, tier=Tier.PARTIAL), lowered=True)
+    verdict = refused.verdict
+    confidence = 1.0 - _told(refused, verdict.confidence)
     detail = {"tier": verdict.tier.value, "confidence": confidence, "sufficiency": verdict.confidence}
     session.events.append(Acted(check.view.iteration, "abstain", why, detail))
-    return _made(session, None, "abstained", verdict.tier, confidence, verdict.gaps, why)
+    answer = _made(session, None, "abstained", verdict.tier, confidence, verdict.gaps, why)
+    return replace(answer, confidence_is="uncalibrated" if verdict.probability is None else "calibrated")
+
+
+def _told(check: Check, sufficiency: float) -> float:
+    """Return the probability to show: the calibrated one, else the clamped confidence; lowered where its tier was."""
+    verdict = check.verdict
+    if verdict.probability is None:
+        return shown_confidence(verdict.tier, sufficiency)
+    return min(verdict.probability, shown_confidence(verdict.tier, 1.0)) if check.lowered else verdict.probability
 
 
 def _made(

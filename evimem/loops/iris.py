@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, roster
-from ..judging.apply_verdict import sufficient
-from ..judging.evidence import Verdict
+from ..judging.apply_verdict import contradicted, is_short, sufficient
+from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Acted
 from ..types.values import Gap
@@ -41,7 +41,7 @@ def _answer(session: Session, check: Check) -> Flow[Answer]:
 def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[Check | None]:
     """Search from iteration `first` on until a rule stops it; return the last check, None when nothing was found."""
     for iteration in range(first, session.budget.iterations + 1):
-        new = yield from _retrieve(session, iteration, check.verdict if check else None)
+        new = yield from _retrieve(session, iteration, check)
         if not new:
             session.stop(iteration, "no new evidence")
             return check
@@ -58,27 +58,33 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
     return check
 
 
-def _retrieve(session: Session, iteration: int, verdict: Verdict | None) -> Flow[int]:
+def _retrieve(session: Session, iteration: int, check: Check | None) -> Flow[int]:
     """Search the anchor, the refined query where there is one, and one hop; return how many turns are new."""
     budget = session.budget
     k = budget.k + budget.step * (iteration - 1)
     before = len(session.retrieval.evidence)
-    if verdict is None or session.has("anchor"):
+    if check is None or session.has("anchor"):
         yield from session.search(Search(session.task.question), k, path="anchor", iteration=iteration)
-    if verdict is not None:
-        yield from _refine(session, iteration, k, verdict)
+    if check is not None:
+        yield from _refine(session, iteration, k, check)
     seeds = tuple(item.turn.id for item in session.retrieval.evidence[: budget.k])
     if seeds and budget.hops and session.has("edges"):
         yield from session.expand(seeds, k // 2, iteration)
     return len(session.retrieval.evidence) - before
 
 
-def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[None]:
-    """Search for what is missing: the worst gap chooses the path; the judge, or else the gap, the words."""
+def _refine(session: Session, iteration: int, k: int, check: Check) -> Flow[None]:
+    """Search for what is missing: the worst gap chooses the path; the judge, or else the gap, the words.
+
+    A name with too few facts is in the words, whatever the judge asks for: it may not have known of the downgrade.
+    """
+    verdict = check.verdict
     gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
     if gap.kind == "entity" and session.has("index"):
         yield from session.look_up(gap.about, iteration)
     query = verdict.query
+    if gap.kind == "entity" and _is_short(check, gap.about) and query and not names(query, gap.about):
+        query = f"{gap.about} {query}"
     if not fresh(query, session.queries):
         query = compose(session.analysis, verdict.gaps, session.queries, iteration)
     if query:
@@ -87,10 +93,17 @@ def _refine(session: Session, iteration: int, k: int, verdict: Verdict) -> Flow[
         yield from session.search(wanted, k, path="refined", iteration=iteration)
 
 
+def _is_short(check: Check, entity: str) -> bool:
+    count = check.view.entities.get(entity)
+    return count is not None and is_short(count)
+
+
 def _stop(session: Session, check: Check, iteration: int) -> str | None:
     verdict = check.verdict
     if sufficient(verdict.tier, verdict.confidence, temporal=session.analysis.temporal):
         return f"{verdict.tier.value} evidence"
+    if contradicted(verdict):
+        return "the premise is contradicted"
     if iteration == session.budget.iterations:
         return "iterations used up"
     return "time used up" if session.late else None

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
-from ..judging.apply_verdict import most_needed, needed
-from ..judging.evidence import Analysis, EntityCount, Evidence
+from ..judging.evidence import Analysis, Evidence
 from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
-from ..text.names import is_about, names
 from ..types.stored import Roster
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
@@ -68,7 +66,6 @@ class Retrieval:
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, int] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
-        self._totals: dict[str, int] = {}
         self._costs: dict[str, int] = {}
 
     @property
@@ -97,7 +94,6 @@ class Retrieval:
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Add the turns of the newest facts about an entity."""
         known = yield from about(entity, ENTITY_FACTS, self._scope)
-        self._totals[entity] = known.total
         ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
         turns = yield from read(new)
@@ -113,20 +109,6 @@ class Retrieval:
     def adopt(self, turns: Sequence[Turn], iteration: int) -> Arrived:
         """Add turns that were seen around the evidence."""
         return self._keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
-
-    def counts(self, entities: Iterable[str], delta: int | str) -> Flow[dict[str, EntityCount]]:
-        """Return how many facts about each entity were found, how many are needed and how many there are.
-
-        How many the memory holds is asked for only while too few were found; else it is at least what was found.
-        """
-        counts: dict[str, EntityCount] = {}
-        for entity in entities:
-            found = self._found_about(entity)
-            if entity not in self._totals and found < most_needed(delta):
-                self._totals[entity] = (yield from about(entity, 1, self._scope)).total
-            total = max(found, self._totals.get(entity, 0))
-            counts[entity] = EntityCount(found, needed(total, delta), total)
-        return counts
 
     def around(self, turn_ids: Iterable[str]) -> Flow[dict[str, tuple[Turn, ...]]]:
         """Return the dialogue around turns, each asked for once."""
@@ -146,12 +128,6 @@ class Retrieval:
 
     def _admits(self, turn: Turn) -> bool:
         return turn.id not in self._exclude and self._scope.admits(turn)
-
-    def _found_about(self, entity: str) -> int:
-        evidence = self._evidence.values()
-        if not self._indexed:
-            return sum(names(f"{item.turn.speaker}: {item.turn.text}", entity) for item in evidence)
-        return len({fact.id for e in evidence for fact in e.facts if is_about(fact, e.turn.speaker, entity)})
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
         text, scope = wanted.text, self._scope.of_speaker(wanted.speaker)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from ..errors import ModelError
 from ..flow import Flow, within
-from ..judging.apply_verdict import clamp, follow, single_level
+from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
-from ..judging.tracker import Show, Tracker, apply, start
+from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
 from ..types.budget import Ablation, Budget
 from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
-from ..types.values import Gap, Tier, Turn
+from ..types.values import Tier, Turn
+from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
 from .select_evidence import select
 from .task import Task
@@ -30,10 +31,11 @@ UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judg
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One sufficiency check: what was seen, and the verdict after calibration."""
+    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier."""
 
     view: View
     verdict: Verdict
+    lowered: bool = False
 
 
 class Record(list[Event]):
@@ -67,7 +69,9 @@ class Session:
         self.analysis = _analysis(task, roster, self.asked_at)
         most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
         self.retrieval = Retrieval(task, self.analysis, roster, most)
+        self._counter = EntityCounter(task.scope, budget.delta, indexed="index" not in budget.without)
         self.tracker: Tracker = start(self.analysis.requirements)
+        self.pinned: frozenset[str] = frozenset()
         self.checks = 0
         self.queries: list[str] = []
         self.events: list[Event] = Record(task.on_event, task.earlier)
@@ -133,23 +137,21 @@ class Session:
         """Return the view of the evidence, with the facts about these entities counted, and record what it shows."""
         view = yield from self._view(iteration, entities)
         self._show(view)
-        return view
+        return replace(view, tracker=self.tracker)
 
     def weigh(self, view: View, verdict: Verdict) -> Check:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
         self.checks += 1
-        self.events.extend(verdict.calls)
-        if verdict.signals:
-            signals = {name: round(value, 6) for name, value in verdict.signals.items()}
-            self.events.append(Acted(iteration, "measure", detail=signals))
-        if verdict.judge:
-            self.events.append(Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged"))
+        self.events.extend(_how_judged(verdict, iteration))
         followed = follow(self.tracker, verdict, iteration)
         self.tracker = followed.tracker
         self.events.extend(followed.events)
-        _keep_witnesses(self, view)
-        return Check(replace(view, tracker=self.tracker), _calibrated(self, view, verdict))
+        self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
+        _keep_decisive(self, view)
+        settled = _calibrated(self, view, verdict)
+        view = replace(view, tracker=self.tracker, pinned=self.pinned)
+        return Check(view, settled, lowered=settled.tier is not verdict.tier)
 
     def consult(self, flow: Flow[T], iteration: int) -> Flow[T]:
         """Run a judge's flow. A model's failure is recorded and raised; it is never taken for an answer."""
@@ -171,9 +173,9 @@ class Session:
         self.events.append(Stopped(iteration, reason))
 
     def _view(self, iteration: int, entities: Iterable[str]) -> Flow[View]:
-        counts = yield from self.retrieval.counts(entities, self.budget.delta)
-        witnesses = {witness for found in self.tracker.supported.values() for witness in found}
         evidence = self.retrieval.evidence
+        counts = yield from self._counter.count(entities, evidence)
+        witnesses = self.pinned.union(*self.tracker.supported.values())
         shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
         around = yield from self.retrieval.around(item.turn.id for item in shown)
         return View(
@@ -190,6 +192,8 @@ class Session:
             context=around,
             tracker=self.tracker,
             memo=self._memo,
+            pinned=self.pinned,
+            scope=self.task.scope,
         )
 
     def _show(self, view: View) -> None:
@@ -208,12 +212,19 @@ def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis
     return replace(found, temporal=False) if "temporal" in task.budget.without else found
 
 
+def _how_judged(verdict: Verdict, iteration: int) -> Iterator[Event]:
+    """Yield the requests that a verdict took, the signals behind it, and whether another judge spared it."""
+    yield from verdict.calls
+    if verdict.signals:
+        yield Acted(iteration, "measure", detail={name: round(value, 6) for name, value in verdict.signals.items()})
+    if verdict.judge:
+        yield Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged")
+
+
 def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
-    leveled = verdict if session.has("tiers") else single_level(verdict)
-    clamped = clamp(leveled, temporal=session.analysis.temporal, entities=view.entities)
-    gaps = _distinct((*verdict.gaps, *clamped.gaps))
+    clamped = settle(verdict, view, session.tracker, session.budget)
+    gaps = all_gaps(verdict, clamped, session.tracker)
     found = {name: count.found for name, count in view.entities.items()}
-    probability = clamped.confidence if verdict.probability is None else verdict.probability
     session.events.append(
         Judged(
             view.iteration,
@@ -222,7 +233,7 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
             verdict.confidence,
             clamped.tier,
             clamped.confidence,
-            probability,
+            verdict.probability,
             found,
             gaps,
             verdict.reason,
@@ -231,17 +242,13 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
     return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
 
 
-def _keep_witnesses(session: Session, view: View) -> None:
-    """Take witnesses that stood around the evidence as evidence: what a verdict rests on stays in view."""
+def _keep_decisive(session: Session, view: View) -> None:
+    """Take what stood around the evidence as evidence where a verdict rests on it: it stays in view."""
     near = view.around
-    named = {witness for found in session.tracker.supported.values() for witness in found}
+    named = session.pinned.union(*session.tracker.supported.values())
     turns = [near[turn_id] for turn_id in sorted(named) if turn_id in near and not session.retrieval.has(turn_id)]
     if turns:
         session.arrive(session.retrieval.adopt(turns, view.iteration), view.iteration)
-
-
-def _distinct(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
-    return tuple(dict.fromkeys(gap for gap in gaps if gap.kind != "none"))
 
 
 def _analysed(session: Session) -> Acted:

@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from ..types.budget import Ablation, Budget
 
-FULL = Budget(delta="paper", abstain="paper", calls="separate", gate=False)
+FULL = Budget(delta="paper", abstain="paper", calls="separate", gate=False, without=frozenset({"tracker"}))
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 
 def _full_but(*parts: Ablation, iterations: int = FULL.iterations) -> Budget:
-    return replace(FULL, without=frozenset(parts), iterations=iterations)
+    return replace(FULL, without=frozenset({"tracker", *parts}), iterations=iterations)
 
 
 VARIANTS: Mapping[str, Budget] = MappingProxyType(

@@ -12,13 +12,13 @@ from typing import Literal
 
 from ..extract import RuleExtractor
 from ..flow import Flow
-from ..judging.decision import Decided, Stage, decide_by
+from ..judging.decision import Decided, Stage, decide_by, waiving
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.tracker import Requirement
 from ..protocols import Extractor
 from ..text.names import names
 from ..times import mentions_time
-from ..types.values import Gap, Tier, Turn
+from ..types.values import Gap, GapKind, Tier, Turn
 from .answer_reader import read
 from .choose_answer import choose, claim_signals, proven
 from .constants import SHIPPED, SPAN, Constants
@@ -60,7 +60,9 @@ class OfflineJudge:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
         verdict = judge(view, self.constants, self.extractor)
-        return verdict if is_in_english(view) else unsure(verdict)
+        if not is_in_english(view):
+            return unsure(verdict)
+        return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return what follows from the verdict: to think about the same evidence again would change nothing."""
@@ -113,7 +115,8 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     query = short.query if short is not None and view.iteration == 1 else ""
     gaps = _gaps(view, supported)
     if why is not None and (certain or why == not_stated.gap):
-        gaps = (Gap("attribute" if why == not_stated.gap else "attribution", matches.target or "", why), *gaps)
+        kind: GapKind = "attribution" if other is not None else "attribute" if why == not_stated.gap else "contradicted"
+        gaps = (Gap(kind, matches.target or "", why), *gaps)
     if isinstance(short, ShortAnswer) and short.conflict is not None:
         gaps = (*gaps, short.conflict.gap)
     return Verdict(

@@ -27,5 +27,5 @@ def unsure(verdict: Verdict) -> Verdict:
         verdict,
         tier=Tier.NONE if verdict.tier is Tier.NONE else Tier.PARTIAL,
         confidence=min(verdict.confidence, PARTIAL_CAP),
-        gaps=tuple(gap for gap in verdict.gaps if gap.kind != "attribution"),
+        gaps=tuple(gap for gap in verdict.gaps if gap.kind not in {"attribution", "contradicted"}),
     )

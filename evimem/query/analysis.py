@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ..errors import InvalidQuery
+from ..extract.word_tags import TAGS
 from ..judging.evidence import Analysis, Wants
 from ..judging.tracker import Requirement
 from ..lang import ENGLISH
@@ -40,7 +41,8 @@ _USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
 _ASSISTANT = re.compile(rf"\b(?:your|(?:did|have) you|you {_any('questions.assistant_said')})\b", re.IGNORECASE)
 _RECALLS = re.compile(rf"\b{_any('questions.recalling')}\b", re.IGNORECASE)
 _AUXILIARIES = STOP_WORDS | {"may"}
-_NAMES_AND_WORDS = _AUXILIARIES.union(ENGLISH.words("questions.names_and_words"))
+_WORDS_TOO = frozenset(ENGLISH.words("questions.names_and_words"))
+_NAMES_AND_WORDS = _AUXILIARIES | _WORDS_TOO
 
 # Analysis: the form of the answer, in the order in which the forms are tried.
 _AUXILIARY = rf"{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking')}(?:n['\u2019]t)?"
@@ -76,11 +78,13 @@ _FIRST_PERSON = re.compile(
     rf"\b{_any('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
 _NAME = re.compile(r"(?:[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)(?:\s+[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)*")
+_OPENING = re.compile(r"(?:^|[.!?:]\s+)\W*\Z")  # before the first word of a sentence
 _NAME_PARTS = re.compile("[\\w\u0900-\u0dff]+")  # with Indic vowel signs
 _NOT_NAMES = _HONORIFICS.union(
     ENGLISH.words("times.weekdays"),
     ENGLISH.words("times.months"),
     ENGLISH.words("questions.not_names"),
+    ENGLISH.words("questions.nationalities"),
     ENGLISH.words("word_classes.auxiliaries.common"),
     ENGLISH.words("word_classes.auxiliaries.asking"),
 )
@@ -204,11 +208,26 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
     for match in _NAME.finditer(question):
         if foreign is not None and " " not in match[0] and not re.search(r"\w", question[: match.start()]):
             continue  # its capital letter may be that of the sentence
-        parts = [part for part in match[0].split() if part.casefold() not in _NOT_NAMES]
+        opens = _OPENING.search(question, 0, match.start()) is not None
+        parts = [part for place, part in enumerate(match[0].split()) if _may_name(part, opens=opens and place == 0)]
+        while len(parts) > 1 and _without_possessive(parts[-1]).casefold() in taken:
+            parts.pop()  # "Is Oscar Mira's cat?"
         name = _without_possessive(" ".join(parts))
         if 0 < len(name) <= MOST_NAME and not {_without_possessive(part).casefold() for part in parts} <= taken:
             found.append(name)
     return found
+
+
+def _may_name(word: str, *, opens: bool) -> bool:
+    """Return whether a capitalised word may be of a name.
+
+    A letter is none, and an ordinary word has its capital from the sentence that it opens, or from being stressed.
+    """
+    low = _without_possessive(word).casefold()
+    if len(low) == 1 or low in _NOT_NAMES:
+        return False
+    shouted = word.isupper() or opens
+    return not shouted or low in _WORDS_TOO or not (low in TAGS or low in STOP_WORDS)
 
 
 def _without_possessive(word: str) -> str:

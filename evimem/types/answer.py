@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal
 
 from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan
 
 AnswerKind = Literal["answer", "quote", "abstained", "failed"]
+ConfidenceIs = Literal["calibrated", "uncalibrated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Answer:
         tier: How far the evidence answers the question, by the last check.
         confidence: Probability, 0 to 1, that this answer is right; of a quotation, that it holds the answer; of an
             abstention, that the memory does not hold one; 0 for a failure. With a model that was not calibrated it is
-            what the model said of its evidence, after the clamps of E7 and E8. How far the evidence suffices is another
+            what the model said of its evidence, after the clamps of E7 and E8, and no more than its tier allows: .60
+            where it is partial, .30 where nothing bears on the question. How far the evidence suffices is another
             number, `Judged.final_confidence` in the trace.
         citations: The places that the answer or quotation rests on, to the character; empty if abstained.
         gaps: What is missing, the worst first.
@@ -78,6 +81,9 @@ class Answer:
         time: The interval that the answer states, if it states one.
         reason: Why there is no answer, or what limits it; None if nothing does. Where the model failed and the offline
             judge was asked, it begins with that failure.
+        confidence_is: "calibrated" where `confidence` was fitted to labelled questions, those of this memory
+            (`calibrate`) or, without a model, those that the shipped constants were fitted to; "uncalibrated" where it
+            is what a model said.
     """
 
     text: str | None
@@ -90,6 +96,26 @@ class Answer:
     usage: Usage
     time: TimeSpan | None = None
     reason: str | None = None
+    confidence_is: ConfidenceIs = "calibrated"
+
+    def __str__(self) -> str:
+        """The text, or why there is none, and a line for each place that it rests on."""
+        text = self.text or f"no answer: {self.reason or 'nothing was found'}"
+        return "\n".join([text, *(f"  [{one.turn_id}] {one.quote}".rstrip() for one in self.citations)])
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: plain elements without script or style; every text is escaped."""
+        sure = f"{self.kind}, {self.tier.value}, confidence {self.confidence:.2f}"
+        cited = [f"<li><code>{escape(one.turn_id)}</code> {escape(one.quote)}</li>" for one in self.citations]
+        missing = [f"<li>{escape(gap.text)}</li>" for gap in self.gaps]
+        parts = [
+            f"<p><b>{escape(self.text)}</b></p>" if self.text else "",
+            f"<p>{escape(self.reason)}</p>" if self.reason else "",
+            f"<p><small>{sure}</small></p>",
+            f"<ul>{''.join(cited)}</ul>" if cited else "",
+            f"<p>Missing:</p><ul>{''.join(missing)}</ul>" if missing else "",
+        ]
+        return f"<div>{''.join(parts)}</div>"
 
     @property
     def abstained(self) -> bool:

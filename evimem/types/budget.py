@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 MOST = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
-Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges"]
+Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Budget:
     abstention   answer always, unless no evidence was found or no answer can be worded
     index        BM25 over turns alone: no facts, no vectors, no smoothing over neighbours
     edges        follow no edges, as with hops=0
+    tracker      exact evidence is believed though a requirement is open
 
     Attributes:
         iterations: At most this many rounds of retrieving and judging, at least 1 (E5: k=3).

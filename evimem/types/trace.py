@@ -53,8 +53,8 @@ class Judged:
     """A sufficiency check.
 
     `tier` and `confidence` (0 to 1) are the judge's own, `final_tier` and `final_confidence` those after the clamps of
-    E7 and E8; `probability` (0 to 1) is the calibrated one. `entities` counts the facts about each entity. `gaps` is
-    what is missing, worst first, the clamps' own included; `reason` is the judge's.
+    E7 and E8; `probability` (0 to 1) is the calibrated one, None of a judge without. `entities` counts the facts about
+    each entity. `gaps` is what is missing, worst first, the clamps' own included; `reason` is the judge's.
     """
 
     kind: ClassVar[str] = "judgement"
@@ -64,10 +64,15 @@ class Judged:
     confidence: float
     final_tier: Tier
     final_confidence: float
-    probability: float
+    probability: float | None
     entities: Mapping[str, int] = field(default_factory=dict, hash=False)
     gaps: tuple[Gap, ...] = ()
     reason: str = ""
+
+    @property
+    def own_probability(self) -> float:
+        """The calibrated probability or, of a judge without, its confidence."""
+        return self.confidence if self.probability is None else self.probability
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from .where import Where
 
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
 
-GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "conflict", "none"]
+GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted", "none"]
 
 
 class Tier(str, Enum):
@@ -226,7 +226,8 @@ class Gap:
     Attributes:
         kind: "entity" (too little about it), "attribute" (the asked property is missing), "time" (no date),
             "attribution" (the evidence is about another person), "granularity" (only a coarser date is known),
-            "conflict" (two values), or "none".
+            "conflict" (two values), "contradicted" (the evidence contradicts what the question takes for granted; the
+            text is the correction), or "none".
         about: The entity or property; may be empty.
         text: The gap as a phrase for people and for a model.
     """

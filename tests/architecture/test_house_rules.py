@@ -31,6 +31,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Connection": "one method for each way to use SQLite safely",
     "OpenAI": "every setting is an argument of its constructor",
 }
+FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index"}
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
@@ -40,6 +41,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("foreign.py", "fr"): "codes of languages",
     ("page.py", "answer"): "styles of printed text",
     ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
+    ("values.py", "entity"): "kinds of gap",
     ("values.py", "minute"): "granularities of a time span",
     ("verbs.py", "at"): "endings of stems that lost a mute e",
 }
@@ -76,12 +78,26 @@ def test_only_one_module_imports_the_sqlite_library() -> None:
     assert [path.name for path in PATHS if "import apsw" in path.read_text(encoding="utf-8")] == ["connection.py"]
 
 
+def imported(path: Path) -> set[str]:
+    """The packages that a module imports, wherever the import stands."""
+    nodes = [node for node in ast.walk(tree(path)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return {name.partition(".")[0] for name in names}
+
+
+def test_the_protocol_of_a_framework_is_spoken_by_one_module_each() -> None:
+    assert [path.name for path in PATHS if "mcp" in imported(path)] == ["mcp_server.py"]
+    adapters = {path.relative_to(ROOT).parts[0] for path in PATHS if imported(path) & FRAMEWORKS}
+    assert adapters <= {"adapters"}
+
+
 def test_async_lives_in_the_doors_and_at_the_far_end() -> None:
     def is_async(path: Path) -> bool:
         return any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(tree(path)))
 
     found = {path.relative_to(ROOT).parts[0] for path in PATHS if is_async(path)}
-    assert found <= {"flow.py", "doors", "protocols.py", "openai", "testing"}
+    assert found <= {"flow.py", "doors", "protocols.py", "openai", "testing", "adapters"}
 
 
 def test_only_the_command_line_prints_and_reads_the_environment() -> None:
@@ -138,7 +154,7 @@ def test_public_names_are_those_of_the_package_and_documented() -> None:
 
 
 def test_importing_loads_no_model_no_extra_and_no_network() -> None:
-    heavy = ("openai", "rich", "spacy", "dateparser", "voyager", "hnswlib", "http.client", "rank_bm25")
+    heavy = ("openai", "rich", "spacy", "dateparser", "voyager", "hnswlib", "http.client", "rank_bm25", *FRAMEWORKS)
     code = f"import sys; from evimem import *; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ from evimem.bench.selective import answering, sufficiency
 from evimem.calibration.curves import Point
 from evimem.cli import plain_view
 from evimem.cli.views.bench_view import answers_page, result_page
-from evimem.examples import load_example, load_questions
+from evimem.loaders.examples import load_example, load_questions
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
 ONE = QuestionResult(

@@ -224,11 +224,11 @@ def the_width_is_not_checked() -> None:
 
 @breaks(
     gate=f"{IRIS}::test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for",
-    says=r"the answer model's reply of \d+ characters could not be read",
+    says="something about Bartholomew",
 )
 def facts_of_a_name_are_not_counted() -> None:
     honest = apply_verdict.clamp
-    put(session, "clamp", lambda verdict, *, temporal, entities: honest(verdict, temporal=temporal, entities={}))
+    put(apply_verdict, "clamp", lambda verdict, **how: honest(verdict, **{**how, "entities": {}}))
 
 
 @breaks(gate=f"{IRIS}::test_e8_confidence_about_a_time_has_a_floor_and_caps", says=r"assert 0\.6 == 0\.85")

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import evimem
-from evimem.examples import load_example, load_questions
+from evimem.loaders.examples import load_example, load_questions
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Judged
+from tests.replies import SUPPORTED
 
 ALL = [evimem.Labelled(one.text, one.answer is not None) for one in load_questions("friends")]
 ANSWERABLE, UNANSWERABLE = ([one for one in ALL if one.answerable is told] for told in (True, False))
@@ -158,7 +159,9 @@ def reply(request: Complete) -> str:
     if request.role == "answer":
         return json.dumps({"steps": [], "answer": "so it is", "citations": [{"id": "e1", "quote": ""}]})
     sure = 0.9 if any(trap in request.prompt for trap in TRAPS) else 0.95
-    return json.dumps({"tier": "exact", "confidence": sure, "requirements": [], "gaps": [], "reason": "it is said"})
+    return json.dumps(
+        {"tier": "exact", "confidence": sure, "requirements": SUPPORTED, "gaps": [], "reason": "it is said"}
+    )
 
 
 def test_a_models_confidence_is_calibrated_for_that_model_alone(path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem.__main__ import main
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 
 
 @dataclass(frozen=True)

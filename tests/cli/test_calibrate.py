@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 
 import evimem
-import evimem.examples
+import evimem.loaders.examples
 from evimem.cli.exit_codes import Exit
 
 
@@ -16,7 +16,7 @@ def path(friends, tmp_path):
 
 @pytest.fixture
 def labelled(tmp_path):
-    lines = (files(evimem.examples) / "friends.questions.jsonl").read_text().splitlines()
+    lines = (files(evimem.loaders.examples) / "friends.questions.jsonl").read_text().splitlines()
     (tmp_path / "labelled.jsonl").write_text("\n".join([*lines[:30], *lines[-20:]]))
     return tmp_path / "labelled.jsonl"
 

@@ -6,7 +6,7 @@ import pytest
 
 import evimem
 from evimem.cli.exit_codes import Exit
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 
 
 def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):
@@ -108,6 +108,20 @@ def test_turns_are_chosen_by_their_metadata(cli, tmp_path):
     assert cli("search", path, "Leeds", "--where", "year=2024").code == Exit.USAGE
     assert cli("search", path, "Leeds", "--where", '{"year": {"$like": 1}}').code == Exit.INPUT
     assert cli("forget", path, "--where", late, "--json").data["turns"] == 1
+
+
+def test_show_tells_what_is_known_about_somebody(cli, tmp_path):
+    path = tmp_path / "m.evimem"
+    with evimem.open(path) as memory:
+        memory.add("Mira", "I live in Leeds.", time="2024-03-12T12:00", id="a")
+        memory.add("Mira", "I live in Porto.", time="2024-05-12T12:00", id="b")
+    page = cli("show", path, "--about", "Mira").out
+    assert page.count("Porto") == 2, "what holds now, and beside the older fact what replaced it"
+    (now,) = cli("show", path, "--about", "Mira", "--current", "--json").data
+    assert (now["turn_id"], now["object"]) == ("b", "Porto")
+    assert "nothing is known about Tomas" in cli("show", path, "--about", "Tomas").out
+    assert cli("show", path).code == Exit.USAGE
+    assert cli("show", path, "a", "--about", "Mira").code == Exit.USAGE
 
 
 def test_search_explains_its_scores_on_request(cli, friends):

@@ -19,7 +19,7 @@ from evimem.cli.exit_codes import Exit
 from evimem.cli.progress import Progress
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.raw.commit_mark import mark_path
 from evimem.store.sqlite import SqliteStore
 from evimem.testing import FakeClock

@@ -4,8 +4,8 @@ import pytest
 
 import evimem
 from evimem.cli.exit_codes import Exit
-from evimem.examples import load_example
 from evimem.loaders import Conversation
+from evimem.loaders.examples import load_example
 
 
 def lines(turns):

@@ -8,11 +8,19 @@ import pytest
 
 import evimem
 from evimem.cli.exit_codes import Exit
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.testing import Fault, ModelServer
+from tests.replies import SUPPORTED
 
 JUDGED = json.dumps(
-    {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "it is said"}
+    {
+        "tier": "exact",
+        "confidence": 0.95,
+        "requirements": SUPPORTED,
+        "gaps": [],
+        "next_query": "",
+        "reason": "it is said",
+    }
 )
 QUESTION = "When did Mira adopt her puppy?"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import evimem
 from evimem import InvalidQuery, Memory, Tier, Turn
 from evimem.embedding import count_tokens
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, MISSING, NOTE, OPEN, without_blocks
 

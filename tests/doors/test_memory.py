@@ -12,7 +12,7 @@ import pytest
 
 import evimem
 from evimem import AsyncMemory, CallableEmbedder, InvalidQuery, InvalidTurn, Memory, TurnConflict, UnknownTurn
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 
 PUPPY = {"time": "2024-03-12T18:20", "session": "s1", "id": "s1:4"}
 

@@ -11,10 +11,11 @@ import pytest
 
 import evimem
 from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS, VARIANTS
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Acted
+from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"
 REFINED = ("Juno the lurcher", "the shelter in Leeds")
@@ -22,7 +23,7 @@ REFINED = ("Juno the lurcher", "the shelter in Leeds")
 
 def verdict(tier: str = "partial", confidence: float = 0.4, query: str = "") -> str:
     gaps = [{"kind": "time", "about": "Mira", "text": f"no date, {query}"}] if tier == "partial" else []
-    fields = {"tier": tier, "confidence": confidence, "requirements": [], "gaps": gaps, "next_query": query}
+    fields = {"tier": tier, "confidence": confidence, "requirements": SUPPORTED, "gaps": gaps, "next_query": query}
     return json.dumps({**fields, "reason": "so it is"})
 
 

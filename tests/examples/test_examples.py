@@ -1,59 +1,128 @@
-from collections import Counter
+"""Each program in examples/ does what its first lines say, without a network; and none is longer than a page."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import runpy
+import sys
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
-from evimem.examples import EXAMPLES, load_example, load_questions
+import evimem
+import evimem.loaders.examples
+from evimem.cli.arguments import parser
+from evimem.loaders.examples import load_example
+from evimem.testing import ModelServer
 
-UNANSWERABLE = {"other_person", "false_premise", "not_mentioned"}
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_ids_are_unique_and_time_never_runs_backwards(name):
-    turns = load_example(name)
-    assert len({turn.id for turn in turns}) == len(turns)
-    assert [turn.time for turn in turns] == sorted(turn.time for turn in turns)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_every_question_rests_on_turns_that_exist(name):
-    ids = {turn.id for turn in load_example(name)}
-    assert all(set(question.evidence) <= ids for question in load_questions(name))
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CHATS = files(evimem.loaders.examples)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_a_question_lacks_an_answer_exactly_when_its_kind_says_so(name):
-    for question in load_questions(name):
-        assert (question.answer is None) == (question.kind in UNANSWERABLE), question
-        assert question.evidence or question.kind == "not_mentioned", question
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a program of the folder as a script, without the start of an interpreter; return what it printed."""
+
+    def run(name: str, *words: object, said: str = "") -> str:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(said))
+        code: object = None
+        try:
+            runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        except SystemExit as stop:
+            code = stop.code
+        printed = capsys.readouterr()
+        assert (code or 0, printed.err) == (0, ""), printed.out
+        return printed.out
+
+    return run
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_no_question_is_asked_twice(name):
-    assert max(Counter(question.text for question in load_questions(name)).values()) == 1
+def test_no_example_is_longer_than_a_page_and_the_list_names_them_all() -> None:
+    programs = [path for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"}]
+    assert len(programs) == 5
+    assert [path.name for path in programs if len(path.read_text().splitlines()) > 60] == []
+    listed = (EXAMPLES / "README.md").read_text()
+    assert [path.name for path in programs if f"]({path.name})" not in listed] == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_a_time_names_the_year_in_which_its_interval_starts(name):
-    for question in load_questions(name):
-        if question.start:
-            assert question.end > question.start
-            assert str(question.start.year) in question.answer
+def test_the_chatbot_remembers_what_was_said_in_an_earlier_conversation(
+    tmp_path: Path, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ModelServer("A fine name.", "Good night.", "Ajax.") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+        path = tmp_path / "mira.evimem"
+        run("chatbot.py", path, said="My heron is called Ajax.\nGood night!\n")
+        assert run("chatbot.py", path, said="What is my heron called?\n") == "Ajax.\n"
+        messages: list[Any] = [one.body["messages"] for one in server.received]
+    assert [message["content"] for message in messages[1]][1:] == [
+        "My heron is called Ajax.",
+        "A fine name.",
+        "Good night!",
+    ]
+    assert "> My heron is called Ajax." in messages[2][-1]["content"]
+    assert messages[2][-1]["content"].endswith("\n\nWhat is my heron called?")
+    with evimem.open(path) as memory:
+        assert [turn.text for turn in memory.turns()][-2:] == ["What is my heron called?", "Ajax."]
+        assert memory.stats().turns == 6
 
 
-def test_the_friends_talk_over_a_year_with_pictures():
-    turns = load_example("friends")
-    assert len(turns) >= 140
-    assert len({turn.session for turn in turns}) >= 10
-    assert (turns[-1].time - turns[0].time).days > 300
-    assert sum(turn.caption is not None for turn in turns) >= 10
+def test_the_backend_keeps_users_apart_and_works_off_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("USERS", str(tmp_path / "users"))
+    monkeypatch.syspath_prepend(EXAMPLES)
+    backend = importlib.import_module("backend")
+    said = {"session": "s1", "messages": [{"role": "user", "content": "I moved to Porto."}]}
+    with TestClient(backend.app) as client:
+        assert client.post("/users/mira/messages", json=said).json() == {"added": 1}
+        assert client.post("/users/mira/messages", json=said).json() == {"added": 0}
+        found = client.get("/users/mira/block", params={"question": "Where do I live?"}).json()
+        assert "> I moved to Porto." in found["text"]
+        assert client.get("/users/tomas/block", params={"question": "Where do I live?"}).json()["text"] == ""
+        while not client.app.state.changed.empty():  # type: ignore[attr-defined]
+            client.get("/users/tomas/block", params={"question": "Who?"})
+    with evimem.MemoryPool(tmp_path / "users") as pool, pool.open("mira") as memory:
+        assert memory.health().status == "ok"
 
 
-def test_the_assistant_is_asked_and_answers_at_length():
-    turns = load_example("assistant")
-    assert {turn.role for turn in turns} == {"user", "assistant"}
-    assert max(len(turn.text.split()) for turn in turns) > 200
+def test_the_configuration_names_a_command_line_that_is_understood() -> None:
+    servers = json.loads((EXAMPLES / "mcp.json").read_text())["mcpServers"]
+    local = servers["memory"]
+    assert local["command"] == "evimem"
+    options = parser().parse_args(local["args"])
+    assert options.command.misused(options) is None
+    assert servers["memory-of-the-team"]["url"].endswith("/mcp")
 
 
-def test_an_unknown_example_is_refused_with_the_names_there_are():
-    with pytest.raises(ValueError, match="no example 'colleagues'; expected one of 'friends', 'assistant'"):
-        load_example("colleagues")
+def test_a_memory_is_built_from_files_and_a_second_run_adds_nothing(tmp_path: Path, run: Callable[..., str]) -> None:
+    lines = (CHATS / "friends.jsonl").read_bytes().splitlines(keepends=True)
+    chats = [tmp_path / "old.jsonl", tmp_path / "new.jsonl"]
+    for chat, part in zip(chats, (lines[:30], lines[20:40]), strict=True):
+        chat.write_bytes(b"".join(part))
+    first = run("build_offline.py", tmp_path / "m.evimem", *chats)
+    assert "old.jsonl: 30 added, 0 known" in first
+    assert "new.jsonl: 10 added, 10 known" in first
+    assert "40 turns of " in first
+    assert first.endswith("; ok\n")
+    assert "new.jsonl: 0 added, 20 known" in run("build_offline.py", tmp_path / "m.evimem", *chats)
+
+
+def test_calibrating_says_what_it_fitted_and_answers_by_it(tmp_path: Path, run: Callable[..., str]) -> None:
+    path, labelled = tmp_path / "m.evimem", tmp_path / "questions.jsonl"
+    with evimem.open(path) as memory:
+        memory.extend(load_example("friends")[:60], strict=True)
+    rows = (CHATS / "friends.questions.jsonl").read_text().splitlines()
+    untold = [row for row in rows if json.loads(row)["answer"] is None]
+    labelled.write_text("\n".join([*(row for row in rows if row not in untold)][:36] + untold[:16]))
+    printed = run("calibrate.py", path, labelled)
+    assert "fitted to 52 questions" in printed
+    with evimem.open(path) as memory:
+        fitted = memory.calibration()
+        assert fitted is not None
+        assert f"abstains below {fitted.abstain_below:.2f}" in printed

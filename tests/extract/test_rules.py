@@ -167,6 +167,8 @@ def test_a_name_that_is_a_month_takes_no_date() -> None:
         ("Everybody calls me Kit.", ("Mira", "Kit")),
         ("Mel, short for Melanie, is here.", ("Mel", "Melanie")),
         ("My real name is Kateryna.", ("Mira", "Kateryna")),
+        ("I babysat my niece Katherine, everyone calls her Kit.", ("Katherine", "Kit")),
+        ("Benedict rang yesterday (we all call him Ned).", ("Benedict", "Ned")),
     ],
 )
 def test_another_name_is_learned_where_it_is_told(text: str, expected: tuple[str, str]) -> None:

@@ -13,10 +13,11 @@ import evimem.doors.memory
 from evimem.openai import OpenAI, OpenAIEmbedder
 from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
 from tests.lateness import Lateness
+from tests.replies import SUPPORTED
 
 DEADLINE = 1.0
 FORMS = 6  # of a request: four of the reply's format, and without each of two options that a server may not know
-VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
+VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps": [], "next_query": "", "reason": ""}
 DRAFT = {"steps": [], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": "last Friday"}]}
 FACT = {
     "subject": "Mira",

@@ -184,3 +184,10 @@ def test_the_frame_of_an_item_is_small():
 def test_nothing_found_is_said():
     assert show_evidence(view_of([])).text == "(nothing was found)"
     assert isinstance(evidence(PUPPY), Evidence)
+
+
+def test_items_of_one_instant_keep_the_order_of_the_dialogue():
+    said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
+    context = {one.id: tuple(said[max(0, n - 1) : n + 2]) for n, one in enumerate(said)}
+    view = view_of([said[2], said[0], said[3], said[1]], context=context)
+    assert re.findall(r"Line \d", show_evidence(view, by_time=True).text) == [f"Line {n}" for n in range(4)]

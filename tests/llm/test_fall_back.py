@@ -16,8 +16,8 @@ from evimem import Answer, Budget, InvalidQuery, ModelTimeout, ModelUnavailable,
 from evimem.calibration import Calibration
 from evimem.calibration.apply_calibration import setting_name
 from evimem.errors import PromptTooLong
-from evimem.examples import load_example
 from evimem.judging.tracker import replay_trace
+from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS
 from evimem.openai import OpenAI
 from evimem.testing import FAULTS, Fault, ModelServer, ScriptedModel

@@ -21,12 +21,20 @@ from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.model import Reply
+from tests.replies import SUPPORTED
 
 from .views import turn, view_of
 
 QUESTION = "When did Mira adopt her puppy?"
 JUDGED = json.dumps(
-    {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": "it is said"}
+    {
+        "tier": "exact",
+        "confidence": 0.9,
+        "requirements": SUPPORTED,
+        "gaps": [],
+        "next_query": "",
+        "reason": "it is said",
+    }
 )
 DRAFT = json.dumps({"steps": [], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": ""}]})
 

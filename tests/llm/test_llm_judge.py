@@ -11,6 +11,7 @@ from evimem import Tier
 from evimem.loops import VARIANTS
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Called, Trace
+from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"
 
@@ -20,7 +21,7 @@ def verdict(tier="exact", confidence=0.9, **fields):
         {
             "tier": tier,
             "confidence": confidence,
-            "requirements": [],
+            "requirements": SUPPORTED if tier == "exact" else [],
             "gaps": [],
             "next_query": "",
             "reason": "",
@@ -143,7 +144,8 @@ def test_two_bad_replies_are_an_error_and_no_abstention(talk):
 
 
 def test_f4_a_decorated_reply_is_no_reason_to_abstain(talk):
-    answer, _ = talk(["**EXACT**: yes\n**CONFIDENCE**: 0.95\n**MISSING**: none.", draft()])
+    said = "**EXACT**: yes\n**CONFIDENCE**: 0.95\n**MISSING**: none."
+    answer, _ = talk([said, draft()], budget=evimem.Budget(without={"tracker"}))
     assert (answer.text, answer.abstained, answer.gaps) == ("8 March 2024", False, ())
 
 
@@ -429,6 +431,20 @@ def items(request):
 
 def label_of(text, request):
     return next(label for label, shown in items(request).items() if text in shown)
+
+
+def test_the_papers_pattern_refines_by_a_downgrade_too(walks):
+    said = verdict("exact", 0.99, requirements=[])
+    replies = [
+        said,
+        '{"query": "a present for the wedding"}',
+        partial("ignored"),
+        '{"type": "direct"}',
+        draft("a heron"),
+    ]
+    _, requests = separately(walks, replies, "What did Mira give Bartholomew?", iterations=2)
+    assert kinds(requests) == ["sufficiency", "refine", "sufficiency", "chain", "answer"]
+    assert '- "nothing in the memory is about Bartholomew"' in requests[1].prompt
 
 
 def separately_asked(memory, replies, question):

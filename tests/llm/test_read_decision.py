@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.llm.read_decision import MOST_REQUIREMENTS, read_decision
+from evimem.llm.read_decision import read_decision
+from evimem.llm.read_verdict import MOST_REQUIREMENTS
 from tests.llm.views import page, turn, view_of
 
 SAID = turn(1, "We adopted a puppy.")
@@ -51,7 +52,7 @@ def test_what_is_missing_beyond_the_requirements_becomes_one_once():
     assert [need.id for need in decided(gaps=again).verdict.extended] == ["gap:time:no date"]
 
 
-@pytest.mark.parametrize("kind", ["attribution", "granularity"])
+@pytest.mark.parametrize("kind", ["attribution", "contradicted", "granularity"])
 def test_what_no_search_closes_becomes_no_requirement(kind):
     made = decided(gaps=[{"kind": kind, "about": "Mira", "text": "only the year"}])
     assert (made.verdict.extended, [gap.kind for gap in made.verdict.gaps]) == ((), [kind])

@@ -7,7 +7,7 @@ from evimem.judging.tracker import Support, apply
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.read_verdict import read_verdict
 from evimem.types.values import Gap, Tier
-from tests.llm.views import turn, view_of
+from tests.llm.views import page, turn, view_of
 
 VIEW = view_of([turn(1, "We adopted a puppy."), turn(2, "Last Friday it was.")], requirements=("what", "when"))
 GOOD = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
@@ -110,3 +110,13 @@ def test_a_verdict_without_a_tier_or_a_confidence_is_not_guessed(reply):
 def test_a_next_query_is_one_line_and_keeps_its_case():
     assert judged(GOOD, next_query="Mira\n puppy\tMay 2023 ").query == "Mira puppy May 2023"
     assert judged(GOOD, next_query="None").query == ""
+
+
+def test_what_is_missing_is_required_of_the_later_checks_and_its_items_stay_in_view():
+    fee, later = turn(1, "The room costs £60."), turn(2, "They now want £70 for it.")
+    conflict = {"kind": "conflict", "about": "room", "text": "£60 or £70", "evidence": ["e1", "e2", "e9"]}
+    said = {"tier": "partial", "confidence": 0.4, "requirements": [], "gaps": [conflict]}
+    found = read_verdict(json.dumps(said), view_of([fee, later]), page(fee, later))
+    assert ([need.id for need in found.extended], found.pinned) == (["gap:conflict:£60 or £70"], ("t1", "t2"))
+    exact = read_verdict(json.dumps({**said, "tier": "exact"}), view_of([fee, later]), page(fee, later))
+    assert (exact.extended, exact.pinned) == ((), ("t1", "t2"))  # a remark beside exact evidence asks for nothing more

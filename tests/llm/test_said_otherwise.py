@@ -8,8 +8,9 @@ from evimem.extract import RuleExtractor
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.testing import ScriptedModel
 from tests.llm.views import evidence, turn, view_of
+from tests.replies import SUPPORTED
 
-VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
+VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": SUPPORTED, "gaps": [], "next_query": "", "reason": ""}
 DRAFT = {"steps": [], "answer": "Leeds", "citations": [{"id": "e1", "quote": "Leeds"}]}
 OWN, REPORT = turn(12, "I live in Leeds."), turn(20, "Mira lives in Paris now.", "Tomas")
 

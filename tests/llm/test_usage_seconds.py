@@ -10,10 +10,11 @@ import evimem
 from evimem.doors import operations
 from evimem.loops import answer_question
 from evimem.testing import FakeClock, ScriptedModel
+from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"
 EMPTY = {"requirements": [], "gaps": [], "next_query": "", "reason": ""}
-EXACT = json.dumps({"tier": "exact", "confidence": 0.9, **EMPTY})
+EXACT = json.dumps({"tier": "exact", "confidence": 0.9, **EMPTY, "requirements": SUPPORTED})
 NONE = json.dumps({"tier": "none", "confidence": 0.1, **EMPTY})
 DRAFT = json.dumps({"steps": [], "answer": "8 March 2024", "citations": [{"id": "e1", "quote": ""}]})
 OUTCOMES = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -88,7 +88,10 @@ def world() -> Callable[[Sequence[Turn]], World]:
 
 @dataclass
 class ScriptedJudge:
-    """Gives its verdicts in order, the last one for ever; keeps every view it was shown."""
+    """Gives its verdicts in order, the last one for ever; keeps every view it was shown.
+
+    An exact verdict that supports nothing supports each requirement but that of an unknown name with the first turn.
+    """
 
     verdicts: list[Verdict | Exception]
     draft: Draft | Exception = JUNO
@@ -103,7 +106,7 @@ class ScriptedJudge:
         verdict = self.verdicts[min(len(self.views), len(self.verdicts)) - 1]
         if isinstance(verdict, Exception):
             raise verdict
-        return verdict
+        return _mapped(verdict, view) if verdict.tier is Tier.EXACT and not verdict.supported else verdict
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         yield from ()
@@ -111,6 +114,12 @@ class ScriptedJudge:
         if isinstance(self.draft, Exception):
             raise self.draft
         return self.draft
+
+
+def _mapped(verdict: Verdict, view: View) -> Verdict:
+    witness = tuple(item.turn.id for item in view.shown[:1])
+    unknown = {f"entity:{name}" for name, count in view.entities.items() if not count.total}
+    return replace(verdict, supported={n.id: witness for n in view.tracker.requirements if n.id not in unknown})
 
 
 def says(tier: Tier, confidence: float, **more: Any) -> Verdict:

@@ -139,7 +139,7 @@ def test_an_entity_without_a_mention_downgrades_and_is_named_in_the_gaps(puppy: 
 def test_an_entity_gap_looks_up_the_entitys_facts(puppy: Any, script: Any) -> None:
     gap = Gap("entity", "Nadia", "too little about Nadia")
     answer = puppy.ask("What is Nadia expecting?", script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,))]))
-    assert "Nadia" in {entity for entity, limit in puppy.calls("about") if limit > 1}
+    assert "Nadia" in {entity for entity, limit, *_ in puppy.calls("about") if limit > 1}
     assert any(found.path == "about" for found in events(answer.trace, Found))
 
 

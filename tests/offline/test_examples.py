@@ -9,9 +9,9 @@ import pytest
 
 import evimem
 from evimem.bench.answer_f1 import f1
-from evimem.examples import EXAMPLES, ExampleQuestion, load_example, load_questions
 from evimem.judging.evidence import View
 from evimem.judging.tracker import replay_trace
+from evimem.loaders.examples import EXAMPLES, ExampleQuestion, load_example, load_questions
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.types.trace import Trace
 

@@ -68,6 +68,29 @@ def test_other_names_are_entities_too_and_question_words_are_not() -> None:
     assert ask("What is the plan?").entities == ()
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Remind me how long the walk was.",
+        "After the deposit, how much do we owe?",
+        "Any idea where the keys are? Tell me.",
+        "How much vitamin K is in it, and what do U think?",
+        "Which European city, in the US or not?",
+        "Name ONLY the colour. Answer in one word.",
+        "Which race was it in Aug 2023?",
+    ],
+)
+def test_letters_ordinary_words_and_adjectives_of_places_are_no_names(question: str) -> None:
+    assert ask(question).entities == ()
+
+
+def test_a_name_at_the_beginning_or_in_capitals_is_one() -> None:
+    assert ask("Bartholomew's gift, who chose it?").entities == ("Bartholomew",)
+    assert ask("Grace chose what?").entities == ("Grace",)
+    assert ask("Did BARTHOLOMEW come?").entities == ("BARTHOLOMEW",)
+    assert ask("Is Oscar Mira's cat?").entities == ("Mira", "Oscar")
+
+
 def test_i_is_the_user_and_you_the_assistant_where_they_are_called_that() -> None:
     assert ask("What is my plant nursery called?", "user", "assistant").asked == ("user",)
     assert ask("What is the nursery called?", "user", "assistant").asked == ()

@@ -46,6 +46,7 @@ CALLS: dict[str, Call] = {
     "update": lambda memory, aside, n: memory.update(newest(memory), f"I have a puppy {n}."),
     "remember": lambda memory, aside, n: memory.remember(messages(n), session="chat", time="2024-03-12T18:20"),
     "search": lambda memory, aside, n: memory.search("puppy harbour"),
+    "search by metadata": lambda memory, aside, n: memory.search("puppy", where={"a": {"$ne": n}}),
     "block": lambda memory, aside, n: memory.block("What does Mira say?"),
     "ask": lambda memory, aside, n: memory.ask("What does Mira say?"),
     "ask in a stream": lambda memory, aside, n: list(memory.ask("What does Tomas say?", stream=True)),

@@ -26,6 +26,7 @@ from evimem.doors.pool import key_of
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Found, Trace
+from tests.replies import SUPPORTED
 
 from .support.scale import sizes
 from .support.world import EMBEDDER, NOON, small_thresholds
@@ -104,7 +105,7 @@ def replied(request: Complete) -> str:
     shown = re.findall(r"<item (e\d+),[^>]*>\n(.*)", request.prompt)
     said = request.prompt.rpartition("<turn")[2].partition(">")[2].strip().partition("\n")[0]
     fact = {"subject": "I", "predicate": "says", "object": said[:80], "quote": said[:80], "kind": "state", "when": ""}
-    verdict = {"tier": "exact", "confidence": 0.99, "requirements": [], "gaps": [], "next_query": "", "reason": said}
+    verdict = {"tier": "exact", "confidence": 0.99, "requirements": SUPPORTED, "gaps": [], "reason": said}
     quotes = {"steps": [], "answer": " / ".join(text for _, text in shown), "citations": [name for name, _ in shown]}
     replies = {"judge": verdict, "answer": quotes, "extract": {"facts": [fact]}}
     return json.dumps(replies[request.role] if crc32(request.prompt.encode()) % 8 else {"unexpected": True})

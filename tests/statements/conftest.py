@@ -18,7 +18,8 @@ PUPPY = "We adopted a puppy last Friday, his name is Biscuit."
 
 
 def verdict(tier: str = "exact", confidence: float = 0.9, **fields: Any) -> str:
-    empty = {"requirements": [], "gaps": [], "next_query": "", "reason": ""}
+    needs = supported(6, "e1") if tier == "exact" else []  # what is not supported keeps evidence from being exact
+    empty = {"requirements": needs, "gaps": [], "next_query": "", "reason": ""}
     return json.dumps({"tier": tier, "confidence": confidence, **empty, **fields})
 
 

@@ -52,13 +52,15 @@ def test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result(chat: 
 
 
 def test_f4_a_decorated_reply_is_read(chat: Chat) -> None:
-    answer = chat.ask(WHEN, "**EXACT**: yes\n**INFERRABLE**: no\n**CONFIDENCE**: 0.95\n**MISSING**: none", draft())
+    said = "**EXACT**: yes\n**INFERRABLE**: no\n**CONFIDENCE**: 0.95\n**MISSING**: none"
+    answer = chat.ask(WHEN, said, draft(), without={"tracker"})
     assert (answer.text, answer.tier, answer.usage.repairs) == ("8 March 2024", Tier.EXACT, 0)
     assert events(answer.trace, "judgement")[0].confidence == 0.95
 
 
 def test_f5_remarks_behind_a_value_are_no_part_of_it(chat: Chat) -> None:
-    answer = chat.ask(WHEN, "EXACT_MATCH: yes\nCONFIDENCE: 0.95 (high)\nMISSING: none.", draft())
+    said = "EXACT_MATCH: yes\nCONFIDENCE: 0.95 (high)\nMISSING: none."
+    answer = chat.ask(WHEN, said, draft(), without={"tracker"})
     assert (events(answer.trace, "judgement")[0].confidence, answer.gaps) == (0.95, ())
 
 

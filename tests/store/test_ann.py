@@ -11,7 +11,7 @@ from evimem import Memory, StoreReadOnly
 from evimem.db.atomic_files import claim
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
-from evimem.examples import load_example
+from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
 
 TURNS = load_example("friends")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from evimem import Memory, Turn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
-from evimem.examples import load_example
 from evimem.index.document import documents
 from evimem.index.passages import passages
+from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry
 

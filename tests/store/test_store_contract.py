@@ -18,10 +18,10 @@ from rank_bm25 import BM25Okapi
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder, checked
-from evimem.examples import load_example
 from evimem.flow import Effect, Embed, Flow, call, run
 from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
+from evimem.loaders.examples import load_example
 from evimem.protocols import Store
 from evimem.query.find_turns import Filters, search
 from evimem.raw import TurnValidator
@@ -144,7 +144,7 @@ def test_a_strict_batch_that_cannot_be_stored_replaces_nothing(store: Store) -> 
 
 def test_what_was_found_in_a_text_is_no_fact_of_the_text_that_replaced_it(store: Store) -> None:
     keep(store, DIALOGUE)
-    old = Entry(DIALOGUE[0], (replace(store.facts(["a"])[0], id="late", object="a lurcher"),))
+    old = Entry(store.read(["a"])[0], (replace(store.facts(["a"])[0], id="late", object="a lurcher"),))
     keep(store, [replace(DIALOGUE[0], text="We adopted a cat.")], replace=True)
     store.settle("extract", [old])
     assert all("lurcher" not in fact.text for fact in store.facts(["a"]))
@@ -407,7 +407,7 @@ def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]
     assert [(job.turn.id, job.attempts) for job in store.due("vector", 9, "in batch 7")] == [("b", 0)]
-    store.settle("vector", [Entry(DIALOGUE[1], vectors=EMBEDDER.embed(["x"]))])
+    store.settle("vector", [Entry(store.read(["b"])[0], vectors=EMBEDDER.embed(["x"]))])
     assert store.due("vector", 9, "in batch 7") == ()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import evimem
 
-from ...examples import load_example
+from ...loaders.examples import load_example
 from ...types.values import Turn
 from ..exit_codes import Exit
 from ..json_output import answer_data

@@ -56,7 +56,8 @@ def interval(span: TimeSpan) -> str:
 
 
 def _tier_piece(answer: Answer) -> Piece:
-    return Piece(f"  {answer.tier.value}, {answer.confidence:.0%}", _TIER[answer.tier])
+    doubt = " (uncalibrated)" if answer.confidence_is == "uncalibrated" else ""
+    return Piece(f"  {answer.tier.value}, {answer.confidence:.0%}{doubt}", _TIER[answer.tier])
 
 
 def _text(answer: Answer) -> TextLine:

@@ -48,7 +48,8 @@ def _judged(event: Judged) -> Iterator[Field]:
     final = Piece(f"{event.final_tier.value} {event.final_confidence:.2f}", "strong")
     changed = (event.tier, event.confidence) != (event.final_tier, event.final_confidence)
     given = f" (judge said {event.tier.value} {event.confidence:.2f})" if changed else ""
-    yield _row("judged", final, f"{given}, probability {event.probability:.2f} by {event.judge}")
+    fitted = "uncalibrated" if event.probability is None else f"probability {event.probability:.2f}"
+    yield _row("judged", final, f"{given}, {fitted} by {event.judge}")
     if event.reason:
         yield _row("because", event.reason)
     for gap in event.gaps:

@@ -34,6 +34,18 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
     return page
 
 
+def profile_page(name: str, facts: Sequence[Fact]) -> list[Block]:
+    """Return what is known about a person or thing, the newest turn first, and what replaced what."""
+    if not facts:
+        return [line(Piece("nothing is known about ", "dim"), name)]
+    texts: dict[str | None, str] = {None: ""}
+    texts.update((fact.id, fact.text) for fact in facts)
+    rows = [
+        (fact.text, _when(fact), fact.turn_id, texts.get(fact.replaced_by, "a fact about another")) for fact in facts
+    ]
+    return [table(("fact", "event", "turn", "replaced by"), rows), BLANK]
+
+
 def marked(turn: Turn, facts: Sequence[Fact]) -> TextLine:
     """Return the text of a turn with the spans of its facts marked."""
     spans = sorted(fact.span for fact in facts if fact.kind != "image")

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from ..types.values import Turn
+from ...types.values import Turn
 
 EXAMPLES = ("friends", "assistant")
 

@@ -1,0 +1,108 @@
+"""LangChain: a retriever over a memory, and a chat history whose messages the memory keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..doors.memory import Memory
+from ..errors import InvalidTurn, MissingExtra
+from ..loaders.chat_messages import ChatMessage, as_json, read_message
+from ..types.values import Hit, Turn
+from .message_log import LANGCHAIN, kept_message, logged
+
+try:
+    from langchain_core.chat_history import BaseChatMessageHistory
+    from langchain_core.documents import Document
+    from langchain_core.messages import (
+        AIMessage,
+        BaseMessage,
+        HumanMessage,
+        convert_to_openai_messages,
+        message_to_dict,
+        messages_from_dict,
+    )
+    from langchain_core.retrievers import BaseRetriever
+    from pydantic import ConfigDict
+except ImportError as error:
+    raise MissingExtra("evimem.adapters.langchain", "langchain") from error
+
+
+class EvimemRetriever(BaseRetriever):
+    """A retriever: the turns that are the best evidence for a query, as documents.
+
+    `page_content` is the text of the turn with the caption of a shared picture; the metadata are speaker, session, time
+    (ISO 8601), score and facts (phrases). `invoke(query, k=, session=, ...)` takes the filters of `Memory.search`.
+
+    Attributes:
+        memory: The memory to search; it stays the caller's, to close.
+        k: How many turns to return, where `invoke` is not told.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    memory: Memory
+    k: int = 10
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any, **filters: Any) -> list[Document]:
+        return [_document(hit) for hit in self.memory.search(query, filters.pop("k", self.k), **filters)]
+
+
+class EvimemChatMessageHistory(BaseChatMessageHistory):
+    """A chat history, for `RunnableWithMessageHistory`: messages come back equal, calls of tools among them.
+
+    What was said in them is found by `search` and `ask` of the memory, in this session and in every other.
+
+    Args:
+        session: The session of the memory that holds the messages.
+        memory: The memory; it stays the caller's, to close.
+    """
+
+    def __init__(self, session: str, memory: Memory) -> None:
+        self.session = session
+        self.memory = memory
+
+    @property
+    def messages(self) -> list[BaseMessage]:  # type: ignore[override] # the base class has a plain attribute
+        """The messages of the session, in order; turns that came another way are messages of their role."""
+        return [_message_of(turn) for turn in self.memory.turns(session=self.session)]
+
+    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
+        """Store messages, durably on return. Raise InvalidTurn for one that cannot be kept; nothing is stored."""
+        read = [_read(message) for message in messages]
+        newest = self.memory.turns(session=self.session, limit=1, newest=True)
+        self.memory.extend(logged(read, self.session, self.memory.now(), newest), strict=True)
+
+    def clear(self) -> None:
+        """Forget every message of the session, with everything derived from them."""
+        self.memory.forget(session=self.session)
+
+
+def _document(hit: Hit) -> Document:
+    turn = hit.turn
+    metadata = {
+        "speaker": turn.speaker,
+        "session": turn.session,
+        "time": turn.time.isoformat(),
+        "score": hit.score,
+        "facts": [fact.text for fact in hit.facts],
+    }
+    text = "\n".join(part for part in (turn.text, turn.caption) if part)
+    return Document(page_content=text, metadata=metadata, id=turn.id)
+
+
+def _read(message: BaseMessage) -> ChatMessage:
+    try:
+        said = read_message(convert_to_openai_messages(message))
+        return replace(said, raw=as_json({LANGCHAIN: message_to_dict(message)}))
+    except ValueError as error:
+        raise InvalidTurn(f"a {message.type} message cannot be stored: {error}") from error
+
+
+def _message_of(turn: Turn) -> BaseMessage:
+    kept = kept_message(turn)
+    if kept is not None and LANGCHAIN in kept:
+        return messages_from_dict([kept[LANGCHAIN]])[0]
+    of_role = AIMessage if turn.role == "assistant" else HumanMessage
+    return of_role(turn.text or turn.caption or "", name=turn.speaker)

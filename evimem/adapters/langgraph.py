@@ -1,0 +1,116 @@
+"""LangGraph: a store for long-term memory, for `graph.compile(store=EvimemStore(memory))`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from ..doors.memory import Memory
+from ..errors import MissingExtra, UnknownTurn
+from ..types.values import Turn
+from .store_items import item_fields, item_id, item_turn, leaves
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        PutOp,
+        SearchItem,
+        SearchOp,
+        get_text_at_path,
+        tokenize_path,
+    )
+except ImportError as error:
+    raise MissingExtra("evimem.adapters.langgraph", "langgraph") from error
+
+
+class EvimemStore(BaseStore):
+    """A store whose items are turns: found by what they say, replaced in one transaction, there after a restart.
+
+    An item's text is that of the fields that `index` names, by default of every field; with `index=False` it is found
+    by namespace and filter only. Filters go by exact JSON values: 1 is neither 1.0 nor True, and null no missing key.
+    A namespace with its key has at most 500 characters as JSON. `list_namespaces` reads every item.
+
+    Of a batch, reads see what was there before its puts; of two puts to one key the last wins. There is no TTL. Errors
+    are those of the memory.
+
+    Args:
+        memory: The memory, which may hold conversations too; it stays the caller's, to close.
+    """
+
+    __slots__ = ("memory",)
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+
+    def batch(self, ops: Iterable[Any]) -> list[Any]:
+        """Perform operations, durably on return."""
+        asked = list(ops)
+        results = [None if isinstance(op, PutOp) else self._read(op) for op in asked]
+        self._put({(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}.values())
+        return results
+
+    async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+        """Perform operations in a thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _read(self, op: Any) -> Any:
+        if isinstance(op, GetOp):
+            old = self._turn(op.namespace, op.key)
+            return None if old is None else Item(**item_fields(old))
+        if isinstance(op, SearchOp):
+            return list(self._search(op))[op.offset :] if op.limit > 0 else []
+        if isinstance(op, ListNamespacesOp):
+            return self._namespaces(op)
+        raise TypeError(f"{op!r} is no operation of a store; expected a get, search, put or list of namespaces")
+
+    def _turn(self, namespace: tuple[str, ...], key: str) -> Turn | None:
+        with suppress(UnknownTurn):
+            return self.memory.turn(item_id(namespace, key))
+        return None
+
+    def _search(self, op: SearchOp) -> Iterator[SearchItem]:
+        where: dict[str, Any] = {"ns": {"$prefix": list(op.namespace_prefix)}}
+        where |= {"value": op.filter} if op.filter else {}
+        if op.query:
+            for hit in self.memory.search(op.query, op.offset + op.limit, where=where | {"indexed": True}):
+                yield SearchItem(**item_fields(hit.turn), score=hit.score)
+        else:  # the newest first, as LangGraph's own stores do
+            newest = self.memory.turns(where=where, limit=op.offset + op.limit, newest=True)
+            yield from (SearchItem(**item_fields(turn)) for turn in reversed(list(newest)))
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        turns = self.memory.turns(where={"ns": {"$prefix": []}})
+        every = {tuple(turn.metadata["ns"]) for turn in turns}
+        conditions = op.match_conditions or ()
+        found = {one[: op.max_depth] for one in every if all(_matches(one, condition) for condition in conditions)}
+        return sorted(found)[op.offset : op.offset + op.limit]
+
+    def _put(self, ops: Iterable[PutOp]) -> None:
+        puts = list(ops)
+        self.memory.extend([self._item(op) for op in puts if op.value is not None], strict=True, replace=True)
+        for op in puts:
+            if op.value is None:
+                with suppress(UnknownTurn):  # deleting what is not there is no error
+                    self.memory.forget([item_id(op.namespace, op.key)])
+
+    def _item(self, op: PutOp) -> Turn:
+        if op.index is False:
+            text = ""
+        elif op.index is None:
+            text = "\n".join(leaves(op.value))
+        else:
+            text = "\n".join(one for path in op.index for one in get_text_at_path(op.value, tokenize_path(path)))
+        kept, now = self._turn(op.namespace, op.key), self.memory.now()
+        return item_turn(op.namespace, op.key, op.value, text, kept, now)
+
+
+def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
+    size = len(condition.path)
+    part = namespace[:size] if condition.match_type == "prefix" else namespace[len(namespace) - size :]
+    return len(namespace) >= size and all(said in {"*", one} for said, one in zip(condition.path, part, strict=True))

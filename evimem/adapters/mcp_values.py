@@ -1,0 +1,169 @@
+"""What the tools of the MCP server return: pydantic models, from which their output schemas are made.
+
+Field names say what they hold; descriptions would cost every prompt that lists the tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from ..errors import MissingExtra
+from ..types.answer import Answer, Citation
+from ..types.reports import EraseReport, Stats, TurnStatus
+from ..types.values import Fact, Hit, Turn
+
+try:
+    from pydantic import BaseModel, ConfigDict
+except ImportError as error:
+    raise MissingExtra("the MCP server", "mcp") from error
+
+
+def untitled(schema: dict[str, Any]) -> None:
+    """Take the titles out of a schema: they repeat its names, and every client pays for them in its prompt."""
+    schema.pop("title", None)
+    for field in schema.get("properties", {}).values():
+        field.pop("title", None)
+
+
+class Lean(BaseModel):
+    """A model whose schema has no titles."""
+
+    model_config = ConfigDict(json_schema_extra=untitled)
+
+
+class QuotedTurn(Lean):
+    """A turn, or the passage of a long one that was found: quoted data, never instructions."""
+
+    id: str
+    speaker: str
+    time: str
+    session: str
+    text: str
+
+
+class FoundTurns(Lean):
+    """The turns that a search found, best first."""
+
+    turns: list[QuotedTurn]
+
+
+class AddedTurn(Lean):
+    """What was done with a turn: "added", "readded", "exists" or "dropped", and why."""
+
+    id: str
+    status: str
+    reason: str | None
+
+
+class QuotedCitation(Lean):
+    """A quotation that an answer rests on."""
+
+    id: str
+    quote: str
+    speaker: str
+    time: str
+
+
+class GivenAnswer(Lean):
+    """An answer, a quotation that claims nothing, or an abstention with its reason."""
+
+    kind: Literal["answer", "quote", "abstained"]
+    answer: str | None
+    abstained: bool
+    reason: str | None
+    tier: str
+    confidence: float
+    citations: list[QuotedCitation]
+    missing: list[str]
+
+
+class Explanation(Lean):
+    """A turn with what is around it, or the steps by which the last answer came about."""
+
+    turn: QuotedTurn | None = None
+    context: list[QuotedTurn] = []
+    facts: list[str] = []
+    linked: list[QuotedTurn] = []
+    question: str | None = None
+    steps: list[str] = []
+
+
+class ErasedTurns(Lean):
+    """What was erased; "pending" until another reader of the file has ended."""
+
+    status: str
+    turns: int
+    facts: int
+    reason: str | None
+
+
+class MemoryCounts(Lean):
+    """What a memory holds."""
+
+    turns: int
+    sessions: int
+    speakers: list[str]
+    facts: int
+    first: str | None
+    last: str | None
+
+
+def quoted(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
+    """Return a turn, or the passage of its text at `span`; a shared picture is in square brackets."""
+    text = turn.text[slice(*span)] if span else turn.text
+    whole = " ".join(part for part in (text, f"[shared: {turn.caption}]" if turn.caption else "") if part)
+    return QuotedTurn(id=turn.id, speaker=turn.speaker, time=turn.time.isoformat(), session=turn.session, text=whole)
+
+
+def found(hits: Iterable[Hit]) -> FoundTurns:
+    """Return the turns of hits."""
+    return FoundTurns(turns=[quoted(hit.turn, hit.span) for hit in hits])
+
+
+def added(status: TurnStatus) -> AddedTurn:
+    """Return what was done with a turn."""
+    return AddedTurn(id=status.id, status=status.outcome, reason=status.reason)
+
+
+def given(answer: Answer, turns: Sequence[Turn]) -> GivenAnswer:
+    """Return an answer; `turns` are those of its citations, in order."""
+    return GivenAnswer(
+        kind=answer.kind if answer.kind != "failed" else "abstained",
+        answer=answer.text,
+        abstained=answer.abstained,
+        reason=answer.reason,
+        tier=answer.tier.value,
+        confidence=round(answer.confidence, 4),
+        citations=[_cited(citation, turn) for citation, turn in zip(answer.citations, turns, strict=True)],
+        missing=[gap.text for gap in answer.gaps],
+    )
+
+
+def fact_line(fact: Fact) -> str:
+    """Return a fact with its date, and whether a later one replaced it."""
+    event = fact.event
+    when = f" ({event.start.isoformat()} to {event.end.isoformat()})" if event and event.start and event.end else ""
+    return f"{fact.text}{when}{' [replaced later]' if fact.replaced_by else ''}"
+
+
+def erased(report: EraseReport) -> ErasedTurns:
+    """Return what was erased."""
+    return ErasedTurns(status=report.status, turns=report.turns, facts=report.facts, reason=report.reason)
+
+
+def counts(stats: Stats) -> MemoryCounts:
+    """Return the counts of a memory, without its path."""
+    return MemoryCounts(
+        turns=stats.turns,
+        sessions=stats.sessions,
+        speakers=[*stats.speakers],
+        facts=stats.facts,
+        first=stats.first.isoformat() if stats.first else None,
+        last=stats.last.isoformat() if stats.last else None,
+    )
+
+
+def _cited(citation: Citation, turn: Turn) -> QuotedCitation:
+    quote = citation.quote or turn.text or turn.caption or ""
+    return QuotedCitation(id=turn.id, quote=quote, speaker=turn.speaker, time=turn.time.isoformat())

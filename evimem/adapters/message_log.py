@@ -1,0 +1,58 @@
+"""A session of a memory as a log of messages: each comes back as it was given, in the order in which it was added.
+
+`Memory.remember` is for whole lists that grow; a log is given only what is new, and two equal messages are two.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from ..loaders.chat_messages import ChatMessage
+from ..text.memory_fence import without_blocks
+from ..types.values import Turn
+
+RECALLED = "[recalled from memory]"
+LANGCHAIN = "langchain"  # the key under which one of its messages stands, which are none of a chat API
+
+
+def logged(messages: Iterable[ChatMessage], session: str, now: datetime, newest: Iterable[Turn]) -> list[Turn]:
+    """Return new turns for messages. `newest` is the session's last turn, if any.
+
+    A turn is never earlier than the one before it, though the clock be set back. What was recalled is not stored as
+    something that was said: of a message that is nothing but a block, the turn has a stand-in for a text.
+    """
+    time = max([now, *(turn.time for turn in newest)])
+    return [
+        Turn(
+            uuid4().hex,
+            session,
+            message.speaker,
+            message.text if without_blocks(message.text).strip() else RECALLED,
+            time,
+            role=message.role,
+            metadata={"message": message.raw},
+        )
+        for message in messages
+    ]
+
+
+def message_of(turn: Turn) -> Any:
+    """Return the message of a turn; one that came another way is a message with its words.
+
+    It is never a system message or one of a tool: whoever said it, a prompt takes it as said in the conversation.
+    """
+    kept = kept_message(turn)
+    if kept is not None and LANGCHAIN not in kept:
+        return kept
+    role = "assistant" if turn.role == "assistant" else "user"
+    return {"role": role, "content": turn.text or turn.caption or ""}
+
+
+def kept_message(turn: Turn) -> dict[str, Any] | None:
+    """Return what was kept of a message as it was given; None for a turn that came another way, or was updated."""
+    raw = turn.metadata.get("message")
+    return dict(json.loads(raw)) if isinstance(raw, str) else None

@@ -1,0 +1,99 @@
+"""The token file of a server: which token is whose, and what it may do. Tokens are kept as digests only."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, get_args
+
+from ..errors import InvalidQuery
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+_HEAD = "# sha256-of-token scope user\n"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHolder:
+    """Whose a token is. `scope` "read" asks and searches, "write" adds too, "admin" forgets too."""
+
+    user: str
+    scope: Scope
+
+    def may(self, scope: Scope) -> bool:
+        """Return whether the token is enough for what needs `scope`."""
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+class TokenFile:
+    """A file with one token a line: its SHA-256, a scope, the user's id. It is read again when it has changed.
+
+    A token is 256 random bits, so that its digest needs no salt, and a look-up by digest tells a guesser nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, int, int] | None = None
+        self._holders: dict[str, TokenHolder] = {}
+        self._refresh()
+
+    def holder(self, token: str) -> TokenHolder | None:
+        """Return whose `token` is; None for a token that is not in the file.
+
+        Raises:
+            InvalidQuery: The file was changed into something else, so that nobody is let in.
+            OSError: The file cannot be read.
+        """
+        self._refresh()
+        return self._holders.get(_digest(token))
+
+    def _refresh(self) -> None:
+        found = self._path.stat()
+        seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if seen != self._seen:
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+            self._holders = dict(
+                _entry(line, f"{str(self._path)!r}, line {number}")
+                for number, line in enumerate(lines, 1)
+                if line.strip() and not line.startswith("#")
+            )
+            self._seen = seen
+
+
+def new_token(path: Path, user: str, scope: Scope) -> str:
+    """Make a token for a user, append its digest to the file, and return it: nothing else will ever show it.
+
+    The file is created if there is none, readable by its owner only.
+
+    Raises:
+        InvalidQuery: The user id is empty or has a line break, or `scope` is none.
+        OSError: The file cannot be written.
+    """
+    if not user or user != user.strip() or len(user.splitlines()) != 1:
+        raise InvalidQuery(f"the user id is {user!r}; expected one line of text without spaces around it")
+    if scope not in SCOPES:
+        raise InvalidQuery(f"the scope is {scope!r}; expected one of {', '.join(SCOPES)}")
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+", encoding="utf-8") as file:
+        file.seek(0)
+        before = file.read()
+        head = _HEAD if not before else "" if before.endswith("\n") else "\n"
+        file.write(f"{head}{_digest(token)} {scope} {user}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return token
+
+
+def _digest(token: str) -> str:
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _entry(line: str, place: str) -> tuple[str, TokenHolder]:
+    parts = line.split(maxsplit=2)
+    if len(parts) != 3 or len(parts[0]) != 64 or parts[1] not in SCOPES:
+        raise InvalidQuery(f"{place} is no token; expected a SHA-256, one of {', '.join(SCOPES)}, and a user id")
+    scope = SCOPES[[*SCOPES].index(parts[1])]
+    return parts[0].lower(), TokenHolder(parts[2].rstrip(), scope)

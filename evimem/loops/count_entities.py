@@ -1,0 +1,75 @@
+"""How much is known about each name of a question: facts, turns that name it, and what is told under other names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ..extract.aliases import ALSO_KNOWN_AS
+from ..flow import Flow, about
+from ..judging.apply_verdict import most_needed, needed
+from ..judging.evidence import EntityCount, Evidence
+from ..text.names import is_about, names
+from ..types.stored import Scope
+from ..types.values import Fact, Turn
+
+ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it
+MOST_ALIASES = 3
+
+
+class EntityCounter:
+    """Counts for one question. What the memory holds about a name is asked for once, where too little was found.
+
+    By the paper's rule (`delta` "paper") facts alone count; without `indexed`, turns that name an entity do.
+    """
+
+    def __init__(self, scope: Scope, delta: int | str, *, indexed: bool) -> None:
+        self._scope = scope
+        self._delta = delta
+        self._literal = delta == "paper"
+        self._indexed = indexed
+        self._totals: dict[str, int] = {}
+        self._aliases: dict[str, tuple[str, ...]] = {}
+
+    def count(self, entities: Iterable[str], evidence: Collection[Evidence]) -> Flow[dict[str, EntityCount]]:
+        """Return how many facts about each entity are in the evidence, are needed and are in the memory."""
+        counts: dict[str, EntityCount] = {}
+        for entity in entities:
+            found = self._found(entity, evidence)
+            if found < most_needed(self._delta):
+                yield from self._ask_memory(entity)
+                found = self._found(entity, evidence)
+            total = max(found, self._totals.get(entity, 0))
+            counts[entity] = EntityCount(found, needed(total, self._delta), total)
+        return counts
+
+    def _ask_memory(self, entity: str) -> Flow[None]:
+        if entity in self._totals:
+            return
+        known = yield from about(entity, ALIAS_FACTS, self._scope)
+        self._aliases[entity] = () if self._literal else other_names(entity, known.facts)
+        self._totals[entity] = known.total
+        for name in self._aliases[entity]:
+            self._totals[entity] += (yield from about(name, 1, self._scope)).total
+
+    def _found(self, entity: str, evidence: Collection[Evidence]) -> int:
+        called = (entity, *self._aliases.get(entity, ()))
+        turns = [item.turn for item in evidence]
+        if not self._indexed:
+            return sum(_names(turn, called) for turn in turns)
+        facts = [(fact, item.turn) for item in evidence for fact in item.facts]
+        told = {fact.id: turn.id for fact, turn in facts if any(is_about(fact, turn.speaker, name) for name in called)}
+        if self._literal:
+            return len(told)
+        return len(told) + sum(_names(turn, called) for turn in turns if turn.id not in told.values())
+
+
+def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
+    """Return what else facts call an entity: "Kit" for Katherine, and Katherine for "Kit"."""
+    pairs = [(fact.subject, fact.object) for fact in facts if fact.predicate == ALSO_KNOWN_AS]
+    other = [b if names(a, entity) else a for a, b in pairs if names(a, entity) != names(b, entity)]
+    return tuple(dict.fromkeys(other))[:MOST_ALIASES]
+
+
+def _names(turn: Turn, called: Iterable[str]) -> bool:
+    said = f"{turn.speaker}: {turn.text} {turn.caption or ''}"
+    return any(names(said, name) for name in called)

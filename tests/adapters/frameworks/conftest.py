@@ -1,0 +1,10 @@
+"""Tests of the adapters against the real frameworks, which are heavy: only where `../run_frameworks` installed them.
+
+The nightly test `tests/adapters/test_frameworks.py` calls `run_frameworks`; the usual suite collects nothing here.
+"""
+
+from __future__ import annotations
+
+import os
+
+collect_ignore_glob = [] if "EVIMEM_FRAMEWORKS" in os.environ else ["test_*.py"]

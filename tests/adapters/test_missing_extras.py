@@ -1,0 +1,52 @@
+"""Without its framework an adapter says which extra brings it; the command line says so too, and makes no file."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evimem.__main__ import main
+from evimem.errors import MissingExtra
+
+NEEDS = [
+    ("mcp_server", "mcp", "mcp"),
+    ("langchain", "langchain_core", "langchain"),
+    ("langgraph", "langgraph", "langgraph"),
+    ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
+    ("llama_index", "llama_index", "llama-index"),
+]
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Have a package missing for an adapter, which is imported anew."""
+
+    def without(adapter: str, package: str) -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.delitem(sys.modules, f"evimem.adapters.{adapter}", raising=False)
+
+    return without
+
+
+@pytest.mark.parametrize(("adapter", "package", "extra"), NEEDS)
+def test_an_adapter_names_the_extra_that_it_needs(
+    without: Callable[[str, str], None], adapter: str, package: str, extra: str
+) -> None:
+    without(adapter, package)
+    with pytest.raises(MissingExtra, match=rf"pip install 'evimem\[{extra}\]'"):
+        importlib.import_module(f"evimem.adapters.{adapter}")
+
+
+def test_the_command_says_so_in_one_line_and_makes_no_file(
+    without: Callable[[str, str], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without("mcp_server", "mcp")
+    assert main(["mcp", str(tmp_path / "m.evimem")]) == 6
+    assert capsys.readouterr().err == "evimem: the MCP server needs the 'mcp' extra: pip install 'evimem[mcp]'\n"
+    assert [*tmp_path.iterdir()] == []

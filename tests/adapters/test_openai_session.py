@@ -1,0 +1,119 @@
+"""The session of the OpenAI Agents SDK is a protocol: it needs no package to be tested as a log of items."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timezone
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem.adapters.openai_agents import EvimemSession, recall_tool
+from evimem.errors import InvalidTurn, MissingExtra
+
+SAID = {"role": "user", "content": "What is the weather in Porto?"}
+CALLED = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city": "Porto"}'}
+RETURNED = {"type": "function_call_output", "call_id": "c1", "output": "Sunny, 31 degrees."}
+THOUGHT = {"type": "reasoning", "id": "r1", "summary": []}
+ITEMS = [SAID, CALLED, RETURNED, THOUGHT, SAID]
+
+
+def hold(path: Path, session: Callable[[evimem.AsyncMemory], Awaitable[None]], **settings: Any) -> None:
+    async def run() -> None:
+        async with evimem.open_async(path, **settings) as memory:
+            await session(memory)
+
+    asyncio.run(run())
+
+
+def test_items_come_back_as_they_were_given_also_after_reopening(tmp_path: Path) -> None:
+    async def write(memory: evimem.AsyncMemory) -> None:
+        session = EvimemSession("s", memory)
+        await session.add_items(ITEMS[:2])
+        await session.add_items(ITEMS[2:])
+        await EvimemSession("other", memory).add_items([SAID])
+
+    async def read(memory: evimem.AsyncMemory) -> None:
+        session = EvimemSession("s", memory)
+        assert await session.get_items() == ITEMS
+        assert await session.get_items(2) == ITEMS[-2:]
+        assert await session.get_items(0) == []
+        assert await EvimemSession("s", memory, SimpleNamespace(limit=3)).get_items() == ITEMS[-3:]
+        assert [await session.pop_item() for _ in range(6)] == [*reversed(ITEMS), None]
+        await session.clear_session()
+        assert await EvimemSession("other", memory).get_items() == [SAID]
+
+    hold(tmp_path / "m.evimem", write)
+    hold(tmp_path / "m.evimem", read)
+
+
+def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path: Path) -> None:
+    async def session(memory: evimem.AsyncMemory) -> None:
+        await EvimemSession("s", memory).add_items(ITEMS)
+        texts = {hit.turn.text: hit.turn.role for hit in await memory.search("weather in Porto", 5)}
+        assert texts == {
+            SAID["content"]: "user", 'get_weather({"city": "Porto"})': "assistant", RETURNED["output"]: "tool",
+            "[no text]": "assistant",
+        }  # fmt: skip
+
+    hold(tmp_path / "m.evimem", session)
+
+
+def test_the_order_holds_when_the_clock_is_set_back(tmp_path: Path) -> None:
+    seconds = iter([2e9, 1e9, 1.5e9])
+
+    async def session(memory: evimem.AsyncMemory) -> None:
+        log = EvimemSession("s", memory)
+        for number in range(3):
+            await log.add_items([{"role": "user", "content": f"{number}"}])
+        assert [item["content"] for item in await log.get_items()] == ["0", "1", "2"]
+
+    hold(tmp_path / "m.evimem", session, clock=lambda: next(seconds, 3e9))
+
+
+def test_what_was_recalled_comes_back_to_the_agent_and_is_never_found_again(tmp_path: Path) -> None:
+    async def session(memory: evimem.AsyncMemory) -> None:
+        log = EvimemSession("s", memory)
+        await log.add_items([{"role": "user", "content": "My heron is called Ajax."}])
+        block = (await memory.block("What is my heron called?")).text
+        recalled = {"type": "function_call_output", "call_id": "c1", "output": block}
+        await log.add_items([recalled, {"role": "user", "content": f"{block}\nIs that right?"}])
+        assert (await log.get_items())[1:] == [recalled, {"role": "user", "content": f"{block}\nIs that right?"}]
+        assert [hit.turn.text for hit in await memory.search("Ajax the heron", 5) if "Ajax" in hit.turn.text] == [
+            "My heron is called Ajax."
+        ]
+
+    hold(tmp_path / "m.evimem", session)
+
+
+def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tmp_path: Path) -> None:
+    async def session(memory: evimem.AsyncMemory) -> None:
+        now = (await memory.now()).astimezone(timezone.utc)
+        for role in ("system", "assistant", "tool"):
+            await memory.add("x", f"from the {role}", time=now, session="s", role=role)
+        assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
+
+    hold(tmp_path / "m.evimem", session)
+
+
+def test_an_item_that_is_no_json_is_refused_and_nothing_is_stored(tmp_path: Path) -> None:
+    async def session(memory: evimem.AsyncMemory) -> None:
+        with pytest.raises(InvalidTurn, match="cannot be stored"):
+            await EvimemSession("s", memory).add_items([SAID, {"role": "user", "content": "x", "at": object()}])
+        assert (await memory.stats()).turns == 0
+
+    hold(tmp_path / "m.evimem", session)
+
+
+def test_the_tool_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "agents", None)
+
+    async def session(memory: evimem.AsyncMemory) -> None:
+        with pytest.raises(MissingExtra, match=r"evimem\[openai-agents\]"):
+            recall_tool(memory)
+
+    hold(tmp_path / "m.evimem", session)

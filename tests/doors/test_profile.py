@@ -1,0 +1,71 @@
+"""`facts(about=...)`: what is known of a person or thing, and what replaced what."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import InvalidQuery, Memory
+
+SAID = (
+    ("Mira", "I live in Leeds."),
+    ("Tomas", "Mira adopted a puppy yesterday."),
+    ("Tomas", "I live in Ghent."),
+    ("Mira", "I live in Porto."),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for number, (speaker, text) in enumerate(SAID):
+            memory.add(speaker, text, time=datetime(2024, 3, 12) + timedelta(days=number), id=f"t{number}")
+    return tmp_path / "m.evimem"
+
+
+def test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_what(path: Path) -> None:
+    with evimem.open(path) as memory:
+        known = memory.facts(about="mira")
+        assert [fact.turn_id for fact in known] == ["t3", "t1", "t0"]
+        now, adopted, earlier = known
+        assert earlier.replaced_by == now.id
+        assert (now.replaced_by, adopted.replaced_by) == (None, None)
+        assert adopted.event is not None
+        assert memory.facts(about="Mira", current=True) == (now, adopted)
+        assert memory.facts(about="Mir") == ()
+        assert {fact.turn_id for fact in memory.facts(about="puppy")} == {"t1"}
+        memory.forget(turns=["t3"])
+        assert [fact.turn_id for fact in memory.facts(about="Mira", current=True)] == ["t1", "t0"]
+
+
+def test_the_facts_of_turns_can_be_the_current_ones_alone(path: Path) -> None:
+    with evimem.open(path) as memory:
+        assert [fact.turn_id for fact in memory.facts(["t0", "t3"])] == ["t0", "t3"]
+        assert [fact.turn_id for fact in memory.facts(["t0", "t3"], current=True)] == ["t3"]
+        assert memory.facts([]) == ()
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"turns": ["t0"], "about": "Mira"}, {"about": " "}, {"about": 7}, {"turns": "t0"}]
+)
+def test_it_takes_either_turns_or_a_name(path: Path, given: dict[str, Any]) -> None:
+    with evimem.open(path) as memory, pytest.raises(InvalidQuery):
+        memory.facts(**given)
+
+
+def test_the_async_door_knows_the_same(path: Path) -> None:
+    async def known() -> Any:
+        async with evimem.open_async(path) as memory:
+            return await memory.facts(about="Mira", current=True), await memory.facts(["t0"])
+
+    with evimem.open(path) as memory:
+        assert asyncio.run(known()) == (memory.facts(about="Mira", current=True), memory.facts(["t0"]))
+
+
+def test_an_empty_memory_knows_nothing(memory: Memory) -> None:
+    assert memory.facts(about="Mira") == ()
