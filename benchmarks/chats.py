@@ -1,4 +1,4 @@
-"""Offline answers about users: `python -m benchmarks.chats PART` asks invented user-and-assistant chats.
+"""Offline answers about users: `python -m benchmarks.chats` asks invented user-and-assistant chats.
 
 The chats are invented, one text file each, in tests/offline/chats: `develop` was used to build the reader, `held` was
 held out and looked at twice, before and after. A line is a session's time ("== 2024-02-05 19:40"), a turn ("user:
@@ -10,13 +10,17 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import evimem
 from evimem.bench.answer_f1 import normalized
+from evimem.bench.estimates import estimate
+from evimem.bench.result_file import Cell, ResultTable
+
+from .recording import add_result, record
 
 FOLDER = Path(__file__).parent.parent / "tests" / "offline" / "chats"
 PARTS = "develop", "held"
@@ -66,31 +70,46 @@ class Outcome:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--part", choices=PARTS, help="only this part")
     parser.add_argument("--wrong", action="store_true", help="also print the questions that were answered wrongly")
+    add_result(parser)
     options = parser.parse_args()
-    started = time.process_time()
-    outcomes = [outcome for chat in chats(options.part) for outcome in ask(chat)]
-    seconds = time.process_time() - started
-    for outcome in outcomes:
-        if options.wrong and not outcome.right:
-            wanted = " | ".join(outcome.question.accepted) or "-"
-            said = outcome.answer.text or f"({outcome.answer.reason})"
-            print(f"{outcome.chat}: {outcome.question.text} [{wanted}] {said} {outcome.answer.confidence:.2f}")
-    print(summary(outcomes))
-    print(f"{1000 * seconds / len(outcomes):.1f} ms of processor time per question, ingest included")
+    rows = []
+    for part in [options.part] if options.part else PARTS:
+        started = time.process_time()
+        outcomes = [outcome for chat in chats(part) for outcome in ask(chat)]
+        rows.append((*row(part, outcomes), 1000 * (time.process_time() - started) / len(outcomes)))
+        for outcome in outcomes if options.wrong else []:
+            if not outcome.right:
+                wanted = " | ".join(outcome.question.accepted) or "-"
+                said = outcome.answer.text or f"({outcome.answer.reason})"
+                print(f"{outcome.chat}: {outcome.question.text} [{wanted}] {said} {outcome.answer.confidence:.2f}")
+    notes = ("ms: processor time of a question, ingest included.",)
+    record(
+        "chats",
+        options,
+        [ResultTable("users", "What a chatbot's user asks about himself", COLUMNS, tuple(rows), notes)],
+    )
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
-    """Return the figures of a part in one line."""
-    answerable = [o for o in outcomes if o.answerable]
-    unanswerable = [o for o in outcomes if not o.answerable]
-    right, refused = (sum(o.right for o in some) for some in (answerable, unanswerable))
-    silent = sum(o.answer.abstained for o in answerable)
+COLUMNS = ("", "told: right", "told: refused", "told", "never told: refused", "never told", "ms")
+
+
+def row(part: str, outcomes: Sequence[Outcome]) -> tuple[Cell, ...]:
+    """Return the figures of a part."""
+    told = [o for o in outcomes if o.answerable]
+    untold = [o for o in outcomes if not o.answerable]
+
+    def rate(some: Sequence[Outcome], measure: Callable[[Outcome], bool]) -> Cell:
+        return estimate(some, measure, lambda one: one.chat)
+
     return (
-        f"answerable: {right / len(answerable):.3f} right, {silent / len(answerable):.3f} refused "
-        f"(n={len(answerable)}); "
-        f"unanswerable: {refused / len(unanswerable):.3f} refused (n={len(unanswerable)})"
+        part,
+        rate(told, lambda one: one.right),
+        rate(told, lambda one: one.answer.abstained),
+        len(told),
+        rate(untold, lambda one: one.right),
+        len(untold),
     )
 
 

@@ -20,8 +20,10 @@ from pathlib import Path
 
 import evimem
 from evimem.bench.charts import reliability_chart
+from evimem.bench.estimates import estimate
+from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.right_answer import is_right
-from evimem.bench.svg_plot import svg
+from evimem.bench.svg_plot import Chart
 from evimem.calibration.curves import Bin, auroc, ece, reliability
 from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
@@ -32,6 +34,7 @@ from evimem.types.budget import Budget
 from evimem.types.trace import Acted, Judged
 
 from .logistic import logistic
+from .recording import add_result, record
 
 LOCOMO = "locomo"
 FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its speakers' names
@@ -49,6 +52,7 @@ EVERY = 3  # so many questions of LoCoMo, one is asked: it has more of them than
 OF_FOREIGN = 6  # questions of other chats that each chat is asked
 WEIGHT = {LOCOMO: 0.3, FOREIGN: 0.25}  # of a question in a fit, beside 1 of a chat's own
 BINS = 8
+SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
 COLUMNS = (
     "register", "given", "right", "given untold", "refused untold", "refused told", "cites gold", "AUROC told",
@@ -96,7 +100,7 @@ def main() -> None:
     parser.add_argument("--registers", type=Path, help="default: registers.json in the folder of chats")
     parser.add_argument("--constants", action="store_true", help="also print the constants fitted on everything")
     parser.add_argument("--keep", type=Path, help="read what was asked from this file, or save it there")
-    parser.add_argument("--plots", type=Path, help="also write the reliability of each kind of claim to this folder")
+    add_result(parser)
     options = parser.parse_args()
     if options.keep and options.keep.is_file():
         asked: list[Asked] = pickle.loads(options.keep.read_bytes())
@@ -106,9 +110,9 @@ def main() -> None:
             options.keep.write_bytes(pickle.dumps(asked))
     registers = [one for one in dict.fromkeys(a.register for a in asked) if one != LOCOMO]
     held = [d for name in registers for d in decide(fit(_without(asked, name)), _of(asked, name))]
-    report(registers, held)
-    if options.plots:
-        plot([d for d in held if d.asked.kind != FOREIGN], options.plots)
+    own = [d for d in held if d.asked.kind != FOREIGN]
+    tables = [by_register(registers, own), refusing(own), by_form(own), others(held)]
+    record("confidence", options, tables, [options.chats, options.locomo], dict(charts(own)))
     if options.constants:
         print(as_toml(fit(asked)))
 
@@ -172,62 +176,75 @@ def decide(constants: Constants, asked: Iterable[Asked]) -> Iterator[Decided]:
             )
 
 
-def report(registers: Sequence[str], held: Sequence[Decided]) -> None:
-    """Print the table of registers that fitted nothing, the curve of refusing, and predicted against observed."""
-    own = [d for d in held if d.asked.kind != FOREIGN]
-    print(f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}")
-    for name in (*registers, "all"):
-        _row(name, [d for d in own if name in (d.asked.register, "all")])
-    print("\nrefusing: threshold set on the other registers' answerable questions; refused of answerable -> of others")
+def by_register(registers: Sequence[str], own: Sequence[Decided]) -> ResultTable:
+    """Return the table of registers that fitted nothing."""
+    rows = tuple(_row(name, [d for d in own if name in (d.asked.register, "all")]) for name in (*registers, "all"))
+    return ResultTable("by-register", "Answers without a model, each register left out", COLUMNS, rows)
+
+
+def refusing(own: Sequence[Decided]) -> ResultTable:
+    """Return the share of questions without an answer below the threshold that refuses a share of the others."""
     ordered = sorted(d.probability for d in own if d.asked.told)
-    for share in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5):
+    cells: list[Cell] = []
+    for share in SHARES:
         below = ordered[int(share * len(ordered))]
-        caught = _mean([d.probability < below for d in own if not d.asked.told])
-        print(f"  {share:.2f} -> {caught:.3f}")
-    foreign = [d for d in held if d.asked.kind == FOREIGN]
-    print(f"questions of other chats refused: {_mean([d.kind == 'abstained' for d in foreign]):.3f} (n={len(foreign)})")
-    for kind in CLAIMS:
-        some = [d for d in own if d.kind == kind]
-        bins = _bins(some)
-        print(f"{kind} (n={len(some)}): " + " ".join(f"{b.predicted:.2f}->{b.observed:.2f}({b.count})" for b in bins))
-    spared = [d for d in own if d.complete >= SURE]
-    precise = _mean([d.asked.complete for d in spared])
-    bins = reliability([d.complete for d in own], [d.asked.complete for d in own])
-    print(f"complete evidence: ECE {ece(bins):.3f}; from {SURE} on {precise:.3f} of {len(spared)} are complete")
+        caught = [d for d in own if not d.asked.told]
+        cells.append(estimate(caught, lambda d, below=below: d.probability < below, _chat))  # type: ignore[misc]
+    columns = ("of answerable questions", *(f"{share:.2f}" for share in SHARES))
+    return ResultTable("refusing", "Refused", columns, (("of questions without an answer", *cells),))
+
+
+def by_form(own: Sequence[Decided]) -> ResultTable:
+    """Return how often each form of short answer was proven and given, and was right."""
+    rows: list[tuple[Cell, ...]] = []
     for form in sorted({name for d in own if d.asked.proven for name in d.asked.signals if name.startswith("form_")}):
         some = [d for d in own if d.asked.proven and form in d.asked.signals]
         given = [d for d in some if d.kind == "answer"]
-        print(
-            f"{form}: proven {len(some)}, right {_mean([d.asked.right for d in some]):.2f}; "
-            f"given {len(given)}, right {_mean([d.holds for d in given]):.2f}"
-        )
+        right = _mean([d.asked.right for d in some]), _mean([d.holds for d in given])
+        rows.append((form.removeprefix("form_"), len(some), right[0], len(given), right[1]))
+    return ResultTable("by-form", "Forms of short answers", ("", "proven", "right", "given", "right"), tuple(rows))
 
 
-def plot(own: Sequence[Decided], folder: Path) -> None:
-    """Write predicted against observed for each kind of claim."""
+def others(held: Sequence[Decided]) -> ResultTable:
+    """Return what becomes of other chats' questions, and how far the evidence is known to be complete."""
+    foreign = [d for d in held if d.asked.kind == FOREIGN]
+    own = [d for d in held if d.asked.kind != FOREIGN]
+    bins = reliability([d.complete for d in own], [d.asked.complete for d in own])
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("questions of other chats refused", estimate(foreign, lambda d: d.kind == "abstained", _chat), len(foreign)),
+        ("ECE of complete evidence", ece(bins), len(own)),
+    )
+    return ResultTable("others", "Besides", ("", "value", "n"), rows)
+
+
+def charts(own: Sequence[Decided]) -> Iterator[tuple[str, Chart]]:
+    """Yield predicted against observed for each kind of claim, by name."""
     for kind, claim in zip(CLAIMS, ("it is right", "it holds the answer", "nothing was told"), strict=True):
         some = [d for d in own if d.kind == kind]
         bins = _bins(some)
         note = f"{len(some)} of {len(own)} questions, each register left out, ECE {ece(bins):.3f}"
         title = {"answer": "Short answers", "quote": "Quotations", "abstained": "Refusals"}[kind]
-        chart = reliability_chart(f"{title}: {claim}", bins, note)
-        (folder / f"claims-{kind}.svg").write_text(svg(chart), encoding="utf-8")
+        yield f"claims-{kind}", reliability_chart(f"{title}: {claim}", bins, note)
 
 
-def _row(name: str, some: Sequence[Decided]) -> None:
+def _chat(one: Decided) -> str:
+    return one.asked.chat
+
+
+def _row(name: str, some: Sequence[Decided]) -> tuple[Cell, ...]:
     told, untold = [d for d in some if d.asked.told], [d for d in some if not d.asked.told]
     short = [d for d in some if d.kind == "answer"]
-    cells = [
-        _mean([d.kind == "answer" for d in told]),
-        _mean([d.holds for d in short]),
-        _mean([d.kind == "answer" for d in untold]),
-        _mean([d.kind == "abstained" for d in untold]),
-        _mean([d.kind == "abstained" for d in told]),
-        _mean([d.kind != "abstained" and d.asked.cites_gold for d in told]),
+    return (
+        name,
+        estimate(told, lambda d: d.kind == "answer", _chat),
+        estimate(short, lambda d: d.holds, _chat),
+        estimate(untold, lambda d: d.kind == "answer", _chat),
+        estimate(untold, lambda d: d.kind == "abstained", _chat),
+        estimate(told, lambda d: d.kind == "abstained", _chat),
+        estimate(told, lambda d: d.kind != "abstained" and d.asked.cites_gold, _chat),
         auroc([d.probability for d in some], [d.asked.told for d in some]),
-        *(ece(bins) if (bins := _bins([d for d in some if d.kind == kind])) else 0.0 for kind in CLAIMS),
-    ]
-    print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
+        *(ece(bins) if (bins := _bins([d for d in some if d.kind == kind])) else None for kind in CLAIMS),
+    )
 
 
 def _bins(some: Sequence[Decided]) -> tuple[Bin, ...]:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evimem.bench.answer_f1 import normalized, official_f1
+from evimem.bench.result_file import Cell, ResultTable
 from evimem.doors.memory import Memory
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
@@ -37,6 +38,7 @@ from evimem.types.budget import Budget
 from evimem.types.values import Turn
 
 from .logistic import fit_columns, logistic
+from .recording import add_result, record
 
 ANSWERABLE = {
     "gap": 1,
@@ -136,10 +138,13 @@ def main() -> None:
     parser.add_argument("--shipped", action="store_true", help="ask with the shipped constants, nothing left out")
     parser.add_argument("--page", action="store_true", help="print twenty answers over our own conversations, unedited")
     parser.add_argument("--k", type=int, default=20, help="turns of the sufficiency figures")
+    add_result(parser)
     options = parser.parse_args()
     if options.page:
-        page()
+        record("offline", options, page())
         return
+    if options.result:
+        parser.error("--result goes with --page; the other tables are printed only")
     if options.locomo is None:
         parser.error("give the path of LoCoMo's file, or --page")
     conversations = [*_locomo(options.locomo), *_shipped_examples()]
@@ -219,19 +224,22 @@ def report(held: Sequence[Outcome], first: Sequence[Outcome], wide: Sequence[Out
     print(f"\ntime per question: p50 {np.median(seconds):.1f} ms, p95 {np.quantile(seconds, 0.95):.1f} ms")
 
 
-def page() -> None:
-    """Print ten answers about each example, a fixed random sample."""
+def page() -> list[ResultTable]:
+    """Return what becomes of ten questions about each example, a fixed random sample."""
     chance = random.Random(20)
+    tables = []
     with tempfile.TemporaryDirectory(prefix="evimem-page-") as folder:
         for c in _shipped_examples():
             memory = _ingested(c, Path(folder))
-            print(f"\n### {c.name}\n\n| question | wanted | kind, confidence | text, or why there is none |")
-            print("|---|---|---|---|")
+            rows: list[tuple[Cell, ...]] = []
             for question in chance.sample(c.questions, 10):
                 answer = memory.ask(question.text)
                 said = (answer.text or answer.reason or "").replace("\n", "<br>")
-                wanted = question.gold or "(not told)"
-                print(f"| {question.text} | {wanted} | {answer.kind}, {answer.confidence:.2f} | {said} |")
+                claim = f"{answer.kind}, {answer.confidence:.2f}"
+                rows.append((question.text, question.gold or "(not told)", claim, said))
+            columns = ("question", "wanted", "kind, confidence", "text, or why there is none")
+            tables.append(ResultTable(c.name, f"Ten answers, {c.name}", columns, tuple(rows)))
+    return tables
 
 
 def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -> list[Outcome]:

@@ -14,7 +14,9 @@ from pathlib import Path
 from statistics import fmean
 
 from evimem import Turn
-from evimem.bench.bootstrap import cluster_bootstrap
+from evimem.bench.estimates import rows_of
+from evimem.bench.locomo_tables import category_name
+from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
 from evimem.embedding import StaticEmbedder
 from evimem.embedding.quantize import pack
@@ -30,6 +32,7 @@ from evimem.query.analysis import hints
 from evimem.raw import TurnRows
 from evimem.store.layers import index_rows
 
+from .recording import add_result, record
 from .scenes import KINDS, scene
 
 DEPTH = 20
@@ -151,64 +154,54 @@ def _score(ranked: Sequence[str], asked: PreparedQuestion) -> Score:
     return Score(asked.category, *measures, *(measure(ranked, asked.gold, 10) for measure in (ndcg, hit, found_all)))
 
 
-def line(name: str, clusters: Sequence[Sequence[Score]]) -> str:
+def row(name: str, clusters: Sequence[Sequence[Score]]) -> tuple[Cell, ...]:
     """Return a row of a table: R@5 R@10 R@20 nDCG@10, and R@10 by category."""
     scores = [score for cluster in clusters for score in cluster]
-    parts = [_percent(fmean(values)) for values in zip(*map(_main, scores), strict=True)]
+    means = [fmean(values) for values in zip(*map(_main, scores), strict=True)]
     by_category = [[one.recall_10 for one in scores if one.category == category] for category in CATEGORIES]
-    parts += [_percent(fmean(values)) if values else "" for values in by_category]
-    return f"| {name} | {' | '.join(parts)} |"
+    return (name, *means, *(fmean(values) if values else None for values in by_category))
 
 
 def _main(score: Score) -> tuple[float, ...]:
     return (score.recall_5, score.recall_10, score.recall_20, score.ndcg_10)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+COLUMNS = ("", "R@5", "R@10", "R@20", "nDCG@10", *(f"R@10 {category_name(one)}" for one in CATEGORIES))
 
 
-HEAD = "| | R@5 | R@10 | R@20 | nDCG@10 | c1 | c2 | c3 | c4 | c5 |\n|---|---|---|---|---|---|---|---|---|---|"
-
-
-def summary(clusters: Sequence[Sequence[Score]]) -> str:
+def summary(name: str, clusters: Sequence[Sequence[Score]]) -> ResultTable:
     """Return the whole table of one configuration, with intervals over conversations."""
-    scores = [score for cluster in clusters for score in cluster]
-    rows = ["| | all | 95 % | c1 | c2 | c3 | c4 | c5 | c1-4 |", "|---|---|---|---|---|---|---|---|---|"]
-    measures: dict[str, Callable[[Score], float]] = {
-        "R@5": lambda s: s.recall_5, "R@10": lambda s: s.recall_10, "R@20": lambda s: s.recall_20,
-        "nDCG@10": lambda s: s.ndcg_10, "Hit@10": lambda s: s.hit_10, "All@10": lambda s: s.all_10,
+    scores = [(number, score) for number, cluster in enumerate(clusters) for score in cluster]
+    measures: dict[str, Callable[[tuple[int, Score]], float]] = {
+        "R@5": lambda s: s[1].recall_5, "R@10": lambda s: s[1].recall_10, "R@20": lambda s: s[1].recall_20,
+        "nDCG@10": lambda s: s[1].ndcg_10, "Hit@10": lambda s: s[1].hit_10, "All@10": lambda s: s[1].all_10,
     }  # fmt: skip
-    for name, measure in measures.items():
-        interval = cluster_bootstrap([[measure(score) for score in cluster] for cluster in clusters])
-        groups = [(category,) for category in CATEGORIES] + [CATEGORIES[:4]]
-        means = [_mean([measure(score) for score in scores if score.category in group]) for group in groups]
-        whole = _percent(fmean(map(measure, scores)))
-        rows.append(f"| {name} | {whole} | {_percent(interval.low)}-{_percent(interval.high)} | {' | '.join(means)} |")
-    counts = [sum(score.category in group for score in scores) for group in groups]
-    return "\n".join([*rows, f"| questions | {len(scores)} | | {' | '.join(map(str, counts))} |"])
+    groups = {
+        "all": scores,
+        **{category_name(one): [s for s in scores if s[1].category == one] for one in CATEGORIES if one},
+    }
+    groups = {group: some for group, some in groups.items() if some}
+    return ResultTable(
+        name, f"Retrieval, {name}", ("", *groups), rows_of(measures, groups, lambda s: s[0]), (), ("all",)
+    )
 
 
-def _mean(values: Sequence[float]) -> str:
-    return _percent(fmean(values)) if values else ""
-
-
-def ablation(conversations: Sequence[Conversation]) -> str:
+def ablation(conversations: Sequence[Conversation]) -> ResultTable:
     """Return what each ingredient adds to bare words and meaning, and what its loss costs the whole."""
 
-    def row(name: str, changes: dict[str, float]) -> str:
+    def changed(name: str, changes: dict[str, float]) -> tuple[Cell, ...]:
         weights = replace(WEIGHTS, **changes)
-        return line(name, [scored(one, weights, SEARCH_EFFORT) for one in conversations])
+        return row(name, [scored(one, weights, SEARCH_EFFORT) for one in conversations])
 
-    rows = [HEAD, row("everything", {}), row("bare: words and meaning of the turn alone", BARE)]
+    rows = [changed("everything", {}), changed("bare: words and meaning of the turn alone", BARE)]
     for name, without in INGREDIENTS.items():
         kept = {key: value for key, value in BARE.items() if key not in without}
-        rows.append(row(f"bare + {name}", kept))
-    rows += [row(f"without {name}", without) for name, without in INGREDIENTS.items()]
-    rows += [row(name, changes) for name, changes in CHECKS.items()]
+        rows.append(changed(f"bare + {name}", kept))
+    rows += [changed(f"without {name}", without) for name, without in INGREDIENTS.items()]
+    rows += [changed(name, changes) for name, changes in CHECKS.items()]
     candidates = SearchEffort(whole=0)
-    rows.append(line("candidates only", [scored(one, WEIGHTS, candidates) for one in conversations]))
-    return "\n".join(rows)
+    rows.append(row("candidates only", [scored(one, WEIGHTS, candidates) for one in conversations]))
+    return ResultTable("ingredients", "What each ingredient is worth", COLUMNS, tuple(rows))
 
 
 def main() -> None:
@@ -216,17 +209,19 @@ def main() -> None:
     parser.add_argument("file", type=Path, nargs="?", help="a LoCoMo file")
     parser.add_argument("--ablate", action="store_true", help="show each ingredient alone and each dropped")
     parser.add_argument("--scenes", action="store_true", help="run on the written conversations of three kinds")
+    add_result(parser)
     options = parser.parse_args()
     if options.file is None and not options.scenes:
         parser.error("give a LoCoMo file, or --scenes")
-    groups = {options.file.name: locomo(options.file)} if options.file else {}
+    groups = {"locomo": locomo(options.file)} if options.file else {}
     if options.scenes:
         groups |= scenes(3)
+    tables = []
     for name, conversations in groups.items():
-        print(f"\n## {name}\n")
-        print(summary([scored(one, WEIGHTS, SEARCH_EFFORT) for one in conversations]))
+        tables.append(summary(name, [scored(one, WEIGHTS, SEARCH_EFFORT) for one in conversations]))
         if options.ablate:
-            print(f"\n{ablation(conversations)}")
+            tables.append(replace(ablation(conversations), name=f"ingredients-{name}"))
+    record("retrieval", options, tables, [options.file] if options.file else [])
 
 
 if __name__ == "__main__":

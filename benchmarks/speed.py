@@ -1,4 +1,4 @@
-"""Speed of ingest and search by memory size: `python -m benchmarks.speed 10000 100000 [--plot FILE.svg]`.
+"""Speed of ingest and search by memory size: `python -m benchmarks.speed 10000 100000 [--result FILE]`.
 
 Everything runs offline in one process on generated chat (seeded, Zipf vocabulary, 22 words per turn, 25 turns per
 session; `--long` for turns of 220 words). Ingest rates are of `extend`: facts, postings and vectors, durable. "like
@@ -27,12 +27,15 @@ from pathlib import Path
 import apsw
 
 import evimem
-from evimem.bench.svg_plot import COLOURS, Chart, Curve, svg
+from evimem.bench.result_file import ResultTable
+from evimem.bench.svg_plot import COLOURS, Chart, Curve
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
 from evimem.index.ranking import rank
 from evimem.store.reads import resolve_query
 from evimem.store.sqlite import SqliteStore
+
+from .recording import add_result, record
 
 SEED = 7
 PEOPLE = ("Mira", "Tomas", "Elio", "Katrin")
@@ -160,7 +163,7 @@ def growth(rows: Sequence[dict[str, float]]) -> Iterator[str]:
         yield f"{small['turns']:,.0f} to {large['turns']:,.0f} turns: {growths}"
 
 
-def plot(rows: Sequence[dict[str, float]]) -> str:
+def chart_of(rows: Sequence[dict[str, float]]) -> Chart:
     """Return a chart of the times over the sizes, both on logarithmic axes."""
     curves = {name: [row[name] for row in rows] for name in GROWING}
     curves["ingest of all, ms"] = [1000 * row["turns"] / row["ingest turns/s"] for row in rows]
@@ -171,26 +174,29 @@ def plot(rows: Sequence[dict[str, float]]) -> str:
     )
     low, high = (bound(height for line in lines for _, height in line.points) for bound in (min, max))
     note = list(growth(rows))[-1] if len(rows) > 1 else ""
-    chart = Chart(
+    return Chart(
         "Times by size of the memory", note, "turns", "milliseconds", lines,
         width=(sizes[0], sizes[-1]), height=(math.floor(low), math.ceil(high)), powers=True,
     )  # fmt: skip
-    return svg(chart)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="+", type=int)
     parser.add_argument("--long", action="store_true", help="turns of 220 words instead of 22")
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the times over the sizes")
+    add_result(parser)
     options = parser.parse_args()
     rows = [measure(size, 220 if options.long else 22) for size in sorted(options.sizes)]
-    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, import evimem {import_ms():.0f} ms")
-    for name in rows[0]:
-        print(f"{name:>16}", *(f"{row[name]:>12,.1f}" for row in rows))
-    print(*growth(rows), sep="\n")
-    if options.plot:
-        options.plot.write_text(plot(rows), encoding="utf-8")
+    names = [name for name in rows[0] if name != "turns"]
+    table = ResultTable(
+        "sizes",
+        "Speed by size of the memory",
+        ("", *(f"{row['turns']:,.0f} turns" for row in rows)),
+        (*((name, *(None if math.isnan(row[name]) else row[name] for row in rows)) for name in names),
+         ("import evimem, ms", import_ms(), *[None] * (len(rows) - 1))),
+        (f"Load {os.getloadavg()[0]:.1f} at the end.", *growth(rows)),
+    )  # fmt: skip
+    record("speed", options, [table], charts={"scale": chart_of(rows)})
 
 
 if __name__ == "__main__":

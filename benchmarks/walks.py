@@ -21,7 +21,10 @@ from types import FrameType
 from typing import Any
 
 import evimem
+from evimem.bench.result_file import Cell, ResultTable
 from evimem.loaders.examples import load_example, load_questions
+
+from .recording import add_result, record
 
 ROOT = Path(evimem.__file__).parent
 EVERY = 9  # a traced question takes twenty times as long as another
@@ -93,30 +96,39 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", action="store_true", help="list the files of the longest walk of a question")
-    listed = parser.parse_args().files
-    print("| walk | functions | files |\n|---|---|---|")
+    add_result(parser)
+    options = parser.parse_args()
+    rows: list[tuple[Cell, ...]] = []
     for name in ("friends", "assistant"):
         walks = list(question_walks(name).values())
         for what, values in (("median", statistics.median_low), ("most", max), ("least", min)):
             functions, files = values(len(w.functions) for w in walks), values(len(w.files) for w in walks)
-            print(f"| `ask`, {name}, {what} of {len(walks)} | {functions} | {files} |")
+            rows.append((f"`ask`, {name}, {what} of {len(walks)}", functions, files))
         longest = max(walks, key=lambda w: len(w.files))
-        if listed:
+        if options.files:
             print("\n".join(longest.files))
     added = turn_walk()
-    print(f"| `add` | {len(added.functions)} | {len(added.files)} |\n")
+    rows.append(("`add`", len(added.functions), len(added.files)))
+    walked = ResultTable("walks", "How far a call walks", ("walk", "functions", "files"), tuple(rows))
+    record("walks", options, [walked, first_times()])
+
+
+def first_times() -> ResultTable:
+    """Return what a process spends on its first question, and a later one: processor time, medians of 5 processes."""
     runs = [
         tuple(map(float, subprocess.check_output([sys.executable, "-c", FIRST], text=True).split())) for _ in range(5)
     ]
-    first, later = (sorted(column) for column in zip(*runs, strict=True))
-    print(f"first `ask` of a process {first[2]:.0f} ms of processor time ({first[0]:.0f}-{first[-1]:.0f}),", end=" ")
-    print(f"a later one {later[2]:.0f} ({later[0]:.0f}-{later[-1]:.0f}); medians of 5 processes")
+    rows = [
+        (name, *(ordered[at] for at in (2, 0, -1)))
+        for name, ordered in zip(("first `ask`", "a later one"), map(sorted, zip(*runs, strict=True)), strict=True)
+    ]
     bare = []
     for _ in range(7):
         before = time.perf_counter()
         subprocess.run([sys.executable, "-c", "import evimem"], check=True)
-        bare.append(time.perf_counter() - before)
-    print(f"a process that imports evimem and ends: {1000 * sorted(bare)[3]:.0f} ms")
+        bare.append(1000 * (time.perf_counter() - before))
+    rows.append(("a process that imports evimem and ends, wall clock", sorted(bare)[3], min(bare), max(bare)))
+    return ResultTable("first", "The first question of a process, ms", ("", "median", "least", "most"), tuple(rows))
 
 
 if __name__ == "__main__":

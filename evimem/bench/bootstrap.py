@@ -6,7 +6,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from statistics import fmean
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +27,7 @@ def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, s
     Questions about one conversation are not independent, so conversations are drawn instead of questions.
     """
     draw = random.Random(seed)
-    filled = [cluster for cluster in clusters if cluster]
-    means = [
-        fmean(value for cluster in draw.choices(filled, k=len(filled)) for value in cluster) for _ in range(rounds)
-    ]
+    sums = [(sum(cluster), len(cluster)) for cluster in clusters if cluster]
+    rounds_drawn = (draw.choices(sums, k=len(sums)) for _ in range(rounds))
+    means = [sum(total for total, _ in drawn) / sum(count for _, count in drawn) for drawn in rounds_drawn]
     return ConfidenceInterval(percentile(means, 0.025), percentile(means, 0.975))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import sqrt
 
 from ..calibration.curves import Bin, Point
-from .selective import ProbabilityScores
-from .summary import Summary
+from .run_locomo import Run
+from .selective import ProbabilityScores, answering, sufficiency
 from .svg_plot import COLOURS, Chart, Curve
 
 _DOT = 11.0  # radius of a dot that stands for all questions
@@ -18,23 +18,23 @@ _ROOM = 0.02  # free height below the lowest point, for the legend
 _FOOT = 0.22  # share of the height for the bars that show counts
 
 
-def report_charts(summary: Summary) -> dict[str, Chart]:
-    """Return the charts of a run by file name; none for a probability that could not be scored."""
+def locomo_charts(run: Run) -> dict[str, Chart]:
+    """Return the charts of a run by name; none for a probability that could not be scored."""
     found: dict[str, Chart] = {}
-    if summary.answering is not None:
-        found |= _of_answering(summary.answering)
-    if summary.sufficiency is not None:
-        found |= _of_sufficiency(summary.sufficiency)
+    if (answered := answering(run.asked)) is not None:
+        found |= _of_answering(answered)
+    if (seen := sufficiency(run.wide or run.asked)) is not None:
+        found |= _of_sufficiency(seen)
     return found
 
 
 def _of_answering(scores: ProbabilityScores) -> dict[str, Chart]:
     note = f"{scores.questions:,} questions, AUROC {scores.auroc:.3f}"
     return {
-        "reliability.svg": reliability_chart(
+        "reliability": reliability_chart(
             "Answer or abstain: reliability", scores.reliability, f"{note}, ECE {scores.ece:.3f}"
         ),
-        "risk-coverage.svg": risk_chart(
+        "risk-coverage": risk_chart(
             "Answer or abstain: risk against coverage",
             [("by probability", scores.curve)],
             f"{note}, AURC {scores.aurc:.3f}",
@@ -46,10 +46,10 @@ def _of_answering(scores: ProbabilityScores) -> dict[str, Chart]:
 def _of_sufficiency(scores: ProbabilityScores) -> dict[str, Chart]:
     note = f"{scores.questions:,} questions, AUROC {scores.auroc:.3f}"
     return {
-        "sufficiency-reliability.svg": reliability_chart(
+        "sufficiency-reliability": reliability_chart(
             "All evidence seen: reliability", scores.reliability, f"{note}, ECE {scores.ece:.3f}"
         ),
-        "sufficiency.svg": precision_chart("All evidence seen: precision", scores.curve, note, scores.marked),
+        "sufficiency": precision_chart("All evidence seen: precision", scores.curve, note, scores.marked),
     }
 
 

@@ -28,3 +28,12 @@ def ndcg(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """
     gain = sum(1 / log2(rank + 1) for rank, turn_id in enumerate(ranked[:k], start=1) if turn_id in gold)
     return gain / sum(1 / log2(rank + 1) for rank in range(1, min(len(set(gold)), k) + 1))
+
+
+def first_two_ndcg(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
+    """Return nDCG@k in the older form, in which the first two ranks weigh the same: rel_1 + sum of rel_i / log2(i).
+
+    It is LongMemEval's, and of Jarvelin and Kekalainen (2002) with base 2.
+    """
+    gain = sum(1 / log2(max(rank, 2)) for rank, turn_id in enumerate(ranked[:k], start=1) if turn_id in gold)
+    return gain / sum(1 / log2(max(rank, 2)) for rank in range(1, min(len(set(gold)), k) + 1))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import evimem
-
-from ..doors.memory import Memory
 from ..loaders.labelled_chats import ChatQuestion, LabelledChat
 from ..types.answer import AnswerKind
-from ..types.budget import Budget
-from ..types.values import Query
+from .asking import Asker
 from .right_answer import is_right
+from .scored_memory import Factory, MemoryReply, OwnMemory, PlainBm25, SearchedMemory, say
 
 DEPTH = 10  # turns of each ranking that are scored
 
@@ -26,7 +24,7 @@ class ChatResult:
     """The result of one question: the best turns of a search and of plain BM25, and the answer.
 
     `right` is whether a short answer is right, `cites_gold` whether any gold turn is cited. `seconds` is the processor
-    time of asking.
+    time of asking in its thread. `confidence` is None where the memory states none, and `failed` why it said nothing.
     """
 
     chat: str
@@ -36,11 +34,13 @@ class ChatResult:
     plain: tuple[str, ...]
     kind: AnswerKind
     text: str | None
-    confidence: float
+    confidence: float | None
     right: bool
     cites_gold: bool
     seconds: float
     reason: str = ""
+    cost: float | None = None
+    failed: str = ""
 
     @property
     def answerable(self) -> bool:
@@ -55,44 +55,60 @@ class ChatResult:
         return self.answerable and self.cites_gold if self.kind == "quote" else not self.answerable
 
 
-def run_chats(
-    chats: Iterable[LabelledChat],
-    *,
-    llm: Any = None,
-    loop: str = "iris",
-    budget: Budget = Budget(),
-    progress: Callable[[int], None] = lambda count: None,
-) -> list[ChatResult]:
-    """Ask every question of every chat; `progress` is called with the number of questions asked since it last was."""
+def run_chats(chats: Iterable[LabelledChat], make: Factory = OwnMemory, asker: Asker | None = None) -> list[ChatResult]:
+    """Ask every question of every chat, each chat in a memory that `make` opens in an empty folder."""
+    asker = asker or Asker()
     results: list[ChatResult] = []
-    with tempfile.TemporaryDirectory(prefix="evimem-chats-") as folder:
-        for number, chat in enumerate(chats):
-            with evimem.open(Path(folder) / f"{number}.evimem", llm=llm) as memory:
-                memory.extend(chat.turns, strict=True)
-                for result in _ask_all(memory, chat, loop, budget):
-                    results.append(result)
-                    progress(1)
+    for chat in chats:
+        with (
+            tempfile.TemporaryDirectory(prefix="evimem-chats-") as folder,
+            closing(make(Path(folder))) as memory,
+            closing(PlainBm25(Path(folder))) as plain,
+        ):
+            memory.add(chat.turns)
+            plain.add(chat.turns)
+            results += _ask_all(memory, plain, chat, asker)
     return results
 
 
-def _ask_all(memory: Memory, chat: LabelledChat, loop: str, budget: Budget) -> Iterator[ChatResult]:
-    for question in chat.questions:
-        hits = memory.search(question.text, DEPTH, asked_at=question.asked_at)
-        plain = memory._core.store.recall(Query(question.text, DEPTH, bare=True))
-        started = time.process_time()
-        answer = memory.ask(question.text, loop, asked_at=question.asked_at, budget=budget)
-        seconds = time.process_time() - started
-        yield ChatResult(
-            chat=chat.name,
-            register=chat.register,
-            question=question,
-            ranked=tuple(hit.turn.id for hit in hits),
-            plain=tuple(hit.turn.id for hit in plain),
-            kind=answer.kind,
-            text=answer.text,
-            confidence=answer.confidence,
-            right=answer.kind == "answer" and is_right(answer.text or "", question.gold),
-            cites_gold=any(citation.turn_id in question.evidence for citation in answer.citations),
-            seconds=seconds,
-            reason=answer.reason or "",
-        )
+def _ask_all(memory: SearchedMemory, plain: PlainBm25, chat: LabelledChat, asker: Asker) -> list[ChatResult]:
+    said = {turn.id: turn.text or turn.caption or "" for turn in chat.turns}
+
+    def ask(question: ChatQuestion) -> ChatResult:
+        rankings = [tuple(one.search(question.text, DEPTH, question.asked_at)) for one in (memory, plain)]
+        started = time.thread_time()
+        found = say(memory, question.text, question.asked_at, said)
+        return _scored(chat, question, found, rankings, time.thread_time() - started)
+
+    def give_up(question: ChatQuestion, why: str) -> ChatResult:
+        return _scored(chat, question, MemoryReply("failed", None, failed=why), [(), ()], 0.0)
+
+    keyed = ((f"{chat.name} {number}", question) for number, question in enumerate(chat.questions, start=1))
+    return asker.each(keyed, ask, _restored, give_up)
+
+
+def _scored(
+    chat: LabelledChat, question: ChatQuestion, found: MemoryReply, rankings: list[tuple[str, ...]], seconds: float
+) -> ChatResult:
+    return ChatResult(
+        chat=chat.name,
+        register=chat.register,
+        question=question,
+        ranked=rankings[0],
+        plain=rankings[1],
+        kind=found.kind,
+        text=found.text,
+        confidence=found.confidence,
+        right=found.kind == "answer" and is_right(found.text or "", question.gold),
+        cites_gold=any(turn_id in question.evidence for turn_id in found.cited),
+        seconds=seconds,
+        reason=found.reason,
+        cost=found.cost,
+        failed=found.failed,
+    )
+
+
+def _restored(kept: Any) -> ChatResult:
+    asked: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in kept["question"].items()}
+    lists = {name: tuple(kept[name]) for name in ("ranked", "plain")}
+    return ChatResult(**{**kept, **lists, "question": ChatQuestion(**asked)})

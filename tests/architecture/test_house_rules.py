@@ -35,6 +35,7 @@ FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydant
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
+    ("bench_runs.py", "benchmark"): "names of options",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
     ("foreign.py", "fr"): "codes of languages",

@@ -3,7 +3,7 @@ import pytest
 from evimem.bench.answer_f1 import f1, normalized, official_f1
 from evimem.bench.bootstrap import cluster_bootstrap, percentile
 from evimem.bench.longmemeval_retrieval import scores, session_scores
-from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
+from evimem.bench.retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
 
 RANKED = ["a", "b", "c", "d", "e"]
 
@@ -24,6 +24,13 @@ def test_ndcg_discounts_by_rank_against_the_best_ranking():
     assert ndcg(RANKED, "b", 5) == pytest.approx(0.6309, abs=1e-4)  # 1 / log2(3)
     assert ndcg(RANKED, "ac", 5) == pytest.approx((1 + 0.5) / (1 + 0.6309), abs=1e-4)
     assert ndcg(RANKED, "abcdefgh", 2) == 1
+
+
+@pytest.mark.parametrize(("gold", "k"), [("ab", 5), ("b", 5), ("ac", 3), ("e", 5), ("ce", 5), ("x", 5)])
+def test_ndcg_with_the_first_two_ranks_alike_is_that_of_longmemeval(gold, k):
+    ids = [*RANKED, "x"]
+    assert first_two_ndcg(RANKED, gold, k) == pytest.approx(scores(range(5), set(gold), ids, k).ndcg)
+    assert first_two_ndcg(RANKED, "b", 5) == 1
 
 
 IDS = ["s1", "answer_a", "s2", "answer_b", "s3"]

@@ -1,8 +1,10 @@
+import hashlib
 import json
 import math
 
 import pytest
 
+from evimem.bench.result_file import as_json, read_result
 from evimem.cli.exit_codes import Exit
 
 
@@ -19,7 +21,7 @@ def locomo(tmp_path):
 def test_bench_prints_its_tables_and_warns_of_an_unknown_file(cli, locomo):
     ran = cli("bench", "locomo", locomo, "--offline")
     assert ran.code == Exit.OK
-    for part in ("Retrieval, by turn", "Answers, official F1", "single-hop  3", "turns/s", "p95"):
+    for part in ("Retrieval, by turn", "official F1", "4 single-hop", "turns/s", "p95"):
         assert part in ran.out
     assert "none of the LoCoMo files known by digest" in ran.err
 
@@ -27,10 +29,27 @@ def test_bench_prints_its_tables_and_warns_of_an_unknown_file(cli, locomo):
 def test_bench_for_programs_is_strict_json_with_every_figure(cli, locomo):
     ran = cli("bench", "locomo", locomo, "--offline", "--limit", 2, "--json")
     data = json.loads(ran.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-    assert data["overall"]["questions"] == 2
-    assert data["turns"] == 30
-    assert data["caught"] is None  # there was no adversarial question
-    assert math.isfinite(data["ask_p95"])
+    tables = {one["name"]: one for one in data["tables"]}
+    answers = {row[0]: dict(zip(tables["answers"]["columns"], row, strict=True)) for row in tables["answers"]["rows"]}
+    assert answers["questions"]["all"] == 2
+    assert answers["abstained"]["5 adversarial"] is None  # there was no adversarial question
+    assert dict(tables["cost"]["rows"])["turns"] == 30
+    assert math.isfinite(answers["official F1"]["all"]["low"])
+
+
+def test_a_result_says_how_it_was_made_and_names_no_folder(cli, locomo, tmp_path):
+    place = tmp_path / "results" / "one.json"
+    ran = cli("bench", "locomo", locomo, "--offline", "--limit", 2, "--result", place, "--json")
+    assert json.loads(place.read_text()) == json.loads(json.dumps(as_json(read_result(place)))) == ran.data
+    made = ran.data["made"]
+    assert made["command"] == "evimem bench locomo locomo.json --offline --limit 2 --result one.json --json"
+    assert made["data"] == {"locomo.json": hashlib.sha256(locomo.read_bytes()).hexdigest()}
+    assert str(tmp_path) not in place.read_text()
+
+
+def test_a_missing_data_set_is_refused_with_where_to_get_it(cli, tmp_path):
+    ran = cli("bench", "locomo", tmp_path / "locomo10.json")
+    assert (ran.code, "snap-research/LoCoMo" in ran.err) == (Exit.INPUT, True)
 
 
 def test_bench_refuses_a_limit_that_leaves_nothing(cli, locomo):
@@ -44,7 +63,7 @@ def test_offline_and_a_model_exclude_each_other(cli, locomo):
 
 def test_bench_runs_a_row_of_the_ablations_by_its_name(cli, locomo):
     ran = cli("bench", "locomo", locomo, "--offline", "--limit", 1, "--variant", "raw-only", "--json")
-    assert (ran.code, ran.data["variant"]) == (Exit.OK, "raw-only")
+    assert (ran.code, ran.data["options"]["variant"]) == (Exit.OK, "raw-only")
     wrong = cli("bench", "locomo", locomo, "--variant", "nothing")
     assert (wrong.code, "basic-loop" in wrong.err) == (Exit.USAGE, True)
 
@@ -59,12 +78,36 @@ def mixed(tmp_path, locomo):
     return path
 
 
-def test_a_report_has_tables_and_plots_and_no_word_of_the_data_set(cli, mixed, tmp_path):
-    ran = cli("bench", "locomo", mixed, "--offline", "--report", tmp_path / "report")
-    files = {file.name: file.read_text() for file in (tmp_path / "report").iterdir()}
-    assert {"report.md", "reliability.svg", "risk-coverage.svg"} <= set(files)
-    assert "| single-hop |" in files["report.md"]
-    assert all(f"({name})" in files["report.md"] for name in files if name.endswith(".svg"))
+def test_a_result_has_tables_and_charts_and_no_word_of_the_data_set(cli, mixed, tmp_path):
+    place = tmp_path / "one.json"
+    ran = cli("bench", "locomo", mixed, "--offline", "--wide", "--sample", "--result", place)
+    result = read_result(place)
+    assert {"reliability", "risk-coverage"} <= set(result.charts)
     assert "5 answers, unedited" in ran.out
     assert "How many pears did Ada sell?" in ran.out
-    assert not any("pears" in text for text in files.values())
+    assert "pears" not in place.read_text()
+
+
+def test_a_report_is_made_from_results_and_checked_against_them(cli, mixed, tmp_path):
+    cli("bench", "locomo", mixed, "--offline", "--result", tmp_path / "results" / "one.json")
+    page = tmp_path / "README.md"
+    blocks = ("retrieval", "chart reliability")
+    page.write_text("# Ours\n" + "".join(f"\n<!-- results/one.json: {name} -->\n<!-- end -->\n" for name in blocks))
+    assert cli("bench", "report", page, "--check").code == Exit.INPUT
+    assert cli("bench", "report", page).code == Exit.OK
+    assert "| R@10 |" in page.read_text()
+    assert "<svg" in (tmp_path / "plots" / "reliability.svg").read_text()
+    assert cli("bench", "report", page, "--check").code == Exit.OK
+    page.write_text(page.read_text().replace("| R@10 | ", "| R@10 | 9"))
+    ran = cli("bench", "report", page, "--check")
+    assert (ran.code, "differs  README.md" in ran.out) == (Exit.INPUT, True)
+
+
+def test_a_report_without_its_result_is_refused(cli, tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("<!-- results/none.json: retrieval -->\n<!-- end -->\n")
+    assert cli("bench", "report", page).code == Exit.INPUT
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "none.json").write_text("{}")
+    ran = cli("bench", "report", page)
+    assert (ran.code, "expected a file written with --result" in ran.err) == (Exit.INPUT, True)

@@ -1,44 +1,49 @@
 """Score evimem on a labelled data set of yours: retrieval, answers, abstentions, speed.
 
-Each conversation is ingested into a temporary memory of its own. `locomo` takes LoCoMo's file, whose official score
-wants the shortest span: without a model it is read with reader="span". `chats` takes a folder of pairs
-NAME.turns.jsonl and NAME.questions.jsonl, and asks as `evimem ask` does.
+Each conversation is ingested into a temporary memory of its own.
+
+  locomo       LoCoMo's file. Its official score wants the shortest span: without a model, reader="span" reads it.
+  longmemeval  a file of LongMemEval (s, m or oracle): one memory a question.
+  chats        a folder of pairs NAME.turns.jsonl and NAME.questions.jsonl, asked as `evimem ask` does.
+  synthetic    conversations from a seed; no PATH.
+  report       a Markdown file: makes the tables and charts between its marks again, from what --result wrote.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 
-from ...bench.charts import report_charts
-from ...bench.chat_scores import summarize_chats
-from ...bench.run_chats import run_chats
-from ...bench.run_locomo import question_count, run_locomo
-from ...bench.summary import Summary, summarize
-from ...bench.svg_plot import svg
+from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
+from ...bench.provenance import provenance
+from ...bench.readme_report import render
+from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
-from ...errors import InvalidQuery
-from ...loaders.labelled_chats import read_chats
-from ...loaders.locomo_format import known_file, read_locomo
+from ...loaders.data_sets import check_present
 from ...loops import LOOPS, VARIANTS
-from ...types.budget import Budget
+from ..bench_runs import SHOWN, chat_model, run_named, settings
 from ..exit_codes import Exit
-from ..markdown import text_of
-from ..open_memory import add_model, model
-from ..page import BLANK, Block
+from ..open_memory import MODEL_OPTIONS, add_model
+from ..page import line
 from ..screen import Screen
-from ..views.bench_view import answers_page, summary_page
-from ..views.chats_view import chats_page
+from ..views.bench_view import result_page
 
-_SHOWN = 20  # sample answers that --report prints
+_BENCHMARKS = ("locomo", "longmemeval", "chats", "synthetic", "report")
+_ONLY = {  # options of some of the benchmarks
+    "registers": ("chats",),
+    "adapter": ("chats", "synthetic"),
+    "sample": ("locomo",),
+    "wide": ("locomo",),
+    "enrich": ("locomo",),
+    "judge": ("locomo", "longmemeval"),
+    "check": ("report",),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `bench`."""
-    parser.add_argument("benchmark", choices=("locomo", "chats"), help="the format of the data set")
-    parser.add_argument("file", metavar="PATH", type=Path, help="the data set: a file, or a folder of chats")
+    parser.add_argument("benchmark", choices=_BENCHMARKS, help="the data set, or `report`")
+    parser.add_argument("file", metavar="PATH", nargs="?", type=Path, help="the data set: a file, or a folder of chats")
     parser.add_argument("--offline", action="store_true", help="use no model; the default without --llm")
     parser.add_argument("--limit", type=int, metavar="N", help="ask only the first N questions of each conversation")
     parser.add_argument(
@@ -50,99 +55,121 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"an ablation of the EviMem paper: {', '.join(VARIANTS)}",
     )
-    parser.add_argument(
-        "--report",
-        metavar="DIR",
-        type=Path,
-        help="also write tables and plots to DIR, ask again with 20 turns per search, and print 20 sample answers",
+    parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")
+    _add_of_one(parser)
+    _add_long_runs(parser)
+    add_model(parser)
+
+
+def _add_of_one(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("of one benchmark")
+    group.add_argument("--sample", action="store_true", help=f"locomo: also print {SHOWN} answers, always the same")
+    group.add_argument(
+        "--wide",
+        action="store_true",
+        help="locomo: ask answerable questions again with 20 turns per search, to score the confidence in the evidence",
     )
-    parser.add_argument(
+    group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
+    group.add_argument(
+        "--judge",
+        choices=VARIANTS_OF_JUDGE,
+        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way)",
+    )
+    group.add_argument(
         "--registers",
         metavar="FILE",
         type=Path,
         help="chats: a JSON object of lists of conversations by register (default: registers.json in the folder)",
     )
-    add_model(parser)
+    group.add_argument(
+        "--adapter",
+        metavar="MODULE:FUNCTION",
+        help="chats, synthetic: score another memory, by a function from an empty folder to it "
+        "(evimem/bench/scored_memory.py); evimem.bench.scored_memory:PlainBm25 is BM25 that quotes its best turn",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="synthetic: of the first of 3 conversations (0)"
+    )
+    group.add_argument("--turns", type=int, default=200, metavar="N", help="synthetic: turns of each (200)")
+    group.add_argument("--depth", type=int, default=3, metavar="N", help="synthetic: turns of the longest chain (3)")
+    group.add_argument("--check", action="store_true", help="report: write nothing, fail if something would change")
+
+
+def _add_long_runs(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("long runs", "a question that the model fails counts as wrong and ends no run")
+    group.add_argument(
+        "--checkpoint", metavar="FILE", type=Path, help="keep each result in FILE, and ask only what it does not hold"
+    )
+    group.add_argument("--dollars", type=float, metavar="N", help="ask no more once N dollars are spent (--price)")
+    group.add_argument(
+        "--mailbox",
+        metavar="DIR",
+        type=Path,
+        help="be the model yourself: requests are files in DIR/requests; write each reply to DIR/replies, "
+        "the name ending in .txt, and run the command again",
+    )
 
 
 def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options; None if nothing is."""
-    if options.registers is not None and options.benchmark != "chats":
-        return "--registers is of `bench chats` only"
-    if options.report is not None and options.benchmark != "locomo":
-        return "--report is of `bench locomo` only"
-    return "--offline and --llm exclude each other" if options.offline and options.llm else None
+    for name, benchmarks in _ONLY.items():
+        if getattr(options, name) and options.benchmark not in benchmarks:
+            return f"--{name} is of `bench {' and '.join(benchmarks)}` only"
+    if (options.file is None) != (options.benchmark == "synthetic"):
+        return "`bench synthetic` takes no PATH" if options.file else f"`bench {options.benchmark}` needs a PATH"
+    return _misused_model(options)
+
+
+def _misused_model(options: argparse.Namespace) -> str | None:
+    models = {"--llm": options.llm, "--mailbox": options.mailbox, "--offline": options.offline}
+    used = [name for name, value in models.items() if value]
+    if len(used) > 1:
+        return f"{used[0]} and {used[1]} exclude each other"
+    if options.adapter and (used or any(getattr(options, name, None) for name in MODEL_OPTIONS)):
+        return "--adapter names another memory, for which the options of evimem's model mean nothing"
+    if options.dollars is not None and not options.price:
+        return "--dollars needs --price, by which the cost is known"
+    needing = [name for name in ("enrich", "judge") if getattr(options, name)]
+    if needing and not (options.llm or options.mailbox):
+        return f"--{needing[0]} needs a model: --llm or --mailbox"
+    return None
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Run the benchmark."""
-    return _run_chats(options, screen) if options.benchmark == "chats" else _run_locomo(options, screen)
+    if options.file is not None:
+        check_present(options.benchmark, options.file)
+    return _report(options, screen) if options.benchmark == "report" else _score(options, screen)
 
 
-def _run_chats(options: argparse.Namespace, screen: Screen) -> Exit:
-    chats = [
-        replace(chat, questions=chat.questions[: options.limit]) for chat in read_chats(options.file, options.registers)
-    ]
-    total = sum(len(chat.questions) for chat in chats)
-    _check_total(options, total)
-    with screen.progress("asking", "questions", total) as progress:
-        results = run_chats(
-            chats,
-            llm=model(options),
-            loop=options.loop,
-            budget=VARIANTS.get(options.variant, Budget()),
-            progress=progress,
-        )
-    summary = summarize_chats(results)
-    screen.show(chats_page(summary), {"loop": options.loop, "variant": options.variant, **asdict(summary)})
-    return Exit.OK
-
-
-def _check_total(options: argparse.Namespace, total: int) -> None:
-    if not total:
-        raise InvalidQuery(
-            f"{str(options.file)!r} with --limit {options.limit} leaves no question to ask; give another file or limit"
-        )
-
-
-def _run_locomo(options: argparse.Namespace, screen: Screen) -> Exit:
-    which = known_file(options.file)
-    if which is None:
+def _score(options: argparse.Namespace, screen: Screen) -> Exit:
+    ran = run_named(options, screen)
+    made = provenance(["evimem", *options.words], [options.file] if options.file else [])
+    result = ResultFile(options.benchmark, made, settings(options), ran.tables, ran.charts)
+    if options.result is not None:
+        write_result(result, options.result)
+    screen.show([*result_page(result.tables), *ran.page], as_json(result))
+    if ran.failed:
+        screen.note(f"evimem: the model gave no answer to {ran.failed:,} questions, which count as wrong")
+    if options.mailbox and (waiting := chat_model(options).waiting()):
         screen.note(
-            f"evimem: {options.file} is none of the LoCoMo files known by digest; its figures may not be comparable"
+            f"evimem: {waiting:,} requests wait in {options.mailbox / 'requests'}; write the reply to NAME.json there "
+            f"to {options.mailbox / 'replies'}/NAME.txt, and run the same command again"
         )
-    samples = list(read_locomo(options.file))
-    wide = options.report is not None
-    total = question_count(samples, options.limit, wide=wide)
-    _check_total(options, total)
-    with screen.progress("asking", "questions", total) as progress:
-        result = run_locomo(
-            samples,
-            llm=model(options),
-            loop=options.loop,
-            budget=replace(VARIANTS.get(options.variant, Budget()), reader="span"),
-            limit=options.limit,
-            wide=wide,
-            progress=progress,
-        )
-    summary = summarize(result)
-    page = summary_page(summary)
-    if options.report is not None:
-        _write(options.report, page, summary)
-        page += [
-            BLANK,
-            *answers_page(result.asked, _SHOWN),
-        ]  # printed but not written to the report: the texts belong to the data set
-    screen.show(page, {"file": which, "loop": options.loop, "variant": options.variant, **asdict(summary)})
-    return Exit.OK
+    return Exit.MODEL if ran.failed else Exit.OK
 
 
-def _write(folder: Path, page: Sequence[Block], summary: Summary) -> None:
-    """Write the tables and the plots of a run."""
-    folder.mkdir(parents=True, exist_ok=True)
-    plots = report_charts(summary)
-    shown = "".join(f"\n![{chart.title}]({name})\n" for name, chart in plots.items())
-    files = {name: svg(chart) for name, chart in plots.items()} | {"report.md": f"{text_of(page)}{shown}"}
-    for name, text in files.items():
-        with replace_with(folder / name) as file:
-            file.write(text.encode())
+def _report(options: argparse.Namespace, screen: Screen) -> Exit:
+    page: Path = options.file
+    rendered = render(page.read_text(encoding="utf-8"), page.parent)
+    wanted = {page: rendered.text, **{page.parent / place: drawn for place, drawn in rendered.charts.items()}}
+    changed = [path for path, now in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != now]
+    if not options.check:
+        for path in changed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replace_with(path) as file:
+                file.write(wanted[path].encode())
+    verb = "differs" if options.check else "written"
+    named = [str(path.relative_to(page.parent)) for path in changed]
+    screen.show([line(f"{verb}  {name}") for name in named] or [line("nothing changed")], {verb: named})
+    return Exit.INPUT if options.check and changed else Exit.OK

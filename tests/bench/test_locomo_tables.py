@@ -2,11 +2,13 @@ from dataclasses import replace
 
 import pytest
 
+from evimem.bench.asking import Asker
+from evimem.bench.locomo_tables import locomo_tables
 from evimem.bench.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
-from evimem.bench.summary import summarize
+from evimem.bench.selective import answering, sufficiency
 from evimem.calibration.curves import Point
 from evimem.cli import plain_view
-from evimem.cli.views.bench_view import answers_page, summary_page
+from evimem.cli.views.bench_view import answers_page, result_page
 from evimem.loaders.examples import load_example, load_questions
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
@@ -29,31 +31,42 @@ TRAP = replace(ONE, category=5, text=None, abstained=True, f1=1.0, gold=("t9",))
 UNGROUNDED = replace(ONE, category=3, gold=(), text=None, abstained=True, f1=0.0)
 
 
+def cells(table, column="all"):
+    return {row[0]: row[table.columns.index(column)] for row in table.rows}
+
+
+def tables(*asked, ingested=()):
+    return {one.name: one for one in locomo_tables(Run(ingested, asked))}
+
+
 def test_figures_are_means_over_the_questions_they_are_about():
-    summary = summarize(Run((IngestResult("a", 100, 200, 0.5),), (ONE, TRAP, UNGROUNDED)))
-    assert [(row.name, row.questions, row.with_gold) for row in summary.rows] == [
-        ("open-domain", 1, 0),
-        ("single-hop", 1, 1),
-        ("adversarial", 1, 1),
-    ]
-    assert (summary.overall.recall_5, summary.overall.hit_10, summary.overall.all_10) == (0.75, 1, 0.5)
-    assert summary.overall.f1 == 0.5
-    assert summary.answerable.f1 == 0.25
+    found = tables(ONE, TRAP, UNGROUNDED)
+    retrieval, answers = found["retrieval"], found["answers"]
+    assert [cells(retrieval)[name].value for name in ("R@5", "Hit@10", "All@10")] == [0.75, 1, 0.5]
+    assert cells(retrieval, "3 open-domain")["R@10"] is None  # without evidence it has no recall, rather than zero
+    assert [cells(answers, name)["questions"] for name in answers.columns[1:]] == [3, 0, 0, 1, 1, 1, 2]
+    assert [cells(answers, name)["official F1"].value for name in ("all", "1 to 4")] == [0.5, 0.25]
+    assert cells(answers, "1 to 4")["official F1, where answered"].value == 0.5
 
 
 def test_catching_traps_is_reported_with_what_it_costs():
-    summary = summarize(Run((), (ONE, TRAP, replace(TRAP, abstained=False), UNGROUNDED)))
-    assert (summary.caught, summary.false_abstentions) == (0.5, 0.5)
+    answers = tables(ONE, TRAP, replace(TRAP, abstained=False), UNGROUNDED)["answers"]
+    assert [cells(answers, name)["abstained"].value for name in ("5 adversarial", "1 to 4")] == [0.5, 0.5]
 
 
-def test_a_category_without_evidence_has_no_recall_rather_than_zero():
-    (row,) = summarize(Run((), (UNGROUNDED,))).rows
-    assert row.recall_10 is None
+def test_overlap_is_over_questions_with_an_answer_and_nothing_is_said_by_an_abstention():
+    told = replace(ONE, wanted="green tea")
+    answers = tables(told, replace(told, text=None, abstained=True), TRAP)["answers"]
+    for name in ("BLEU-1", "ROUGE-L", "METEOR"):
+        one = cells(answers)[name]
+        assert one.count == 2
+        assert 0 < one.value < 0.5
 
 
 def test_the_page_shows_every_category_and_the_price():
-    shown = plain_view.text_of(summary_page(summarize(Run((IngestResult("a", 100, 200, 0.5),), (ONE, TRAP)))))
-    for part in ("single-hop", "adversarial", "caught 100.0% at 0.0% false", "200 turns/s", "search  p50 2.0 ms"):
+    found = tables(ONE, TRAP, ingested=(IngestResult("a", 100, 200, 0.5),))
+    shown = plain_view.text_of(result_page(tuple(found.values())))
+    for part in ("4 single-hop", "5 adversarial", "R@10", "ingest, turns/s", "200", "search, ms, p50"):
         assert part in shown
 
 
@@ -68,7 +81,7 @@ def sample():
 
 def test_a_run_searches_and_asks_every_question_of_a_sample(sample):
     counted = []
-    run = run_locomo([sample, sample], limit=5, progress=counted.append)
+    run = run_locomo([sample, sample], limit=5, asker=Asker(progress=counted.append))
     assert [one.turns for one in run.ingested] == [183, 183]
     assert [(one.sample, one.number) for one in run.asked] == [("friends", number) for number in range(1, 6)] * 2
     assert sum(counted) == 10
@@ -102,18 +115,17 @@ def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
 def test_the_probabilities_are_held_against_what_came_true():
     right = replace(ONE, complete=True, sufficient=0.9)
     wrong = replace(ONE, complete=False, sufficient=0.4, tier="partial")
-    summary = summarize(Run((), (right, right, wrong, replace(TRAP, confidence=0.1))))
-    assert summary.answering is not None
-    assert (summary.answering.base, summary.answering.auroc) == (0.75, 1.0)
-    assert summary.sufficiency is not None
-    assert summary.sufficiency.questions == 3
-    assert summary.sufficiency.marked == Point(0.0, pytest.approx(2 / 3), 0.0)
-    assert summary.sufficiency.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
-    assert "Quality of the probabilities" in plain_view.text_of(summary_page(summary))
+    asked = (right, right, wrong, replace(TRAP, confidence=0.1))
+    told, seen = answering(asked), sufficiency(asked)
+    assert (told.base, told.auroc) == (0.75, 1.0)
+    assert (seen.questions, seen.marked) == (3, Point(0.0, pytest.approx(2 / 3), 0.0))
+    assert seen.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
+    assert len(tables(*asked)["probabilities"].rows) == 2
 
 
 def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
-    assert summarize(Run((), (ONE, ONE))).answering is None
+    assert answering((ONE, ONE)) is None
+    assert "probabilities" not in tables(ONE, ONE)
 
 
 def test_answers_are_shown_as_they_came(sample):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evimem.bench.chat_scores import summarize_chats
+from evimem.bench.chat_tables import chat_tables
 from evimem.bench.run_chats import ChatResult, run_chats
 from evimem.loaders.labelled_chats import ChatQuestion, read_chats
 
@@ -37,11 +37,14 @@ def test_a_claim_holds_if_it_is_right_quotes_gold_or_nothing_was_told(result: Ch
 def test_shares_are_of_the_questions_they_are_about() -> None:
     quoted = replace(ONE, chat="b", kind="quote", text="...", right=False)
     refused = replace(UNTOLD, kind="abstained", text=None, confidence=0.6)
-    found = summarize_chats([ONE, quoted, UNTOLD, refused]).overall
-    assert (found.given.value, found.right.value, found.false.value) == (0.5, 0.5, 0.5)  # type: ignore[union-attr]
-    assert (found.refused.value, found.wrongly_refused.value) == (0.5, 0.0)  # type: ignore[union-attr]
-    assert found.ece == pytest.approx({"answer": 0.4, "quote": 0.1, "abstained": 0.4})
-    assert found.right_yes_no is None
+    tables = {one.name: one for one in chat_tables([ONE, quoted, UNTOLD, refused])}
+    found = dict(tables["overall"].rows)
+    values = [found[name].value for name in ("given", "right", "given untold", "refused untold", "refused told")]  # type: ignore[union-attr]
+    assert values == [0.5, 0.5, 0.5, 0.5, 0.0]
+    assert "yes/no" not in found  # none was asked
+    assert {row[0]: row[4] for row in tables["confidence"].rows} == pytest.approx(
+        {"answer": 0.4, "quote": 0.1, "abstained": 0.4}
+    )
 
 
 def test_two_shipped_chats_run_from_end_to_end() -> None:
@@ -50,6 +53,6 @@ def test_two_shipped_chats_run_from_end_to_end() -> None:
     assert {one.register for one in results} == {"groups", "messenger bursts"}
     assert all(one.seconds > 0 and 0 <= one.confidence <= 1 for one in results)
     assert all((one.text is None) == (one.kind == "abstained") for one in results)
-    summary = summarize_chats(results)
-    assert summary.overall.questions == 8
-    assert {one.name for one in summary.registers} == {"groups", "messenger bursts"}
+    tables = {one.name: one for one in chat_tables(results)}
+    rows = tables["evidence-by-register"].rows
+    assert [row[:2] for row in rows] == [("groups", 4), ("messenger bursts", 4), ("all", 8)]

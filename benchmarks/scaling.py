@@ -1,0 +1,70 @@
+"""How recall and latency move with size and with the depth of a chain: `python -m benchmarks.scaling 1000 10000`.
+
+The synthetic set (evimem/bench/synthetic.py) from one seed, with the same people and questions at every size and more
+filler between them. A chain of n needs n turns: the question names the first person and the relations. A million turns
+take about a quarter of an hour and 2 GB of disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import evimem
+from evimem.bench.bootstrap import percentile
+from evimem.bench.result_file import Cell, ResultTable
+from evimem.bench.retrieval_metrics import found_all, recall
+from evimem.bench.synthetic import synthetic_chat
+
+from .recording import add_result, record
+
+DEPTH = 10
+PEOPLE = 8
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", nargs="+", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--depth", type=int, default=4, help="turns of the longest chain (4)")
+    add_result(parser)
+    options = parser.parse_args()
+    columns = [column(size, options.seed, options.depth) for size in sorted(options.sizes)]
+    rows: tuple[tuple[Cell, ...], ...] = tuple((name, *(one.get(name) for one in columns)) for name in columns[0])
+    title = "Recall and latency by size and depth, synthetic"
+    head = ("", *(f"{size:,} turns" for size in sorted(options.sizes)))
+    record("scaling", options, [ResultTable("sizes", title, head, rows)])
+
+
+def column(size: int, seed: int, depth: int) -> dict[str, Cell]:
+    """Return the figures of one size by name: recall by kind of question, then times."""
+    chat = synthetic_chat(seed, turns=size, people=PEOPLE, depth=depth)
+    told = [one for one in chat.questions if one.evidence]
+    found: dict[str, list[float]] = {}
+    times: list[float] = []
+    with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
+        started = time.perf_counter()
+        memory.extend(chat.turns, strict=True)
+        rate = len(chat.turns) / (time.perf_counter() - started)
+        memory.search("warm up")
+        for one in told:
+            started = time.perf_counter()
+            ranked = [hit.turn.id for hit in memory.search(one.text, DEPTH)]
+            times.append(1000 * (time.perf_counter() - started))
+            found.setdefault(f"R@{DEPTH}, {one.kind}", []).append(recall(ranked, one.evidence, DEPTH))
+            if len(one.evidence) > 1:
+                found.setdefault(f"All@{DEPTH}, {one.kind}", []).append(found_all(ranked, one.evidence, DEPTH))
+    means: dict[str, Cell] = {name: sum(values) / len(values) for name, values in sorted(found.items())}
+    return {
+        **means,
+        "questions": len(told),
+        "ingest, turns/s": rate,
+        "search, ms, p50": percentile(times, 0.5),
+        "search, ms, p99": percentile(times, 0.99),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Put many questions: some at a time, kept as they are answered, within a sum, and none of them ends a run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol, TypeVar
+
+import orjson
+
+from ..errors import ImportFailed
+from ..types.budget import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Approach:
+    """How questions are asked: with which model, if any, by which loop and budget.
+
+    With `enrich`, the model first extracts facts from every turn; with a `rubric`, it also marks the answers.
+    """
+
+    llm: Any = None
+    loop: str = "iris"
+    budget: Budget = Budget()
+    enrich: bool = False
+    rubric: str = ""
+
+
+class Costed(Protocol):
+    """The result of a question: what it cost in dollars, and why there is no answer, if the model failed."""
+
+    @property
+    def cost(self) -> float | None: ...
+
+    @property
+    def failed(self) -> str: ...
+
+
+T = TypeVar("T")
+R = TypeVar("R", bound=Costed)
+Progress = Callable[[int], None]
+
+
+class Checkpoint:
+    """A file that keeps each result as a line, by the key of its question, and by the settings of the run.
+
+    Results of other settings are kept and not used, so that runs may share a file. What failed is not kept: the next
+    run asks it again. A last line that was cut by a kill is left out.
+    """
+
+    def __init__(self, path: Path, settings: Mapping[str, object]) -> None:
+        """Read what the file holds, if it is there. Raise ImportFailed for a file of another form."""
+        self._path = path
+        digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS, default=str))
+        self._settings = digest.hexdigest()[:16]
+        self._kept: dict[str, Any] = {}
+        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+        if lines and not lines[-1].endswith(b"\n"):
+            path.write_bytes(b"".join(lines[:-1]))
+            lines.pop()
+        for number, line in enumerate(lines, start=1):
+            self._read(line, f"{path.name} line {number}")
+
+    def get(self, key: str) -> Any:
+        """Return the kept result of a question as a JSON value; None if there is none."""
+        return self._kept.get(key)
+
+    def keep(self, key: str, result: Any) -> None:
+        """Add a result, a dataclass, to the file."""
+        row = {"settings": self._settings, "key": key, "result": asdict(result)}
+        with self._path.open("ab") as file:
+            file.write(orjson.dumps(row) + b"\n")
+
+    def _read(self, line: bytes, where: str) -> None:
+        try:
+            row = orjson.loads(line)
+            if row["settings"] == self._settings:
+                self._kept[row["key"]] = row["result"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise ImportFailed(f"{where} is no kept result ({error!r}); give --checkpoint another file") from error
+
+
+class Asker:
+    """Puts questions with `workers` threads; results come in the order of the questions.
+
+    With a `checkpoint`, what it holds is not asked again. Once the results of a run have cost `dollars`, what is left
+    fails with that reason; questions that are under way still end. `progress` is called with 1 for each question.
+    """
+
+    def __init__(
+        self,
+        *,
+        workers: int = 1,
+        checkpoint: Checkpoint | None = None,
+        dollars: float | None = None,
+        progress: Progress = lambda count: None,
+    ) -> None:
+        self.workers = workers
+        self._checkpoint = checkpoint
+        self._dollars = dollars
+        self._progress = progress
+        self._lock = Lock()
+        self.spent = 0.0
+
+    def each(
+        self,
+        questions: Iterable[tuple[str, T]],
+        ask: Callable[[T], R],
+        restore: Callable[[Any], R],
+        give_up: Callable[[T, str], R],
+    ) -> list[R]:
+        """Return the result of each question by its key: kept and restored, asked, or given up for want of money."""
+        listed: Sequence[tuple[str, T]] = list(questions)
+
+        def one(asked: tuple[str, T]) -> R:
+            result = self._one(*asked, ask, restore, give_up)
+            with self._lock:
+                self._progress(1)
+            return result
+
+        if self.workers == 1:
+            return [one(asked) for asked in listed]
+        with ThreadPoolExecutor(self.workers, thread_name_prefix="evimem-bench") as workers:
+            return list(workers.map(one, listed))
+
+    def _one(
+        self,
+        key: str,
+        question: T,
+        ask: Callable[[T], R],
+        restore: Callable[[Any], R],
+        give_up: Callable[[T, str], R],
+    ) -> R:
+        if self._checkpoint and (kept := self._checkpoint.get(key)) is not None:
+            return restore(kept)
+        if self._dollars is not None and self.spent >= self._dollars:
+            return give_up(question, f"not asked: {self.spent:.2f} of {self._dollars:.2f} dollars are spent")
+        result = ask(question)
+        with self._lock:
+            self.spent += result.cost or 0.0
+            if self._checkpoint and not result.failed:
+                self._checkpoint.keep(key, result)
+        return result

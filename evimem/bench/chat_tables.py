@@ -1,0 +1,106 @@
+"""The tables of a run over labelled chats, by register and by kind of question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+from ..calibration.curves import aurc, auroc, ece, reliability
+from ..types.answer import AnswerKind
+from .estimates import estimate
+from .result_file import Cell, ResultTable
+from .retrieval_metrics import recall
+from .right_answer import spelled
+from .run_chats import DEPTH, ChatResult
+
+_YES_NO = ("yes", "no")
+_CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
+_FOUND = ("", "n", "told", "R@10", "BM25", "cites gold", "quote holds", "ms")
+_GIVEN = ("", "given", "right", "yes/no", "given untold", "refused untold", "refused told")
+_CALIBRATED = ("", "n", "share that holds", "mean confidence", "ECE", "AUROC", "AURC")
+_FOUND_NOTE = (
+    "told: questions with an answer; cites gold: of these, answers and quotations that cite a gold turn; quote holds: "
+    "of their quotations; ms: processor time of asking",
+)
+_GIVEN_NOTE = (
+    "given: short answers, of the questions with an answer and of those without; right, yes/no: of short answers",
+)
+_Measure = Callable[[ChatResult], float]
+
+
+def chat_tables(results: Sequence[ChatResult]) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question."""
+    registers = {name: [one for one in results if one.register == name] for name in _each(results, "register")}
+    names = sorted({one.question.kind for one in results})
+    kinds = {name: [one for one in results if one.question.kind == name] for name in names}
+    tables = []
+    for by, groups in (("register", {**registers, "all": results}), ("kind", {**kinds, "all": results})):
+        of = "kind of question" if by == "kind" else by
+        found, given = ([build(name, some) for name, some in groups.items()] for build in (_found, _given))
+        tables += [
+            ResultTable(f"evidence-by-{by}", f"Evidence, by {of}", _FOUND, tuple(found), _FOUND_NOTE),
+            ResultTable(f"answers-by-{by}", f"Answers, by {of}", _GIVEN, tuple(given), _GIVEN_NOTE),
+        ]
+    claims = [_calibrated(kind, [one for one in results if one.kind == kind]) for kind in _CLAIMS]
+    stated = tuple(filter(None, claims))
+    confidence = ResultTable("confidence", "Confidence, by what is claimed", _CALIBRATED, stated)
+    return (_overall(results), *tables, *([confidence] if stated else []))
+
+
+def _overall(results: Sequence[ChatResult]) -> ResultTable:
+    (found, given) = (build("all", results) for build in (_found, _given))
+    columns = dict(zip((*_FOUND, *_GIVEN), (*found, *given), strict=True))
+    rows = [(name, columns[name]) for name in (*_FOUND[3:-1], *_GIVEN[1:]) if columns[name] is not None]
+    if failed := sum(bool(one.failed) for one in results):
+        rows.append(("questions that the model failed", failed))
+    return ResultTable("overall", "Over all questions", ("", "all"), tuple(rows), (), ("all",))
+
+
+def _each(results: Sequence[ChatResult], name: str) -> list[str]:
+    return list(dict.fromkeys(getattr(one, name) for one in results))
+
+
+def _found(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
+    told = [one for one in results if one.answerable]
+    gold = [one for one in told if one.question.evidence]
+    quoted = [one for one in told if one.kind == "quote"]
+    rates = (
+        _rate(gold, lambda one: recall(one.ranked, one.question.evidence, DEPTH)),
+        _rate([one for one in gold if one.plain], lambda one: recall(one.plain, one.question.evidence, DEPTH)),
+        _rate(told, lambda one: one.cites_gold),
+        _rate(quoted, lambda one: one.cites_gold),
+    )
+    return (name, len(results), len(told), *rates, 1000 * fmean(one.seconds for one in results))
+
+
+def _given(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
+    told = [one for one in results if one.answerable]
+    untold = [one for one in results if not one.answerable]
+    short = [one for one in results if one.kind == "answer"]
+    return (
+        name,
+        _rate(told, lambda one: one.kind == "answer"),
+        _rate(short, lambda one: one.right),
+        _rate([one for one in short if _is_yes_no(one.text)], lambda one: one.right),
+        _rate(untold, lambda one: one.kind == "answer"),
+        _rate(untold, lambda one: one.kind == "abstained"),
+        _rate(told, lambda one: one.kind == "abstained"),
+    )
+
+
+def _calibrated(kind: str, results: Sequence[ChatResult]) -> tuple[Cell, ...] | None:
+    stated = [(one.confidence, one.claim_holds) for one in results if one.confidence is not None]
+    if not stated:
+        return None
+    sure, holds = [confidence for confidence, _ in stated], [held for _, held in stated]
+    ranked = auroc(sure, holds) if len(set(holds)) > 1 else None
+    error = ece(reliability(sure, holds))
+    return (kind, len(stated), fmean(map(float, holds)), fmean(sure), error, ranked, aurc(sure, holds))
+
+
+def _rate(results: Sequence[ChatResult], measure: _Measure) -> Cell:
+    return estimate(results, measure, lambda one: one.chat)
+
+
+def _is_yes_no(text: str | None) -> bool:
+    return bool(text) and not {*spelled(text or "").split()[:2]}.isdisjoint(_YES_NO)

@@ -1,0 +1,37 @@
+"""Means over questions with intervals over conversations, and tables of such means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from statistics import fmean
+from typing import TypeVar
+
+from .bootstrap import cluster_bootstrap
+from .result_file import Cell, MeanScore
+
+T = TypeVar("T")
+
+
+def estimate(items: Sequence[T], measure: Callable[[T], float], conversation: Callable[[T], Hashable]) -> Cell:
+    """Return the mean of a measure with its interval over conversations; None for the mean of nothing."""
+    if not items:
+        return None
+    clusters: dict[Hashable, list[float]] = {}
+    for one in items:
+        clusters.setdefault(conversation(one), []).append(float(measure(one)))
+    interval = cluster_bootstrap(list(clusters.values()))
+    values = [value for cluster in clusters.values() for value in cluster]
+    return MeanScore(fmean(values), len(values), interval.low, interval.high)
+
+
+def rows_of(
+    measures: Mapping[str, Callable[[T], float]],
+    groups: Mapping[str, Sequence[T]],
+    conversation: Callable[[T], Hashable],
+) -> tuple[tuple[Cell, ...], ...]:
+    """Return a row for each measure with a cell for each group, and a last row of their numbers of questions."""
+    rows = [
+        (name, *(estimate(items, measure, conversation) for items in groups.values()))
+        for name, measure in measures.items()
+    ]
+    return (*rows, ("questions", *map(len, groups.values())))

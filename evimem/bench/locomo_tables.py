@@ -1,0 +1,138 @@
+"""The tables of a LoCoMo run: retrieval, answers and abstentions by category, probabilities, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+
+from .answer_f1 import ADVERSARIAL
+from .answer_overlap import bleu_1, meteor, rouge_2, rouge_l
+from .bootstrap import percentile
+from .estimates import rows_of
+from .result_file import Cell, ResultTable
+from .retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
+from .run_locomo import QuestionResult, Run
+from .selective import ProbabilityScores, answering, sufficiency
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+ANSWERABLE = "1 to 4"
+_DEPTHS = (5, 10, 20)
+_Measure = Callable[[QuestionResult], float]
+
+
+def locomo_tables(run: Run) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question."""
+    scored = {"there is an answer": answering(run.asked), "all evidence was seen": sufficiency(run.wide or run.asked)}
+    probabilities = [_quality(name, scores) for name, scores in scored.items() if scores is not None]
+    return (
+        _retrieval(run.asked),
+        _answers(run.asked),
+        *([_probabilities(probabilities)] if probabilities else []),
+        _cost(run),
+    )
+
+
+def category_name(number: int) -> str:
+    """Return a category by its number in the file and its true name."""
+    return f"{number} {CATEGORIES.get(number, 'unknown')}"
+
+
+def _groups(asked: Sequence[QuestionResult]) -> dict[str, Sequence[QuestionResult]]:
+    named = {category_name(number): [one for one in asked if one.category == number] for number in CATEGORIES}
+    return {"all": asked, **named, ANSWERABLE: [one for one in asked if one.category != ADVERSARIAL]}
+
+
+def _columns(groups: Mapping[str, object]) -> tuple[str, ...]:
+    return ("", *groups)
+
+
+def _sample(one: QuestionResult) -> str:
+    return one.sample
+
+
+def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
+    groups = _groups([one for one in asked if one.gold])
+    measures: dict[str, _Measure] = {}
+    for k in _DEPTHS:
+        measures[f"R@{k}"] = lambda one, k=k: recall(one.ranked, one.gold, k)  # type: ignore[misc]
+    for k in _DEPTHS:
+        measures[f"nDCG@{k}"] = lambda one, k=k: ndcg(one.ranked, one.gold, k)  # type: ignore[misc]
+    measures |= {
+        "nDCG@10, first two ranks alike": lambda one: first_two_ndcg(one.ranked, one.gold, 10),
+        "Hit@10": lambda one: hit(one.ranked, one.gold, 10),
+        "All@10": lambda one: found_all(one.ranked, one.gold, 10),
+    }
+    return ResultTable(
+        "retrieval",
+        "Retrieval, by turn",
+        _columns(groups),
+        rows_of(measures, groups, _sample),
+        ("R@k is the share of the gold turns among the first k, over the questions that have any.",),
+        ("all",),
+    )
+
+
+def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
+    groups = _groups(asked)
+    plain: dict[str, _Measure] = {"official F1": lambda one: one.f1, "abstained": lambda one: one.abstained}
+    overlap = {
+        name: _overlap(measure)
+        for name, measure in (("BLEU-1", bleu_1), ("ROUGE-L", rouge_l), ("ROUGE-2", rouge_2), ("METEOR", meteor))
+    }
+    if any(one.correct is not None for one in asked):
+        plain["judged correct"] = lambda one: bool(one.correct)
+    told = {name: [one for one in some if one.wanted is not None] for name, some in groups.items()}
+    answered = {name: [one for one in some if not one.abstained] for name, some in groups.items()}
+    return ResultTable(
+        "answers",
+        "Answers",
+        _columns(groups),
+        (
+            *rows_of({"official F1, where answered": lambda one: one.f1}, answered, _sample)[:-1],
+            *rows_of(overlap, told, _sample)[:-1],
+            *rows_of(plain, groups, _sample),
+        ),
+        (
+            "Official F1 of an adversarial question is 1 where it was abstained from; the other scores are over "
+            "questions with an answer, 0 where it was abstained from. METEOR is without synonyms.",
+        ),
+        ("all",),
+    )
+
+
+def _overlap(measure: Callable[[str, str], float]) -> _Measure:
+    return lambda one: measure(one.text or "", one.wanted or "")
+
+
+def _quality(name: str, one: ProbabilityScores) -> tuple[Cell, ...]:
+    marked = (1 - one.marked.risk, one.marked.coverage) if one.marked else (None, None)
+    return (name, one.questions, one.base, one.auroc, one.ece, one.aurc, *marked)
+
+
+def _probabilities(rows: Sequence[tuple[Cell, ...]]) -> ResultTable:
+    columns = ("probability that", "n", "share", "AUROC", "ECE", "AURC", "EXACT precision", "EXACT coverage")
+    return ResultTable("probabilities", "Quality of the probabilities", columns, tuple(rows))
+
+
+def _cost(run: Run) -> ResultTable:
+    searches, asks = ([getattr(one, name) * 1000 for one in run.asked] for name in ("search_seconds", "ask_seconds"))
+    seconds = sum(one.seconds for one in run.ingested)
+    turns, facts = (sum(getattr(one, name) for one in run.ingested) for name in ("turns", "facts"))
+    costs = [one.cost for one in run.asked if one.cost is not None]
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("turns", turns),
+        ("facts", facts),
+        ("ingest, turns/s", turns / max(seconds, 1e-9)),
+        *((f"search, ms, {name}", percentile(searches, share)) for name, share in _SHARES),
+        *((f"ask, ms, {name}", percentile(asks, share)) for name, share in _SHARES),
+        ("questions that the model failed", sum(bool(one.failed) for one in run.asked)),
+        ("checks per question", fmean(one.checks for one in run.asked)),
+        ("model requests per question", fmean(one.requests for one in run.asked)),
+        ("input tokens per question", fmean(one.input_tokens for one in run.asked)),
+        ("output tokens per question", fmean(one.output_tokens for one in run.asked)),
+        ("dollars in all", sum(costs) if costs else None),
+    )
+    return ResultTable("cost", "What it cost", ("", "value"), rows)
+
+
+_SHARES = (("p50", 0.5), ("p95", 0.95))

@@ -1,0 +1,85 @@
+"""Long runs: results in order, kept and resumed, within a sum, and no failure ends one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+from evimem.bench.asking import Asker, Checkpoint
+from evimem.errors import ImportFailed
+
+
+@dataclass(frozen=True)
+class Result:
+    text: str
+    cost: float | None = 0.5
+    failed: str = ""
+
+
+def restored(kept: Any) -> Result:
+    return Result(**kept)
+
+
+def given_up(question: str, why: str) -> Result:
+    return Result(question, None, why)
+
+
+def each(asker: Asker, questions: str, ask: Any = Result) -> list[Result]:
+    return asker.each([(one, one) for one in questions], ask, restored, given_up)
+
+
+def test_questions_are_asked_at_the_same_time_and_come_in_their_order() -> None:
+    together = Barrier(3, timeout=10)
+
+    def ask(question: str) -> Result:
+        together.wait()
+        return Result(question)
+
+    counted: list[int] = []
+    assert [one.text for one in each(Asker(workers=3, progress=counted.append), "abc", ask)] == list("abc")
+    assert sum(counted) == 3
+
+
+def test_what_was_answered_is_not_asked_again_and_what_failed_is(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    each(
+        Asker(checkpoint=Checkpoint(path, {"loop": "iris"})), "ab", lambda q: Result(q, failed="no" if q == "b" else "")
+    )
+    asked: list[str] = []
+
+    def ask(question: str) -> Result:
+        asked.append(question)
+        return Result(question)
+
+    found = each(Asker(checkpoint=Checkpoint(path, {"loop": "iris"})), "abc", ask)
+    assert ([one.text for one in found], asked) == (list("abc"), ["b", "c"])
+    each(Asker(checkpoint=Checkpoint(path, {"loop": "memr3"})), "a", ask)
+    assert asked == ["b", "c", "a"]  # results of other settings are not used
+
+
+def test_a_line_that_a_kill_cut_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+    each(Asker(checkpoint=Checkpoint(path, {})), "ab")
+    path.write_bytes(path.read_bytes()[:-7])
+    found = Checkpoint(path, {})
+    assert (found.get("a"), found.get("b")) == ({"text": "a", "cost": 0.5, "failed": ""}, None)
+    each(Asker(checkpoint=found), "ab")
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(json.dumps({"question": "?"}) + "\n")
+    with pytest.raises(ImportFailed, match="line 1 is no kept result"):
+        Checkpoint(path, {})
+
+
+def test_what_is_left_is_not_asked_once_the_money_is_spent() -> None:
+    found = each(Asker(dollars=1.0), "abcd")
+    assert [bool(one.failed) for one in found] == [False, False, True, True]
+    assert "1.00 of 1.00 dollars" in found[2].failed

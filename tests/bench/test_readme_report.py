@@ -1,0 +1,52 @@
+"""The figures of benchmarks/README.md are those of result files, and no table or chart stands without one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from evimem.bench.readme_report import markdown, outside, render, shown
+from evimem.bench.result_file import MeanScore, ResultTable
+
+README = Path(__file__).parents[2] / "benchmarks" / "README.md"
+FIGURES = re.compile(r"^(?:\|\s*:?---|!\[)", re.MULTILINE)
+MARKED = re.compile(r"<!-- no result file yet -->\n(?:!\[.*\n|(?:\|.*\n)+)")
+NOT_YET = 5  # what takes hours of a quiet machine, and what other benchmarks only print. It only goes down.
+
+
+def test_tables_and_charts_are_what_the_result_files_say() -> None:
+    text = README.read_text(encoding="utf-8")
+    rendered = render(text, README.parent)
+    assert rendered.text == text, "run `evimem bench report benchmarks/README.md`"
+    for place, drawn in rendered.charts.items():
+        assert (README.parent / place).read_text(encoding="utf-8") == drawn, f"{place} differs"
+
+
+def test_no_table_or_chart_stands_without_a_result_file() -> None:
+    by_hand = outside(README.read_text(encoding="utf-8"))
+    assert len(MARKED.findall(by_hand)) == NOT_YET
+    assert FIGURES.findall(MARKED.sub("", by_hand)) == []
+
+
+def test_every_result_file_is_shown() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert [one.name for one in (README.parent / "results").glob("*.json") if f"results/{one.name}:" not in text] == []
+
+
+def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "results").symlink_to(README.parent / "results")
+    changed = README.read_text(encoding="utf-8").replace("| R@10 | 0.", "| R@10 | 1.", 1)
+    assert render(changed, tmp_path).text == README.read_text(encoding="utf-8") != changed
+
+
+def test_a_table_is_aligned_by_what_it_holds_and_bars_are_escaped() -> None:
+    table = ResultTable("t", "T", ("", "value", "said"), (("a|b", MeanScore(0.5, 4, 0.25, 0.75), "x"),), (), ("value",))
+    assert markdown(table) == "|  | value | said |\n| --- | ---: | --- |\n| a\\|b | 0.500 (0.250-0.750) | x |\n"
+    assert shown(MeanScore(0.5, 4, 0.25, 0.75)) == "0.500"
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.0, "0.000"), (9.9999, "10.0"), (99.99, "100"), (-3.5, "-3.500")])
+def test_figures_have_about_three_digits(value: float, text: str) -> None:
+    assert shown(value) == text

@@ -1,0 +1,65 @@
+"""Breaks of what makes a benchmark's figures trustworthy: LongMemEval's statements (L1 to L3), and long runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from evimem.bench import longmemeval_tables, readme_report, run_longmemeval
+from evimem.bench.asking import Checkpoint
+from evimem.bench.estimates import estimate
+from evimem.loaders import longmemeval_format
+from tests.breaks.patch import changed, put
+from tests.breaks.registry import breaks
+
+LONGMEMEVAL = "tests/bench/test_longmemeval_run.py"
+
+
+@breaks(gate="tests/loaders/test_longmemeval.py::test_no_label_reaches_a_turn", says="assert 'answer' not in")
+def labels_enter_the_memory() -> None:
+    honest = longmemeval_format._turn
+
+    def turn(session: str, place: int, time: Any, message: Any) -> Any:
+        labels = {name: value for name, value in message.items() if name == "has_answer"}
+        return replace(honest(session, place, time, message), metadata=labels)
+
+    put(longmemeval_format, "_turn", turn)
+
+
+@breaks(
+    gate=f"{LONGMEMEVAL}::test_the_corpus_is_of_the_users_turns_and_others_of_an_evidence_session_are_no_gold",
+    says="At index 1 diff: 's1_2'",
+)
+def every_turn_of_an_evidence_session_counts_as_its() -> None:
+    changed(run_longmemeval, "_benchmark_id", lambda name: name.removeprefix("other-"))
+
+
+@breaks(gate=f"{LONGMEMEVAL}::test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong", says="30 May 2023")
+def today_is_another_day() -> None:
+    changed(longmemeval_format, "_case", lambda case: replace(case, asked_at=case.asked_at - timedelta(days=3)))
+
+
+@breaks(gate=f"{LONGMEMEVAL}::test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong", says=r"1\.0 == 0\.5")
+def a_missing_answer_is_left_out() -> None:
+    def judged(results: Any) -> Any:
+        said = [one for one in results if one.correct is not None]
+        return estimate(said, lambda one: one.correct, lambda one: one.case)
+
+    put(longmemeval_tables, "_judged", judged)
+
+
+@breaks(
+    gate="tests/bench/test_asking.py::test_what_was_answered_is_not_asked_again_and_what_failed_is",
+    says=r"\['a', 'b', 'c'\]",
+)
+def nothing_is_resumed() -> None:
+    put(Checkpoint, "get", lambda self, key: None)
+
+
+@breaks(
+    gate="tests/bench/test_readme_report.py::test_a_figure_that_was_changed_by_hand_is_seen",
+    says="assert .# Benchmarks",
+)
+def blocks_are_left_as_they_are() -> None:
+    put(readme_report, "_BLOCK", readme_report.re.compile(r"(?!)"))
