@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evimem import examples
 from evimem.lang.guess import LANGUAGES, OTHER, is_english, language_of
+from evimem.loaders import examples
 
 TIMES = Path(__file__).parents[1] / "times"
 SENTENCES = {
