@@ -49,7 +49,7 @@ def most_quoted(tokens: int) -> int:
 def context_block(view: View, verdict: Verdict, tokens: int) -> Block:
     """Return the turns of a view that fit into so many tokens, in dialogue order, and what a verdict misses in them.
 
-    The witnesses of the verdict come first, then what else was found, the best first, then the turns next to these.
+    What was found comes first, as the view has it, then the turns next to these.
     """
     missing = [f"{MISSING}{line}"] if (line := _missing(verdict.gaps)) else []
     quoted = _fitting(view, tokens - count_tokens(fenced(missing)))
@@ -90,14 +90,12 @@ def _fitting(view: View, left: int) -> list[_Quoted]:
 
 
 def _candidates(view: View) -> Iterator[_Candidate]:
-    """Yield each turn once: witnesses, then the rest of the evidence, best first, then the turns around these."""
-    witnesses = {turn_id for ids in view.tracker.supported.values() for turn_id in ids}
-    found = sorted(view.evidence, key=lambda item: item.turn.id not in witnesses)
-    for item in found:
+    """Yield each turn once: the evidence in its order, then the turns around it."""
+    for item in view.evidence:
         most = most_shown(item.turn)
         yield _Candidate(item.turn, item.facts, (most, most // SHORTER))
-    seen = {item.turn.id for item in found}
-    for item in found:
+    seen = {item.turn.id for item in view.evidence}
+    for item in view.evidence:
         for turn in view.context.get(item.turn.id, ()):
             if turn.id not in seen:
                 seen.add(turn.id)

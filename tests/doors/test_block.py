@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import evimem
 from evimem import InvalidQuery, Memory, Tier, Turn
 from evimem.embedding import count_tokens
-from evimem.loaders.examples import load_example
+from evimem.loaders.examples import load_example, load_questions
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, MISSING, NOTE, OPEN, without_blocks
 
@@ -55,6 +55,12 @@ def test_a_block_quotes_who_said_what_and_when_with_the_dates_that_are_meant(mem
     ))  # fmt: skip
     assert [turn.id for turn in block.turns] == ["s1:1", "s1:2"]
     assert (block.tier, block.missing, block.tokens) == (Tier.EXACT, (), count_tokens(block.text))
+
+
+def test_a_small_block_quotes_the_best_turns_of_a_search(friends: Memory) -> None:
+    for question in load_questions("friends")[::6]:
+        best = {hit.turn.id for hit in friends.search(question.text, 3)}
+        assert best <= {turn.id for turn in friends.block(question.text, tokens=300).turns}, question.text
 
 
 def test_what_was_replaced_is_said_with_what_replaced_it(memory: Memory) -> None:
