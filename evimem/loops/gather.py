@@ -13,7 +13,7 @@ from .session import Check, Session
 from .task import Task
 
 # Ranks by which a turn that another search than the question's own brought comes later. Chosen on every third question
-# of two LoCoMo development conversations, for gold turns within 500 to 1,500 tokens; 5 is as good, 0 and "never" are not.
+# of two LoCoMo development conversations, for gold turns within 500 to 1,500 tokens; 5 does about as well.
 BEHIND = 10
 
 
