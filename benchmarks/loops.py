@@ -1,4 +1,4 @@
-"""Evidence recall by loop on labelled chats, without a model: `python -m benchmarks.loops benchmarks/chats [LOOP ...]`.
+"""Evidence recall by loop on labelled chats, without a model: `python -m benchmarks.loops CHATS [--loops NAME ...]`.
 
 Of the questions that the chat answers: the share of gold turns that a loop found after each of its iterations, how many
 turns it looked at, what it cites, and how often it abstains. Nothing is random: two runs print the same.
@@ -6,14 +6,15 @@ turns it looked at, what it cites, and how often it abstains. Nothing is random:
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 import evimem
+from evimem.bench.estimates import estimate
+from evimem.bench.result_file import ResultTable
 from evimem.bench.retrieval_metrics import recall
 from evimem.bench.right_answer import is_right
 from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
@@ -21,13 +22,17 @@ from evimem.loops import LOOPS
 from evimem.types.answer import Answer
 from evimem.types.trace import Found
 
-STEPS = 4  # iterations after which recall is printed, before that at the end
+from .recording import add_result, record
+
+STEPS = 3  # iterations after which recall is printed, before that at the end
+LAST = 99
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a loop came to for one question: turns found up to each iteration, and what the answer is."""
+    """What a loop came to for one question of a chat: turns found up to each iteration, and what the answer is."""
 
+    chat: str
     found: tuple[tuple[str, ...], ...]
     gold: tuple[str, ...]
     cites_gold: bool
@@ -40,38 +45,52 @@ class Outcome:
         return recall(turns, self.gold, max(1, len(turns)))
 
 
-def main(folder: Path, loops: Sequence[str]) -> None:
+MEASURES = {
+    **{f"after {n}": lambda one, n=n: one.recall_after(n) for n in range(1, STEPS + 1)},
+    "at end": lambda one: one.recall_after(LAST),
+    "turns looked at": lambda one: len(one.found[-1]) if one.found else 0,
+    "cites gold": lambda one: one.cites_gold,
+    "short answers": lambda one: one.kind == "answer",
+    "abstains": lambda one: one.kind == "abstained",
+}
+
+
+def main() -> None:
     """Ask every question through every loop and print a row for each loop."""
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in loops}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("chats", type=Path)
+    parser.add_argument("--loops", nargs="+", metavar="NAME", choices=sorted(LOOPS), default=sorted(LOOPS))
+    add_result(parser)
+    options = parser.parse_args()
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in options.loops}
     with tempfile.TemporaryDirectory() as scratch:
-        for number, chat in enumerate(read_chats(folder, None)):
+        for number, chat in enumerate(read_chats(options.chats, None)):
             with evimem.open(Path(scratch) / f"{number}.evimem") as memory:
                 memory.extend(chat.turns, strict=True)
-                for name in loops:
+                for name in options.loops:
                     outcomes[name] += _asked(memory, chat, name)
-    steps = "".join(f"{f'after {n}':>9}" for n in range(1, STEPS + 1))
-    print(f"{'loop':12}{'n':>5}{steps}{'at end':>9}{'turns':>7}{'cites':>7}{'short':>7}{'right':>7}{'abst.':>7}")
-    for name, found in outcomes.items():
-        after = "".join(f"{fmean(one.recall_after(n) for one in found):9.3f}" for n in (*range(1, STEPS + 1), 99))
-        short = [one for one in found if one.kind == "answer"]
-        print(
-            f"{name:12}{len(found):5}{after}"
-            f"{fmean(len(one.found[-1]) if one.found else 0 for one in found):7.1f}"
-            f"{fmean(one.cites_gold for one in found):7.3f}"
-            f"{len(short) / len(found):7.3f}{fmean(one.right for one in short) if short else 0:7.3f}"
-            f"{fmean(one.kind == 'abstained' for one in found):7.3f}"
+    rows = tuple(
+        (
+            f"`{name}`",
+            *(estimate(found, measure, lambda one: one.chat) for measure in MEASURES.values()),
+            estimate([one for one in found if one.kind == "answer"], lambda one: one.right, lambda one: one.chat),
         )
+        for name, found in outcomes.items()
+    )
+    columns = ("loop", *MEASURES, "short answers right")
+    record("loops", options, [ResultTable("loops", "Loops without a model", columns, rows, intervals=("at end",))])
 
 
 def _asked(memory: evimem.Memory, chat: LabelledChat, loop: str) -> Iterator[Outcome]:
     for question in chat.questions:
         if question.answer is not None and question.evidence:
-            yield _outcome(question, memory.ask(question.text, loop, asked_at=question.asked_at))
+            yield _outcome(chat.name, question, memory.ask(question.text, loop, asked_at=question.asked_at))
 
 
-def _outcome(question: ChatQuestion, answer: Answer) -> Outcome:
+def _outcome(chat: str, question: ChatQuestion, answer: Answer) -> Outcome:
     gold = tuple(question.evidence)
     return Outcome(
+        chat=chat,
         found=tuple(_by_iteration(answer)),
         gold=gold,
         cites_gold=any(citation.turn_id in gold for citation in answer.citations),
@@ -88,4 +107,4 @@ def _by_iteration(answer: Answer) -> Iterator[tuple[str, ...]]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:] or sorted(LOOPS))
+    main()

@@ -164,7 +164,7 @@ NESTED = st.recursive(
 )
 
 
-@settings(max_examples=5_000)
+@settings(max_examples=1_500)
 @given(st.dictionaries(NAMES, NESTED, max_size=6))
 def test_any_object_of_known_names_ends_as_a_value_or_a_typed_error(reply):
     read_all(json.dumps(reply))

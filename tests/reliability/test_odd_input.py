@@ -78,7 +78,7 @@ def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
             assert memory.search("zq", k=1)[0].turn.id == "long"
 
 
-@pytest.mark.parametrize("count", sizes(1_500, nightly=100_000, reduced=300))
+@pytest.mark.parametrize("count", sizes(600, nightly=100_000, reduced=300))
 def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:
