@@ -572,8 +572,8 @@ class Memory:
 
         Args:
             turns: Ids of turns: their facts, grouped by turn in the order given.
-            about: A name instead: the facts whose subject, object or speaker it is, by word boundary, in the order of
-                their turns, those of the newest first, of the newest 512 turns that name it.
+            about: A name instead: the facts whose subject or object names it, by word boundary, in the order of their
+                turns, those of the newest first, of the newest 512 turns that name it or are said by it.
             current: Only facts that no later one replaced.
 
         Raises:

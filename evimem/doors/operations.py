@@ -50,6 +50,7 @@ from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
 from ..store.sqlite import SqliteStore
 from ..store.user_code import as_callback, unwrap_callback_errors
+from ..text.names import names
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.budget import MOST, Budget
@@ -342,7 +343,8 @@ class Core:
         else:
             name = about or ""
             check_asked("about", name)
-            found = self.store.about(name, MOST).facts
+            known = self.store.about(name, MOST).facts  # what they said of other things too, which is no profile
+            found = tuple(fact for fact in known if names(fact.subject, name) or names(fact.object, name))
         return tuple(fact for fact in found if not (current and fact.replaced_by))
 
     def forget(

@@ -43,6 +43,14 @@ def test_a_profile_holds_what_was_said_by_and_about_somebody_and_what_replaced_w
         assert [fact.turn_id for fact in memory.facts(about="Mira", current=True)] == ["t1", "t0"]
 
 
+def test_what_somebody_says_of_other_things_is_no_part_of_their_profile(path: Path) -> None:
+    with evimem.open(path) as memory:
+        before = memory.facts(about="Mira")
+        memory.add("Mira", "Juno loves cheese.", time="2024-04-01")
+        assert memory.facts(about="Juno") != ()
+        assert memory.facts(about="Mira") == before
+
+
 def test_the_facts_of_turns_can_be_the_current_ones_alone(path: Path) -> None:
     with evimem.open(path) as memory:
         assert [fact.turn_id for fact in memory.facts(["t0", "t3"])] == ["t0", "t3"]
