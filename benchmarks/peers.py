@@ -36,38 +36,10 @@ def stems(text: str) -> list[str]:
     return [porter(word) for word in words(text)]
 
 
-class RankBm25:
-    """rank-bm25: BM25 in Python lists, indexed anew at the first search after an addition; nothing on disk."""
+class _InPython:
+    """BM25 over terms in memory, indexed anew at the first search after an addition; nothing on disk."""
 
-    library = "rank_bm25"
-    keeps = False
-
-    def __init__(self, folder: Path) -> None:
-        self._class = import_module(self.library).BM25Okapi
-        self._ids: list[str] = []
-        self._terms: list[list[str]] = []
-        self._index: Any = None
-
-    def add(self, turns: Sequence[Turn]) -> None:
-        """Store turns."""
-        self._ids += [turn.id for turn in turns]
-        self._terms += [stems(text_of(turn)) for turn in turns]
-        self._index = None
-
-    def search(self, question: str, k: int, asked_at: str | None) -> list[str]:
-        """Return the ids of the k best turns."""
-        self._index = self._index or self._class(self._terms, k1=K1, b=B)
-        scores = self._index.get_scores(stems(question))
-        return [self._ids[place] for place in np.argsort(-scores, kind="stable")[:k]]
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
-class Bm25s:
-    """bm25s: BM25 with scores computed when indexing, anew at the first search after an addition; nothing on disk."""
-
-    library = "bm25s"
+    library: str
     keeps = False
 
     def __init__(self, folder: Path) -> None:
@@ -82,6 +54,27 @@ class Bm25s:
         self._terms += [stems(text_of(turn)) for turn in turns]
         self._index = None
 
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class RankBm25(_InPython):
+    """rank-bm25: BM25 in Python lists."""
+
+    library = "rank_bm25"
+
+    def search(self, question: str, k: int, asked_at: str | None) -> list[str]:
+        """Return the ids of the k best turns."""
+        self._index = self._index or self._module.BM25Okapi(self._terms, k1=K1, b=B)
+        scores = self._index.get_scores(stems(question))
+        return [self._ids[place] for place in np.argsort(-scores, kind="stable")[:k]]
+
+
+class Bm25s(_InPython):
+    """bm25s: BM25 with scores computed when indexing."""
+
+    library = "bm25s"
+
     def search(self, question: str, k: int, asked_at: str | None) -> list[str]:
         """Return the ids of the k best turns."""
         if self._index is None:
@@ -90,9 +83,6 @@ class Bm25s:
         most = min(k, len(self._ids))
         places, _ = self._index.retrieve([stems(question)], k=most, show_progress=False)
         return [self._ids[place] for place in places[0]]
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class Fts5:

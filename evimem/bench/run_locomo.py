@@ -37,10 +37,10 @@ class QuestionResult:
     """The result of one question. `ranked` holds the turns of a search for it, best first; `text` is the answer.
 
     `confidence` is the judge's last probability that the memory holds an answer, whatever was answered then, and
-    `sufficient` that it has seen all the evidence; `complete` is whether all gold turns
-    were shown. `checks` counts its verdicts; `quote` is the cited text, or the reason for abstaining.
-    `failed` is why the model gave no answer, empty if it did; `correct`
-    is a judge's mark, where one was asked: where there is no answer, an abstention alone is correct, unasked.
+    `sufficient` that it has seen all the evidence; `complete` is whether all gold turns were shown. `checks` counts its
+    verdicts; `quote` is the cited text, or the reason for abstaining. `failed` is why the model gave no answer, empty if
+    it did; `correct` is a judge's mark, where one was asked: where there is no answer, an abstention alone is correct,
+    unasked.
     """
 
     sample: str

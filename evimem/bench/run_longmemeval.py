@@ -30,8 +30,7 @@ class LongMemEvalResult:
     """The result of one question. `has_target` is whether any turn of the user is marked as evidence (L2).
 
     `sessions` and `turns` hold any, all and nDCG by cut-off. `agrees` is whether the answer agrees with the expected
-    one by the rule of our chats, which is no judge of the benchmark; `correct` is a
-    model's mark, where one was asked.
+    one by the rule of our chats, which is no judge of the benchmark; `correct` is a model's mark, where one was asked.
     """
 
     case: str
@@ -149,7 +148,7 @@ class UserTurns:
         """Return the places of ranked turns in the corpus, then those of the turns that were not found."""
         place = {turn_id: number for number, turn_id in enumerate(self.turn_ids)}
         found = [place[turn_id] for turn_id in ranked if turn_id in place]
-        return found + [number for number in range(len(self.ids)) if number not in set(found)]
+        return list(dict.fromkeys((*found, *range(len(self.ids)))))
 
 
 def _benchmark_id(turn: Turn, marked: frozenset[str], sessions: set[str]) -> str:

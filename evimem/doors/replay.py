@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import errors
 from ..calibration.apply_calibration import calibrated_offline, gated_judge
@@ -27,6 +27,8 @@ from ..types.trace import FALL_BACK, Acted, Called, Event, Judged, Trace
 from ..types.where import Where
 from .checked_arguments import checked_kind, checked_trace
 from .memory import Memory
+
+Made = TypeVar("Made", Decided, Considered, Move)
 
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
@@ -170,9 +172,7 @@ class _RecordedProbabilities:
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the decision with the recorded probability."""
-        self.checks += 1
-        decision = yield from self.inner.decide(view, stage)
-        return replace(decision, verdict=self._as_recorded(decision.verdict))
+        return self._recorded(self.inner.decide(view, stage))
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the choice of the inner judge."""
@@ -180,15 +180,16 @@ class _RecordedProbabilities:
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Return what a round came to, with the recorded probability."""
-        self.checks += 1
-        made = yield from self.inner.consider(view, reading)
-        return replace(made, verdict=self._as_recorded(made.verdict))
+        return self._recorded(self.inner.consider(view, reading))
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return the move with the recorded probability."""
+        return self._recorded(self.inner.explore(view, explored))
+
+    def _recorded(self, flow: Flow[Made]) -> Flow[Made]:
         self.checks += 1
-        move = yield from self.inner.explore(view, explored)
-        return replace(move, verdict=self._as_recorded(move.verdict))
+        made = yield from flow
+        return replace(made, verdict=self._as_recorded(made.verdict))
 
     def _as_recorded(self, verdict: Verdict) -> Verdict:
         if self.checks > len(self.judged):

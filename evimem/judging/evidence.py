@@ -102,7 +102,7 @@ class View:
     @property
     def decisive(self) -> frozenset[str]:
         """The ids of the turns that stay in view: what a requirement rests on, and what is pinned."""
-        return self.pinned.union(*self.tracker.supported.values())
+        return self.pinned.union(self.tracker.witnesses)
 
     @property
     def around(self) -> dict[str, Turn]:

@@ -91,6 +91,11 @@ class Tracker:
         """Whether nothing is open."""
         return not self.open
 
+    @property
+    def witnesses(self) -> tuple[str, ...]:
+        """The ids of the turns that support a requirement, each once."""
+        return tuple(dict.fromkeys(turn_id for found in self.supported.values() for turn_id in found))
+
     def requires(self, requirement: str) -> bool:
         """Whether a requirement of this id is in R."""
         return any(r.id == requirement for r in self.requirements)

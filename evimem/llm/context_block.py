@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
-from itertools import pairwise
 
 from ..embedding import count_tokens
 from ..judging.evidence import Verdict, View
@@ -14,7 +12,7 @@ from ..text.memory_fence import HEAD, MISSING, fenced
 from ..text.terms import terms
 from ..types.block import Block
 from ..types.values import Fact, Gap, Turn
-from .evidence_prompt import fact_lines, turn_text
+from .evidence_prompt import fact_lines, in_dialogue_order, turn_text
 from .quoting import escape_attribute, format_time, marked, named
 
 SHORTER = 4  # a turn that does not fit whole, or only stands next to a found one, is shown in a quarter of the room
@@ -57,7 +55,7 @@ def context_block(view: View, verdict: Verdict, tokens: int) -> Block:
     while quoted and count_tokens(text) > tokens:  # not met so far: the tokens of lines add up
         quoted = quoted[:-1]
         text = _text(view, quoted, missing)
-    turns = tuple(one.turn for one in _in_dialogue_order(view, quoted))
+    turns = tuple(one.turn for one in in_dialogue_order(quoted, view))
     confidence = verdict.confidence if verdict.probability is None else verdict.probability
     return Block(text, turns, count_tokens(text), verdict.tier, confidence, verdict.gaps)
 
@@ -65,7 +63,7 @@ def context_block(view: View, verdict: Verdict, tokens: int) -> Block:
 def _text(view: View, quoted: Sequence[_Quoted], missing: Sequence[str]) -> str:
     if not quoted:
         return ""
-    return fenced([*(one.text for one in _in_dialogue_order(view, quoted)), *missing])
+    return fenced([*(one.text for one in in_dialogue_order(quoted, view)), *missing])
 
 
 def _missing(gaps: Iterable[Gap]) -> str:
@@ -108,14 +106,3 @@ def _quoted(candidate: _Candidate, wanted: Collection[str], size: int, known: Ma
     head = f'{HEAD}{escape_attribute(turn.id, 512)}", {named(turn.speaker)}, {format_time(turn.time)}:'
     text = "\n".join((head, marked(shown), *fact_lines(candidate.facts, turn, shown, known)))
     return _Quoted(turn, text, count_tokens(text))
-
-
-def _in_dialogue_order(view: View, quoted: Iterable[_Quoted]) -> list[_Quoted]:
-    """Sort by time; turns of one time as they stand in the dialogue around the evidence, where it shows them."""
-    by_id = {one.turn.id: one for one in quoted}
-    order: TopologicalSorter[str] = TopologicalSorter({turn_id: () for turn_id in by_id})
-    for around in view.context.values():
-        for earlier, later in pairwise(around):
-            order.add(later.id, earlier.id)
-    known = [by_id[turn_id] for turn_id in order.static_order() if turn_id in by_id]
-    return sorted(known, key=lambda one: one.turn.time)

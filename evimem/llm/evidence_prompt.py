@@ -11,14 +11,18 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from itertools import groupby, pairwise
+from itertools import pairwise
 from types import MappingProxyType
+from typing import Any, Protocol, TypeVar
 
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import excerpt, most_shown, passages
 from ..text.terms import terms
 from ..times import render
+from ..types.model import Complete, ModelRole
 from ..types.values import Fact, Turn
+from . import prompt_fields
+from .prompts import prompt_request
 from .quoting import caption_line, escape_attribute, format_time, marked, named
 from .said_otherwise import said_otherwise
 
@@ -26,7 +30,20 @@ EVIDENCE_CHARACTERS = 17_500  # about 5,000 tokens; characters, as counting toke
 AROUND_CHARACTERS = 1_800  # of the turns that a check adds around the found ones
 AROUND = 200  # of one such turn
 HEAD = 40  # of the line above a turn, about
+MAX_LABEL = 120
+MOST_SPEAKERS = 20  # that a request names
 _LABEL = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
+
+
+class Placed(Protocol):
+    """Whatever stands for a turn."""
+
+    @property
+    def turn(self) -> Turn:
+        """The turn."""
+
+
+P = TypeVar("P", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +57,11 @@ class ShownEvidence:
     def turns(self) -> tuple[Turn, ...]:
         """The turns, in the order of the text."""
         return tuple(self.items.values())
+
+    def ids(self, labels: Any) -> tuple[str, ...]:
+        """Return the ids of the turns that a reply's list of labels names, each once; others are left out."""
+        named_turns = (self.turn(prompt_fields.text(label, MAX_LABEL)) for label in prompt_fields.items(labels))
+        return tuple(dict.fromkeys(turn.id for turn in named_turns if turn is not None))
 
     def turn(self, label: str) -> Turn | None:
         """Return the turn of a label ("e3", "[E3]", or the turn's own id); None where it is not shown."""
@@ -77,6 +99,22 @@ class ItemLog:
         return any(item.turn.id == turn.id and (item.whole or not whole) for item in self.items)
 
 
+def evidence_request(
+    role: ModelRole, prompt: str, schema: Mapping[str, Any], view: View, shown: ShownEvidence, **values: object
+) -> Complete:
+    """Return the request of a prompt file about the question of a view and a page of evidence."""
+    return prompt_request(
+        role,
+        prompt,
+        schema,
+        question=marked(view.analysis.question),
+        asked_at=format_time(view.asked_at),
+        speakers=", ".join(named(speaker) for speaker in view.speakers[:MOST_SPEAKERS]) or "none",
+        evidence=shown.text,
+        **values,
+    )
+
+
 def show_evidence(
     view: View, *, by_time: bool = False, only: Collection[str] = (), room: int = EVIDENCE_CHARACTERS
 ) -> ShownEvidence:
@@ -88,7 +126,7 @@ def show_evidence(
     taken = page.fill(frozenset(only), room)
     kept = [item for item in page.log.items if item.turn.id in taken]
     if by_time:
-        kept = _in_order(kept, view.context.values())
+        kept = in_dialogue_order(kept, view)
     text = "\n".join(_texts(kept, by_check=not by_time))
     return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
 
@@ -207,16 +245,15 @@ class _Page:
         return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
 
 
-def _in_order(items: Iterable[ShownItem], dialogues: Iterable[Sequence[Turn]]) -> list[ShownItem]:
-    """Return items in order of time; those of one instant in the order of the dialogue, as far as it is known."""
-    ordered = sorted(items, key=lambda item: item.turn.time)
-    before = dict.fromkeys((a.id, b.id) for turns in dialogues for a, b in pairwise(turns) if a.time == b.time)
-    found: list[ShownItem] = []
-    for _, group in groupby(ordered, key=lambda item: item.turn.time):
-        by_id = {item.turn.id: item for item in group}
-        said = TopologicalSorter({name: [a for a, b in before if b == name] for name in by_id})
-        found += (by_id[name] for name in said.static_order() if name in by_id)
-    return found
+def in_dialogue_order(items: Iterable[P], view: View) -> list[P]:
+    """Sort by time; turns of one time as they stand in the dialogue around the evidence, where it shows them."""
+    by_id = {item.turn.id: item for item in items}
+    order: TopologicalSorter[str] = TopologicalSorter({turn_id: () for turn_id in by_id})
+    for around in view.context.values():
+        for earlier, later in pairwise(around):
+            order.add(later.id, earlier.id)
+    known = [by_id[turn_id] for turn_id in order.static_order() if turn_id in by_id]
+    return sorted(known, key=lambda item: item.turn.time)
 
 
 def _texts(items: Iterable[ShownItem], *, by_check: bool) -> Iterator[str]:

@@ -9,10 +9,10 @@ from ..judging.evidence import View
 from ..judging.exploring import MOST_CALLS, TOOLS, Explored, Move, Result, ToolCall
 from ..types.model import Complete
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import ShownEvidence
+from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read
-from .prompts import prompt_request, reply_form
-from .quoting import bullets, escape_attribute, format_time, marked, named
+from .prompts import reply_form
+from .quoting import bullets, escape_attribute, named
 from .read_verdict import verdict_in
 
 MOST_ANSWER = 1_000  # characters
@@ -27,15 +27,13 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
     directive = "No tool can be called any more: give the answer." if explored.last else "Call tools, or answer."
     labels = {turn.id: label for label, turn in shown.items.items()}
     results = [_result(result, labels) for result in explored.results[-MOST_RESULTS:]]
-    return prompt_request(
+    return evidence_request(
         "decide",
         "explore",
         reply_schemas.EXPLORE,
-        question=marked(view.analysis.question),
-        asked_at=format_time(view.asked_at),
-        speakers=", ".join(named(speaker) for speaker in view.speakers[:20]) or "none",
+        view,
+        shown,
         cues=bullets(explored.cues),
-        evidence=shown.text,
         results="\n".join(results) or "- none",
         number=explored.number,
         most=explored.most,
@@ -50,9 +48,8 @@ def read_move(text: str, view: View, shown: ShownEvidence) -> Move:
     named_calls = reply.get("calls")
     entries = named_calls if isinstance(named_calls, list) else []
     calls = tuple(dict.fromkeys(_call(entry, text, shown) for entry in entries[: 2 * MOST_CALLS]))
-    cited = (shown.turn(prompt_fields.text(item, 120)) for item in prompt_fields.items(reply.get("supports")))
-    supports = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
-    return Move(verdict, calls, prompt_fields.stated(reply.get("answer"), MOST_ANSWER), supports)
+    answer = prompt_fields.stated(reply.get("answer"), MOST_ANSWER)
+    return Move(verdict, calls, answer, shown.ids(reply.get("supports")))
 
 
 def _call(entry: Any, text: str, shown: ShownEvidence) -> ToolCall:

@@ -20,7 +20,7 @@ from ..types.model import Complete
 from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, show_evidence
+from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, evidence_request, show_evidence
 from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
@@ -32,6 +32,7 @@ from .reading_rounds import choose_request, consider_request, read_choice, read_
 from .request import Ledger, ask_model
 
 T = TypeVar("T")
+Made = TypeVar("Made", Decided, Considered, Move)
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
 LEAST_ROOM = 1_000  # characters of evidence, with which a model is asked at least
 MOST_FORM = 1_000  # characters of how an answer is to be written
@@ -86,13 +87,7 @@ class LLMJudge:
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
-        ledger = Ledger(view.iteration)
-
-        def ask(shown: ShownEvidence) -> Flow[Decided]:
-            return ask_model(decide_request(view, stage, shown), partial(read_decision, view=view, shown=shown), ledger)
-
-        decision = yield from within_room(view, show_evidence, ask)
-        return replace(decision, verdict=self._with_calls(decision.verdict, ledger))
+        return self._asked(view, partial(decide_request, view, stage), read_decision)
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the keywords that the model chooses among those that the question matches."""
@@ -103,24 +98,11 @@ class LLMJudge:
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Return what the model makes of a round, in one request."""
-        ledger = Ledger(view.iteration)
-
-        def ask(shown: ShownEvidence) -> Flow[Considered]:
-            parse = partial(read_considered, view=view, shown=shown)
-            return ask_model(consider_request(view, reading, shown), parse, ledger)
-
-        made = yield from within_room(view, show_evidence, ask)
-        return replace(made, verdict=self._with_calls(made.verdict, ledger))
+        return self._asked(view, partial(consider_request, view, reading), read_considered)
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return the model's move, in one request."""
-        ledger = Ledger(view.iteration)
-
-        def ask(shown: ShownEvidence) -> Flow[Move]:
-            return ask_model(explore_request(view, explored, shown), partial(read_move, view=view, shown=shown), ledger)
-
-        move = yield from within_room(view, show_evidence, ask)
-        return replace(move, verdict=self._with_calls(move.verdict, ledger))
+        return self._asked(view, partial(explore_request, view, explored), read_move)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
@@ -140,6 +122,21 @@ class LLMJudge:
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         return (yield from within_room(view, page, word))
 
+    def _asked(
+        self,
+        view: View,
+        request: Callable[[ShownEvidence], Complete],
+        parse: Callable[[str, View, ShownEvidence], Made],
+    ) -> Flow[Made]:
+        """Return what the model makes of a page of evidence, in one request."""
+        ledger = Ledger(view.iteration)
+
+        def ask(shown: ShownEvidence) -> Flow[Made]:
+            return ask_model(request(shown), lambda text: parse(text, view, shown), ledger)
+
+        made = yield from within_room(view, show_evidence, ask)
+        return replace(made, verdict=self._with_calls(made.verdict, ledger))
+
     def _with_calls(self, verdict: Verdict, ledger: Ledger) -> Verdict:
         probability = None if self.probability is None else self.probability(verdict.confidence)
         return replace(verdict, probability=probability, calls=ledger.calls)
@@ -156,36 +153,31 @@ class LLMJudge:
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
     """Return the request for a sufficiency check."""
-    analysis = view.analysis
     counts = [f"{named(name)} {count.found} of {count.needed}" for name, count in view.entities.items()]
     counts += [f"{named(name)} (named in the question)" for name in names if name not in view.entities]
-    return prompt_request(
+    return evidence_request(
         "judge",
         "judge",
         reply_schemas.JUDGE,
-        question=marked(analysis.question),
-        asked_at=format_time(view.asked_at),
-        speakers=", ".join(named(speaker) for speaker in view.speakers[:20]) or "none",
+        view,
+        shown,
         iteration=view.iteration,
         iterations=view.iterations,
         strategy=view.strategy,
         queries=bullets(view.queries),
         entities="; ".join(counts) or "none named",
         requirements=_requirements(view),
-        evidence=shown.text,
     )
 
 
 def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
     """Return the request for a decision."""
-    return prompt_request(
+    return evidence_request(
         "decide",
         "decide",
         reply_schemas.DECIDE,
-        question=marked(view.analysis.question),
-        asked_at=format_time(view.asked_at),
-        speakers=", ".join(named(speaker) for speaker in view.speakers[:20]) or "none",
-        evidence=shown.text,
+        view,
+        shown,
         number=stage.number,
         most=stage.most,
         directive=_directive(stage),
@@ -208,16 +200,15 @@ def answer_request(
     """Return the request for the answer."""
     written = f'\nWrite it in this form: "{escape_attribute(form, MOST_FORM)}"' if form else ""
     reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
-    return prompt_request(
+    return evidence_request(
         "answer",
         "answer",
         reply_schemas.ANSWER,
-        question=marked(view.analysis.question),
-        asked_at=format_time(view.asked_at),
+        view,
+        shown,
         manner=MANNERS[manner] + written + reasoning,
         gaps=bullets(gap.text for gap in verdict.gaps),
         wishes=_wishes(wishes),
-        evidence=shown.text,
     )
 
 

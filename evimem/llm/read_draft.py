@@ -11,14 +11,13 @@ from ..lang import ENGLISH
 from ..types.answer import Citation
 from ..types.values import Turn
 from . import prompt_fields
-from .evidence_prompt import ShownEvidence
+from .evidence_prompt import MAX_LABEL, ShownEvidence
 from .grounding import MAX_QUOTE, find_quote
 from .json_reply import read
 from .prompts import reply_form
 
 MAX_STEPS = 12
 MAX_CITATIONS = 20
-MAX_LABEL = 120
 
 
 NO_ANSWER = "the evidence does not hold the answer"

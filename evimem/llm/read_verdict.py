@@ -17,7 +17,7 @@ from ..judging.tracker import Requirement, Tracker
 from ..types.model import ModelRole
 from ..types.values import Gap, GapKind, Tier
 from . import prompt_fields
-from .evidence_prompt import ShownEvidence
+from .evidence_prompt import MAX_LABEL, ShownEvidence
 from .json_reply import read
 from .prompts import reply_form
 from .reply_schemas import GAPS, STATUSES, TIERS
@@ -90,7 +90,7 @@ def _support(entries: Sequence[Any], view: View, shown: ShownEvidence) -> _Suppo
     found = _Support()
     for entry in entries:
         fields = entry if isinstance(entry, dict) else {}
-        label = prompt_fields.text(fields.get("id"), 120)
+        label = prompt_fields.text(fields.get("id"), MAX_LABEL)
         requirement = known.get(label.lower().strip("[]() ")) or names.get(label)
         if requirement is None:
             found.dropped += 1
@@ -102,7 +102,7 @@ def _support(entries: Sequence[Any], view: View, shown: ShownEvidence) -> _Suppo
 def _add(found: _Support, requirement: str, fields: Mapping[str, Any], view: View, shown: ShownEvidence) -> None:
     status = prompt_fields.choice(fields.get("status"), STATUSES)
     why = prompt_fields.stated(fields.get("why"), MAX_SENTENCE)
-    cited = [shown.turn(prompt_fields.text(item, 120)) for item in prompt_fields.items(fields.get("evidence"))]
+    cited = [shown.turn(prompt_fields.text(item, MAX_LABEL)) for item in prompt_fields.items(fields.get("evidence"))]
     found.dropped += cited.count(None)
     witnesses = tuple(dict.fromkeys(turn.id for turn in cited if turn is not None))
     if status == "supported" and witnesses:
@@ -127,8 +127,7 @@ def _gaps(reply: Mapping[str, Any]) -> tuple[Gap, ...]:
 def _pinned(reply: Mapping[str, Any], shown: ShownEvidence) -> tuple[str, ...]:
     """Return the turns that show what is missing: the two sides of a conflict, what corrects a premise."""
     labelled = (entry.get("evidence") for entry in _stated(reply) if isinstance(entry, dict))
-    named = (shown.turn(prompt_fields.text(item, 120)) for one in labelled for item in prompt_fields.items(one))
-    return tuple(dict.fromkeys(turn.id for turn in named if turn is not None))
+    return tuple(dict.fromkeys(turn_id for labels_of in labelled for turn_id in shown.ids(labels_of)))
 
 
 def _extensions(gaps: Iterable[Gap], tracker: Tracker) -> tuple[Requirement, ...]:

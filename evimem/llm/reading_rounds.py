@@ -11,10 +11,10 @@ from ..types.model import Complete
 from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import ShownEvidence
+from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read
 from .prompts import prompt_request, reply_form
-from .quoting import bullets, escape_attribute, format_time, marked, named
+from .quoting import bullets, escape_attribute, marked
 from .read_verdict import verdict_in
 
 MOST_ANSWER = 1_000  # characters
@@ -47,14 +47,12 @@ def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Ke
 def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Complete:
     """Return the request for a round."""
     kept = [label for label, turn in shown.items.items() if turn.id in reading.critical]
-    return prompt_request(
+    return evidence_request(
         "decide",
         "consider",
         reply_schemas.CONSIDER,
-        question=marked(view.analysis.question),
-        asked_at=format_time(view.asked_at),
-        speakers=", ".join(named(speaker) for speaker in view.speakers[:20]) or "none",
-        evidence=shown.text,
+        view,
+        shown,
         number=reading.number,
         most=reading.most,
         critical=", ".join(kept) or "none",
@@ -69,11 +67,9 @@ def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
     accepted = prompt_fields.flag(reply.get("accepted"))
     if accepted is None:
         raise ReplyError("decide", "its accepted is neither true nor false", text)
-    named_items = (shown.turn(prompt_fields.text(item, 120)) for item in prompt_fields.items(reply.get("critical")))
-    critical = tuple(dict.fromkeys(turn.id for turn in named_items if turn is not None))
     answer = prompt_fields.stated(reply.get("answer"), MOST_ANSWER)
     final = accepted and bool(answer) and verdict.tier in _FINAL
-    return Considered(verdict, answer, critical, final)
+    return Considered(verdict, answer, shown.ids(reply.get("critical")), final)
 
 
 def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 
 from ..errors import ModelError
-from ..flow import Flow
+from ..flow import Flow, roster
 from ..judging.apply_verdict import abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.answer import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace
 from ..types.values import Gap, Tier, Turn
 from .session import Check, Session
+from .task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,24 @@ def nothing(session: Session, iteration: int) -> Answer:
     session.events.append(Acted(iteration, "abstain", why))
     gaps = tuple(requirement.gap for requirement in session.tracker.open)
     return _made(session, None, "abstained", Tier.NONE, 1.0, gaps, why)
+
+
+def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable[[Task], Flow[Answer]]]:
+    """Return what makes a loop of a flow over a session: the error of a model that fails carries the answer so far."""
+
+    def decorate(answer: Callable[[Session], Flow[Answer]]) -> Callable[[Task], Flow[Answer]]:
+        @wraps(answer)
+        def loop(task: Task) -> Flow[Answer]:
+            session = Session(task, name, (yield from roster()))
+            try:
+                return (yield from answer(session))
+            except ModelError as error:
+                error.partial = partial(session, error)
+                raise
+
+        return loop
+
+    return decorate
 
 
 def partial(session: Session, error: ModelError) -> Answer:
@@ -170,8 +190,7 @@ def _made(
 
 def _witnesses(session: Session) -> tuple[Citation, ...]:
     """Cite the turns that support the requirements, for an answer whose own citations were never shown."""
-    ids = dict.fromkeys(w for found in session.tracker.supported.values() for w in found)
-    return tuple(Citation(turn_id, None, "") for turn_id in ids)
+    return tuple(Citation(turn_id, None, "") for turn_id in session.tracker.witnesses)
 
 
 def _ground(citation: Citation, turn: Turn) -> Citation:

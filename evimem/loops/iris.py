@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from ..errors import ModelError, ModelTimeout
-from ..flow import Flow, roster
+from ..errors import ModelTimeout
+from ..flow import Flow
 from ..judging.apply_verdict import contradicted, is_short, sufficient
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import concluded, drafted, nothing, partial
+from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
 from .session import Check, Session
-from .task import Task
 
 
-def iris(task: Task) -> Flow[Answer]:
+@as_loop("iris")
+def iris(session: Session) -> Flow[Answer]:
     """Answer a question in at most `budget.iterations` rounds of anchor, refined query and one scored hop."""
-    session = Session(task, "iris", (yield from roster()))
-    try:
-        check = yield from look(session)
-        return nothing(session, 1) if check is None else (yield from _answer(session, check))
-    except ModelError as error:
-        error.partial = partial(session, error)
-        raise
+    check = yield from look(session)
+    return nothing(session, 1) if check is None else (yield from _answer(session, check))
 
 
 def _answer(session: Session, check: Check) -> Flow[Answer]:

@@ -41,7 +41,7 @@ class MemoryViews:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._tags: dict[str, tuple[str, ...]] = {}
-        self._aspects: dict[str, tuple[str, ...]] = {}
+        self._facts: dict[str, tuple[Fact, ...]] = {}
         self._made: set[ToolCall] = set()
 
     def perform(self, calls: Sequence[ToolCall], number: int) -> Flow[tuple[Result, ...]]:
@@ -68,17 +68,12 @@ class MemoryViews:
         if not hits:
             raise Refused(f"no turn has the cue {call.of!r}{_nearest(call.of, self._session.analysis.keywords)}")
         counts = Counter(tag for hit in hits for tag in tags(hit, call.of))
-        rows = tuple(Row(tag, "tag", count) for tag, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
         self._tags[call.of] = tuple(counts)
-        return Result(call, rows, len(hits))
+        return Result(call, _counted("tag", counts), len(hits))
 
     def events(self, call: ToolCall, number: int) -> Flow[Result]:
         """(c, g) -> v: the turns of a cue and one of its tags, a page at a time."""
-        listed = self._tags.get(call.of)
-        if listed is None:
-            raise Refused(f"the tags of {call.of!r} are not listed yet; call tags_of first")
-        if call.part not in listed:
-            raise Refused(f"{call.of!r} has no tag {call.part!r}{_nearest(call.part, listed)}")
+        _check_listed(call, "tag", self._tags.get(call.of, ()), "tags_of")
         hits = yield from self._with(call.of)
         return self._page(call, [hit for hit in hits if call.part in tags(hit, call.of)], number)
 
@@ -117,21 +112,13 @@ class MemoryViews:
         facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
-        counts = Counter(tag_of(fact) for fact in facts)
-        self._aspects[call.of] = tuple(counts)
-        rows = tuple(
-            Row(tag, "aspect", count) for tag, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-        )
-        return Result(call, rows, len(facts))
+        self._facts[call.of] = facts
+        return Result(call, _counted("aspect", Counter(map(tag_of, facts))), len(facts))
 
     def person_facts(self, call: ToolCall, number: int) -> Flow[Result]:
         """Person, aspect -> facts, with the turns that state them."""
-        listed = self._aspects.get(call.of)
-        if listed is None:
-            raise Refused(f"the aspects of {call.of!r} are not listed yet; call person_aspects first")
-        if call.part not in listed:
-            raise Refused(f"{call.of!r} has no aspect {call.part!r}{_nearest(call.part, listed)}")
-        facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
+        facts = self._facts.get(call.of, ())
+        _check_listed(call, "aspect", tuple(map(tag_of, facts)), "person_aspects")
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
         hits = yield from loaded(_paged(ids, call.page))
         return self._page(call, hits, number, path="about", total=len(ids))
@@ -198,6 +185,19 @@ _TOOLS: Mapping[Tool, Callable[[MemoryViews, ToolCall, int], Flow[Result]]] = Ma
         "events_between": MemoryViews.events_between,
     }
 )
+
+
+def _check_listed(call: ToolCall, what: str, listed: Sequence[str], first: str) -> None:
+    """Refuse a call whose part was not listed by the tool that comes first, or is none of those listed."""
+    if not listed:
+        raise Refused(f"the {what}s of {call.of!r} are not listed yet; call {first} first")
+    if call.part not in listed:
+        raise Refused(f"{call.of!r} has no {what} {call.part!r}{_nearest(call.part, listed)}")
+
+
+def _counted(what: str, counts: Counter[str]) -> tuple[Row, ...]:
+    """Return a row for each key, the most counted first."""
+    return tuple(Row(key, what, count) for key, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
 def tags(hit: Hit, cue: str) -> tuple[str, ...]:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..errors import ModelError, ModelTimeout, ReplyError
-from ..flow import Flow, roster
+from ..errors import ModelTimeout, ReplyError
+from ..flow import Flow
 from ..judging.decision import NOT_SEARCHED, Decided, Stage
 from ..judging.tracker import Tracker
 from ..types.answer import Answer
 from ..types.stored import COUNTED
 from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import concluded, drafted, nothing, partial
+from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
 from .router import MOST_MISSES, Route, Situation, route
 from .session import UNJUDGED, Check, Session
-from .task import Task
 
 N_CHK = 5  # turns that a search returns (M3)
 
@@ -49,17 +48,13 @@ class Step:
     route: Route
 
 
-def memr3(task: Task) -> Flow[Answer]:
+@as_loop("memr3")
+def memr3(session: Session) -> Flow[Answer]:
     """Answer a question after at most `budget.decisions` decisions, each after a search or a reflection."""
-    session = Session(task, "memr3", (yield from roster()))
-    try:
-        check = yield from _look(session)
-        if check is None or not session.retrieval.evidence:
-            return nothing(session, 1)
-        return concluded(session, check, (yield from drafted(session, check)))
-    except ModelError as error:
-        error.partial = partial(session, error)
-        raise
+    check = yield from _look(session)
+    if check is None or not session.retrieval.evidence:
+        return nothing(session, 1)
+    return concluded(session, check, (yield from drafted(session, check)))
 
 
 def _look(session: Session) -> Flow[Check | None]:

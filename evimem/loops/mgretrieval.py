@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..errors import ModelError, ModelTimeout, ReplyError
-from ..flow import Flow, holding, keywords, roster
+from ..errors import ModelTimeout, ReplyError
+from ..flow import Flow, holding, keywords
 from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..types.answer import Answer
 from ..types.stored import Keyword, Scope
 from ..types.trace import Acted
-from .answering import concluded, drafted, nothing, partial
+from .answering import as_loop, concluded, drafted, nothing
 from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
 from .retrieve import Search
 from .session import UNJUDGED, Check, Session
-from .task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +36,14 @@ class Reading:
     check: Check | None = None
 
 
-def mgretrieval(task: Task) -> Flow[Answer]:
+@as_loop("mgretrieval")
+def mgretrieval(session: Session) -> Flow[Answer]:
     """Answer a question after at most `budget.rounds` rounds of reading."""
-    session = Session(task, "mgretrieval", (yield from roster()))
-    try:
-        reading = yield from _read(session)
-        if reading.check is None:
-            return nothing(session, 1)
-        check = yield from _critical_only(session, reading, reading.check)
-        return concluded(session, check, (yield from drafted(session, check)))
-    except ModelError as error:
-        error.partial = partial(session, error)
-        raise
+    reading = yield from _read(session)
+    if reading.check is None:
+        return nothing(session, 1)
+    check = yield from _critical_only(session, reading, reading.check)
+    return concluded(session, check, (yield from drafted(session, check)))
 
 
 def _read(session: Session) -> Flow[Reading]:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..errors import ModelError, ModelTimeout, ReplyError
-from ..flow import Flow, keywords, roster
+from ..errors import ModelTimeout, ReplyError
+from ..flow import Flow, keywords
 from ..judging.exploring import Explored, Move, Result, ToolCall, next_calls
 from ..judging.tracker import grounded
 from ..types.answer import Answer
 from ..types.trace import Acted
-from .answering import concluded, drafted, nothing, partial
+from .answering import as_loop, concluded, drafted, nothing
 from .memory_views import MemoryViews
 from .retrieve import Search
 from .session import UNJUDGED, Check, Session
-from .task import Task
 
 SEEDS = 5  # turns that the question itself finds at first
 
@@ -38,15 +37,11 @@ class Trail:
     check: Check | None = None
 
 
-def mragent(task: Task) -> Flow[Answer]:
+@as_loop("mragent")
+def mragent(session: Session) -> Flow[Answer]:
     """Answer a question after at most `budget.turns` turns, each of a few calls of tools."""
-    session = Session(task, "mragent", (yield from roster()))
-    try:
-        check = yield from _explore(session)
-        return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
-    except ModelError as error:
-        error.partial = partial(session, error)
-        raise
+    check = yield from _explore(session)
+    return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
 
 
 def _explore(session: Session) -> Flow[Check | None]:

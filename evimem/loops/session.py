@@ -158,7 +158,7 @@ class Session:
         self.tracker = followed.tracker
         self.events.extend(followed.events)
         self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
-        self.adopt(self.pinned.union(*self.tracker.supported.values()), view)
+        self.adopt(self.pinned.union(self.tracker.witnesses), view)
         settled = _calibrated(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         return Check(view, settled, lowered=settled.tier is not verdict.tier)
@@ -186,7 +186,7 @@ class Session:
     def _view(self, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
         evidence = self.retrieval.evidence
         counts = yield from self._counter.count(entities, evidence)
-        witnesses = self.pinned.union(*self.tracker.supported.values())
+        witnesses = self.pinned.union(self.tracker.witnesses)
         if only is not None:
             evidence = tuple(item for item in evidence if item.turn.id in only)
         shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..edges import ranked
 from ..errors import DimensionMismatch
@@ -59,11 +57,8 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
     layers = handle.layers
     with layers.db.reading():
         seeds = layers.raw.seqs(turn_ids)
-        links = layers.edges.around(seeds)
-        if scope != EVERYTHING:
-            within = set(layers.raw.select(scope.listing))
-            links = [link for link in links if link.target in within]
-        best = ranked(seeds, links, limit)
+        links, within = layers.edges.around(seeds), _within(layers, scope)
+        best = ranked(seeds, [link for link in links if within is None or link.target in within], limit)
         seqs = [link.target for link, _ in best]
         turns, facts = layers.raw.read(seqs), layers.facts.of_turns(seqs)
     return tuple(
@@ -107,11 +102,8 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
     """See `Store.about`; only the newest `ABOUT` turns that name the entity are read."""
     layers = handle.layers
     with layers.db.reading():
-        seqs = seqs_naming(handle, entity)
-        if scope != EVERYTHING:
-            within = set(layers.raw.select(scope.listing))
-            seqs = [seq for seq in seqs if seq in within]
-        seqs = seqs[-ABOUT:]
+        within = _within(layers, scope)
+        seqs = [seq for seq in seqs_naming(handle, entity) if within is None or seq in within][-ABOUT:]
         speakers = {turn.id: turn.speaker for turn in layers.raw.read(seqs)}
         found = [fact for seq in reversed(seqs) for fact in layers.facts.of_turns([seq])[seq]]
     kept = [fact for fact in found if is_about(fact, speakers[fact.turn_id], entity)]
@@ -126,26 +118,27 @@ def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
 def keywords(handle: StoreHandle, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
     """See `Store.keywords`."""
     with handle.db.reading():
-        within = _within(handle, scope)
+        within = _within(handle.layers, scope)
         return match_keywords(words, lambda term: len(_turns_with(handle, [term], within)))
 
 
 def holding(handle: StoreHandle, terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Holding:
     """See `Store.holding`."""
     with handle.db.reading():
-        seqs = _turns_with(handle, terms, _within(handle, scope)).tolist()
+        seqs = _turns_with(handle, terms, _within(handle.layers, scope))
         newest = seqs[max(0, len(seqs) - limit) :]
         ids = handle.layers.raw.ids(newest)
     return Holding(len(seqs), tuple(ids[seq] for seq in newest))
 
 
-def _within(handle: StoreHandle, scope: Scope) -> NDArray[np.int64] | None:
-    return None if scope == EVERYTHING else np.array(handle.layers.raw.select(scope.listing), np.int64)
+def _within(layers: Layers, scope: Scope) -> frozenset[int] | None:
+    """Return the turns of a scope; None for one of all turns, which are not listed."""
+    return None if scope == EVERYTHING else frozenset(layers.raw.select(scope.listing))
 
 
-def _turns_with(handle: StoreHandle, terms: Collection[str], within: NDArray[np.int64] | None) -> NDArray[Any]:
-    found = handle.corpus().turns_with(terms)
-    return found if within is None else found[np.isin(found, within)]
+def _turns_with(handle: StoreHandle, terms: Collection[str], within: frozenset[int] | None) -> list[int]:
+    found: list[int] = handle.corpus().turns_with(terms).tolist()
+    return found if within is None else [seq for seq in found if seq in within]
 
 
 def roster(handle: StoreHandle) -> Roster:
