@@ -38,9 +38,9 @@ class QuestionResult:
 
     `confidence` is the judge's last probability that the memory holds an answer, whatever was answered then, and
     `sufficient` that it has seen all the evidence; `complete` is whether all gold turns were shown. `checks` counts its
-    verdicts; `quote` is the cited text, or the reason for abstaining. `failed` is why the model gave no answer, empty if
-    it did; `correct` is a judge's mark, where one was asked: where there is no answer, an abstention alone is correct,
-    unasked.
+    verdicts; `quote` is the cited text, or the reason for abstaining. `failed` is why the model gave no answer, empty
+    if it did; `correct` is a judge's mark, where one was asked: where there is no answer, an abstention alone is
+    correct, unasked.
     """
 
     sample: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
@@ -55,33 +55,31 @@ LAST = "This is the last decision: the action is answer, and draft is the best a
 class LLMJudge:
     """Judges and answers by asking a model.
 
-    `calls` "joint" makes one request per check and one for the answer; "separate" is the papers' pattern (E14):
-    entities, sufficiency, refinement, chain and answer apart. `chains` False leaves out the chain. `probability` maps
-    the model's confidence to a calibrated probability, both 0 to 1; None where the model was never calibrated. `budget`
-    is that of the question: it says when its loop ends, and how an answer is to be written.
+    `probability` maps the model's confidence to a calibrated probability, both 0 to 1; None where the model was never
+    calibrated. `budget` is that of the question: it says when its loop ends, how an answer is to be written, and which
+    requests are made. Its `calls` "joint" makes one a check and one for the answer; "separate" is the papers' pattern
+    (E14): entities, sufficiency, refinement, chain and answer apart; without "tiers" there is no chain.
     """
 
-    calls: Literal["joint", "separate"] = "joint"
     name: str = "llm"
     abstain_below: float = ABSTAIN_BELOW
     probability: Callable[[float], float] | None = None
-    chains: bool = True
     budget: Budget = field(default_factory=Budget)
 
     def within(self, budget: Budget) -> LLMJudge:
         """Return this judge with the settings of a budget."""
-        return replace(self, calls=budget.calls, chains="tiers" not in budget.without, budget=budget)
+        return replace(self, budget=budget)
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
         ledger = Ledger(view.iteration)
-        names = (yield from _ask_names(view, ledger)) if self.calls == "separate" else ()
+        names = (yield from _ask_names(view, ledger)) if self._separate else ()
 
         def check(shown: ShownEvidence) -> Flow[Verdict]:
             return ask_model(judge_request(view, shown, names), partial(read_verdict, view=view, shown=shown), ledger)
 
         verdict = yield from within_room(view, show_evidence, check)
-        if self.calls == "separate":
+        if self._separate:
             verdict = replace(verdict, query=(yield from self._refined(view, verdict, ledger)))
         return self._with_calls(verdict, ledger)
 
@@ -107,7 +105,8 @@ class LLMJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return the model's answer from the shown evidence."""
         ledger = Ledger(view.iteration)
-        laid_out = self.calls == "separate" and self.chains and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
+        chained = self._separate and "tiers" not in self.budget.without
+        laid_out = chained and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
         wishes = yield from standing_wishes(view.speakers, view.scope)
 
@@ -121,6 +120,10 @@ class LLMJudge:
 
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         return (yield from within_room(view, page, word))
+
+    @property
+    def _separate(self) -> bool:
+        return self.budget.calls == "separate"
 
     def _asked(
         self,
