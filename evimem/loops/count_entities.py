@@ -29,38 +29,50 @@ class EntityCounter:
         self._indexed = indexed
         self._totals: dict[str, int] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}
+        self._naming: dict[tuple[str, str], bool] = {}  # by turn and name, as turns may be long
 
     def count(self, entities: Iterable[str], evidence: Collection[Evidence]) -> Flow[dict[str, EntityCount]]:
         """Return how many facts about each entity are in the evidence, are needed and are in the memory."""
         counts: dict[str, EntityCount] = {}
         for entity in entities:
             found = self._found(entity, evidence)
-            if found < most_needed(self._delta):
-                yield from self._ask_memory(entity)
+            if found < most_needed(self._delta) and (yield from self._ask_memory(entity)):
                 found = self._found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
             counts[entity] = EntityCount(found, needed(total, self._delta), total)
         return counts
 
-    def _ask_memory(self, entity: str) -> Flow[None]:
+    def _ask_memory(self, entity: str) -> Flow[bool]:
+        """Ask what the memory holds about an entity, once; return whether it has other names that were not known."""
         if entity in self._totals:
-            return
+            return False
         known = yield from about(entity, ALIAS_FACTS, self._scope)
         self._aliases[entity] = () if self._literal else other_names(entity, known.facts)
         self._totals[entity] = known.total
         for name in self._aliases[entity]:
             self._totals[entity] += (yield from about(name, 1, self._scope)).total
+        return bool(self._aliases[entity])
 
     def _found(self, entity: str, evidence: Collection[Evidence]) -> int:
         called = (entity, *self._aliases.get(entity, ()))
         turns = [item.turn for item in evidence]
         if not self._indexed:
-            return sum(_names(turn, called) for turn in turns)
+            return sum(self._is_named(turn, called) for turn in turns)
         facts = [(fact, item.turn) for item in evidence for fact in item.facts]
         told = {fact.id: turn.id for fact, turn in facts if any(is_about(fact, turn.speaker, name) for name in called)}
         if self._literal:
             return len(told)
-        return len(told) + sum(_names(turn, called) for turn in turns if turn.id not in told.values())
+        return len(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in told.values())
+
+    def _is_named(self, turn: Turn, called: Iterable[str]) -> bool:
+        """Return whether a turn names an entity by any of its names."""
+        return any(self._names(turn, name) for name in called)
+
+    def _names(self, turn: Turn, name: str) -> bool:
+        key = (turn.id, name)
+        if key not in self._naming:
+            self._naming[key] = names(f"{turn.speaker}: {turn.text} {turn.caption or ''}", name)
+        return self._naming[key]
 
 
 def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
@@ -68,8 +80,3 @@ def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
     pairs = [(fact.subject, fact.object) for fact in facts if fact.predicate == ALSO_KNOWN_AS]
     other = [b if names(a, entity) else a for a, b in pairs if names(a, entity) != names(b, entity)]
     return tuple(dict.fromkeys(other))[:MOST_ALIASES]
-
-
-def _names(turn: Turn, called: Iterable[str]) -> bool:
-    said = f"{turn.speaker}: {turn.text} {turn.caption or ''}"
-    return any(names(said, name) for name in called)

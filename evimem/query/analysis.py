@@ -78,7 +78,8 @@ _FIRST_PERSON = re.compile(
     rf"\b{_any('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
 _NAME = re.compile(r"(?:[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)(?:\s+[A-Z\u00c0-\u00de][\w\u00c0-\u024f]*)*")
-_OPENING = re.compile(r"(?:^|[.!?:]\s+)\W*\Z")  # before the first word of a sentence
+_SENTENCE_END = re.compile(r"[.!?:]\s")
+_WORD_CHARACTER = re.compile(r"\w")
 _NAME_PARTS = re.compile("[\\w\u0900-\u0dff]+")  # with Indic vowel signs
 _NOT_NAMES = _HONORIFICS.union(
     ENGLISH.words("times.weekdays"),
@@ -206,9 +207,9 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
     if foreign is not None and not foreign.marks_names:
         return found
     for match in _NAME.finditer(question):
-        if foreign is not None and " " not in match[0] and not re.search(r"\w", question[: match.start()]):
+        if foreign is not None and " " not in match[0] and not _WORD_CHARACTER.search(question, 0, match.start()):
             continue  # its capital letter may be that of the sentence
-        opens = _OPENING.search(question, 0, match.start()) is not None
+        opens = _opens_sentence(question, match.start())
         parts = [part for place, part in enumerate(match[0].split()) if _may_name(part, opens=opens and place == 0)]
         while len(parts) > 1 and _without_possessive(parts[-1]).casefold() in taken:
             parts.pop()  # "Is Oscar Mira's cat?"
@@ -216,6 +217,14 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
         if 0 < len(name) <= MOST_NAME and not {_without_possessive(part).casefold() for part in parts} <= taken:
             found.append(name)
     return found
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    """Return whether the word at `start` opens a sentence, by what stands between it and the word before."""
+    gap = start
+    while gap and not (text[gap - 1].isalnum() or text[gap - 1] == "_"):
+        gap -= 1
+    return not gap or _SENTENCE_END.search(text, gap, start) is not None
 
 
 def _may_name(word: str, *, opens: bool) -> bool:
@@ -231,7 +240,7 @@ def _may_name(word: str, *, opens: bool) -> bool:
 
 
 def _without_possessive(word: str) -> str:
-    return re.sub(r"['\u2019]s$", "", word)
+    return word[:-2] if word.endswith(("'s", "\u2019s")) else word
 
 
 def _keywords(question: str, names: Iterable[str]) -> tuple[str, ...]:
