@@ -142,7 +142,7 @@ def microseconds(time: datetime) -> int:
 
 def _surfaces(text: str) -> dict[str, list[str]]:
     """Return the words of a text by their stem; names, which mean nothing but themselves, are left out."""
-    names = {word for name in _NAMED.findall(text) for word in words(name)}
+    names = {word for name in set(_NAMED.findall(text)) for word in words(name)}
     found: dict[str, list[str]] = {}
     for word in dict.fromkeys(words(text)):
         if word not in names:
