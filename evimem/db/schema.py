@@ -140,7 +140,13 @@ def _of_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
     return b"".join(rows)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers, m002_passages)
+def m003_one_set_of_postings(db: Connection) -> None:
+    """Drop the tables of keywords and cues, which nothing ever wrote: loops walk the postings that searches score."""
+    db.execute("DROP TABLE cue")
+    db.execute("DROP TABLE keyword")
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers, m002_passages, m003_one_set_of_postings)
 
 
 def migrate(db: Connection) -> None:

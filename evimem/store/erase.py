@@ -20,8 +20,6 @@ UNFINISHED = "unfinished erasure"
 _DERIVED = (  # rows that refer to others first, for the foreign keys
     "edge",
     "fact_vector",
-    "cue",
-    "keyword",
     "fact",
     "passage",
     "document",
@@ -112,10 +110,6 @@ class Erasure:
         facts = layers.facts.rows_of(seqs)
         self._to_relink |= layers.edges.erase(facts)
         self._to_relink.difference_update(facts)
-        layers.db.executemany(
-            "DELETE FROM cue WHERE row IN (SELECT row FROM fact WHERE seq = ?)", [(seq,) for seq in seqs]
-        )
-        layers.db.executemany("DELETE FROM keyword WHERE seq = ?", [(seq,) for seq in seqs])
         self._facts += layers.facts.erase(seqs)
         rows = layers.passages.of(seqs)
         layers.segments.erase(

@@ -33,8 +33,7 @@ def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress:
     db = layers.db
     db.execute("REINDEX")  # first: every statement below finds rows by the indexes
     layers.edges.clear()  # before facts: foreign keys hold a fact while an edge or a vector refers to it
-    for table in ("cue", "keyword", "posting"):
-        db.execute(f"DELETE FROM {table}")
+    db.execute("DELETE FROM posting")
     for table in ("fact", "passage", "job"):
         db.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM turn)")
     if reread:

@@ -11,6 +11,7 @@ from evimem.index.corpus import Corpus
 from evimem.loops import pyramid
 from evimem.loops.retrieve import Retrieval
 from evimem.loops.session import Session
+from evimem.store.handle import StoreHandle
 from tests.breaks.patch import changed, put
 from tests.breaks.registry import breaks
 
@@ -24,6 +25,20 @@ GATES = "tests/statements/test_mgretrieval.py"
 )
 def a_keyword_has_one_turn() -> None:
     changed(Corpus, "turns_with", lambda turns: turns[:1])
+
+
+@breaks(
+    gate=f"{GATES}::test_g1_each_keyword_has_the_turns_that_say_it_and_a_new_turn_joins_its_own",
+    says="the postings were read anew",
+)
+def each_look_reads_all_postings() -> None:
+    honest = StoreHandle.corpus
+
+    def corpus(self: StoreHandle) -> Corpus:
+        self.drop_corpus()
+        return honest(self)
+
+    put(StoreHandle, "corpus", corpus)
 
 
 @breaks(

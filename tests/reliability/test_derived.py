@@ -131,8 +131,8 @@ DAMAGE = {
     "jobs are gone": "DELETE FROM job",
 }
 DAMAGE["all of it is gone"] = (
-    "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM cue; DELETE FROM keyword; DELETE FROM fact; "
-    "DELETE FROM document; DELETE FROM posting; DELETE FROM segment; DELETE FROM job"
+    "DELETE FROM edge; DELETE FROM fact_vector; DELETE FROM fact; DELETE FROM document; DELETE FROM posting; "
+    "DELETE FROM segment; DELETE FROM job"
 )
 
 

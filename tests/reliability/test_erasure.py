@@ -186,8 +186,6 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
         db = memory._core.store._handle.db
-        db.execute("INSERT INTO keyword (name, seq) SELECT id, seq FROM turn")  # which no loop fills yet
-        db.execute("INSERT INTO cue (name, row, kind) SELECT id, row, kind FROM fact")
         memory._core.store._handle.layers.jobs.enqueue("extract", [1, 2, 3])
         empty = {table for table, count in rows(memory).items() if not count}
         assert empty <= {"forgotten"}, f"tables that nothing has filled: {empty}"
