@@ -60,7 +60,7 @@ class GoldJudge:
         gold = [self._marks[turn] for turn in self.gold if turn in self._marks]
         found = [any(mark in evidence for mark in marks) for marks in gold]
         labels = [name for name, text in items.items() if any(mark in text for marks in gold for mark in marks)]
-        sent = count_tokens(request.system) + count_tokens(request.prompt)
+        sent = count_tokens(request.text)
         self.asked.append(Asked(request.role, sent, count_tokens(evidence), sum(found), len(found)))
         if request.role == "answer":
             return json.dumps({"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]})

@@ -10,7 +10,7 @@ import orjson
 from ..db.atomic_files import replace_with
 from ..embedding.static_embedder import count_tokens
 from ..errors import ModelUnavailable
-from ..types.model import Complete, Reply
+from ..types.model import Complete, Reply, without_tools
 
 
 class Mailbox:
@@ -33,8 +33,7 @@ class Mailbox:
         """Return the reply to a request. Raise ModelUnavailable if it waits for one."""
         asked = {
             "role": request.role,
-            "system": request.system,
-            "prompt": request.prompt,
+            "messages": [{"role": one.role, "text": one.text} for one in without_tools(request.messages)],
             "schema": request.schema,
         }
         digest = hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
@@ -43,7 +42,7 @@ class Mailbox:
         if reply.exists():
             place.unlink(missing_ok=True)
             text = reply.read_text(encoding="utf-8")
-            read = count_tokens(f"{request.system}\n{request.prompt}")
+            read = count_tokens(request.text)
             return Reply(text, self.model, read, count_tokens(text))
         with replace_with(place) as file:
             file.write(orjson.dumps({**asked, "most_tokens": request.most_tokens}, option=orjson.OPT_INDENT_2))

@@ -207,6 +207,7 @@ def _replies(trace: Trace) -> Iterator[Reply | ModelError]:
         if not isinstance(call, Called):
             continue
         reply = Reply(call.reply, "", call.input_tokens, call.output_tokens, call.retries, call.seconds, call.cost)
+        reply = replace(reply, uses=call.uses)
         later = (event for event in trace.events[place:] if isinstance(event, Acted) and event.action == "fail")
         failure = next((event.why for event in later), "")
         yield reply if call.outcome == "ok" else _failure(call, reply, failure)

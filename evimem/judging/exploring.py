@@ -21,6 +21,7 @@ Tool = Literal[
     "events_between",
 ]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
+PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
 LOADING = frozenset(("events", "event_context", "person_facts", "topic_events", "events_between"))  # return turns
 MOST_CALLS = 5  # in a turn (R4)
 TAGS = 2  # of a cue, whose events are looked at without a model
@@ -48,12 +49,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call returned: its rows, of `total` in all, or the reason why it was refused."""
+    """What a call returned: its rows, of `total` in all, or the reason why it was refused.
+
+    `number` is the turn of the loop in which it was performed.
+    """
 
     call: ToolCall
     rows: tuple[Row, ...] = ()
     total: int = 0
     refused: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

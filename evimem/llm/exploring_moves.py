@@ -1,55 +1,98 @@
-"""The request of a turn that explores the memory with tools (MRAgent) and its reply: calls, or an answer."""
+"""The request of a turn that explores the memory with tools (MRAgent) and its reply: calls, or an answer.
+
+A model that knows tools is given them as functions, and what it called as messages; another names its calls in its
+reply. Either way the calls are read from the reply and performed by the loop.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from itertools import groupby
 from typing import Any
 
 from ..errors import ReplyError
-from ..judging.evidence import View
-from ..judging.exploring import MOST_CALLS, TOOLS, Explored, Move, Result, ToolCall
-from ..types.model import Complete
+from ..judging.evidence import Verdict, View
+from ..judging.exploring import MOST_CALLS, PARTED, TOOLS, Explored, Move, Result, ToolCall
+from ..types.model import Complete, Message, Reply, ToolSpec, ToolUse
+from ..types.values import Tier
 from . import prompt_fields, reply_schemas
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read
-from .prompts import reply_form
-from .quoting import bullets, escape_attribute, named
+from .prompts import load, reply_form
+from .quoting import bullets, escape_attribute, marked, named
 from .read_verdict import verdict_in
 
 MOST_ANSWER = 1_000  # characters
 MOST_RESULTS = 24  # of the newest calls that a request lists
 MOST_ROWS = 12  # of each
 MOST_KEY = 300  # characters
+CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence")
 _TURNS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
+_FIELDS = ("calls", "tier")  # one of which a reply has
 
 
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:
-    """Return the request for a turn."""
+    """Return the request for a turn; the last one offers no tools."""
     directive = "No tool can be called any more: give the answer." if explored.last else "Call tools, or answer."
-    labels = {turn.id: label for label, turn in shown.items.items()}
-    results = [_result(result, labels) for result in explored.results[-MOST_RESULTS:]]
-    return evidence_request(
+    request = evidence_request(
         "decide",
         "explore",
         reply_schemas.EXPLORE,
         view,
         shown,
         cues=bullets(explored.cues),
-        results="\n".join(results) or "- none",
         number=explored.number,
         most=explored.most,
         directive=directive,
     )
+    earlier = tuple(_exchange(view, explored.results[-MOST_RESULTS:], shown))
+    return replace(request, tools=() if explored.last else tool_specs(), earlier=earlier)
 
 
-def read_move(text: str, view: View, shown: ShownEvidence) -> Move:
-    """Return the move in a reply. Raise ReplyError when it has no tier or confidence, or a call of no known tool."""
-    reply = read(text, "decide", ("calls", "tier"), form=reply_form("explore"))
-    verdict = verdict_in(reply, "decide", text, view, shown)
-    named_calls = reply.get("calls")
-    entries = named_calls if isinstance(named_calls, list) else []
-    calls = tuple(dict.fromkeys(_call(entry, text, shown) for entry in entries[: 2 * MOST_CALLS]))
-    answer = prompt_fields.stated(reply.get("answer"), MOST_ANSWER)
-    return Move(verdict, calls, answer, shown.ids(reply.get("supports")))
+def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
+    """Return the move in a reply. Raise ReplyError for a call of no known tool, or neither calls nor a verdict.
+
+    A reply that only calls tools says nothing of the evidence: it is not enough.
+    """
+    called = tuple(_call({**_arguments(use), "tool": use.name}, use.name, shown) for use in reply.uses)
+    if called and not _states(reply.text):
+        return Move(CALLED, tuple(dict.fromkeys(called)))
+    fields = read(reply.text, "decide", _FIELDS, form=reply_form("explore"))
+    verdict = verdict_in(fields, "decide", reply.text, view, shown)
+    listed = fields.get("calls")
+    entries = listed if isinstance(listed, list) else []
+    calls = (*called, *(_call(entry, reply.text, shown) for entry in entries[: 2 * MOST_CALLS]))
+    answer = prompt_fields.stated(fields.get("answer"), MOST_ANSWER)
+    return Move(verdict, tuple(dict.fromkeys(calls)), answer, shown.ids(fields.get("supports")))
+
+
+@cache
+def tool_specs() -> tuple[ToolSpec, ...]:
+    """Return the tools as a model is given them; what each does stands in the prompt, in its list of tools."""
+    listed = (line.partition(": ") for line in load("explore").template.splitlines() if line.startswith("- "))
+    says = {head.removeprefix("- "): text for head, _, text in listed}
+    return tuple(ToolSpec(tool, says[tool], _schema(parted=tool in PARTED)) for tool in TOOLS)
+
+
+def _schema(*, parted: bool) -> Mapping[str, Any]:
+    given: dict[str, Any] = {"of": {"type": "string"}} | ({"part": {"type": "string"}} if parted else {})
+    return {"type": "object", "properties": {**given, "page": {"type": "integer"}}, "required": list(given)}
+
+
+def _states(text: str) -> bool:
+    """Whether a text beside calls is a reply too, and not just what the model thinks."""
+    try:
+        return "tier" in read(text, "decide", _FIELDS, form=reply_form("explore"))
+    except ReplyError:
+        return False
+
+
+def _arguments(use: ToolUse) -> dict[str, Any]:
+    """Return the arguments of a call. Raise ReplyError where they are no object."""
+    return read(use.arguments, "decide", ("of",))
 
 
 def _call(entry: Any, text: str, shown: ShownEvidence) -> ToolCall:
@@ -64,10 +107,30 @@ def _call(entry: Any, text: str, shown: ShownEvidence) -> ToolCall:
     return ToolCall(tool, of if turn is None else turn.id, part, max(1, int(page)) if page.isdecimal() else 1)
 
 
-def _result(result: Result, labels: dict[str, str]) -> str:
+def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> Iterator[Message]:
+    """Yield the turns before this one: what was asked, then what each of them called and what that returned."""
+    labels = {turn.id: label for label, turn in shown.items.items()}
+    numbered = [(f"call{place:05}", result) for place, result in enumerate(results, 1)]  # Mistral: nine letters
+    if numbered:
+        yield Message("user", f"<question>\n{marked(view.analysis.question)}\n</question>")
+    for _, made in groupby(numbered, key=lambda pair: pair[1].number):
+        turn = list(made)
+        yield Message("assistant", uses=tuple(_use(of, result.call, labels) for of, result in turn))
+        for of, result in turn:
+            yield Message("tool", _returned(result, labels), of=of)
+
+
+def _use(of: str, call: ToolCall, labels: Mapping[str, str]) -> ToolUse:
+    fields = {"of": labels.get(call.of, call.of), "part": call.part, "page": call.page}
+    given = {name: value for name, value in fields.items() if name != "part" or value}
+    return ToolUse(of, call.tool, json.dumps(given, ensure_ascii=False))
+
+
+def _returned(result: Result, labels: Mapping[str, str]) -> str:
+    """Return a result as text: names and keys escaped, as whatever people wrote."""
     call = result.call
     given = ", ".join(named(labels.get(one, one)) for one in (call.of, call.part) if one)
-    head = f"- {call.tool}({given}), page {call.page}"
+    head = f"{call.tool}({given}), page {call.page}"
     if result.refused:
         return f'{head}: refused, "{escape_attribute(result.refused, MOST_KEY)}"'
     rows = (f"{named(labels.get(row.key, row.key))} {_rest(row.text, row.count)}" for row in result.rows[:MOST_ROWS])

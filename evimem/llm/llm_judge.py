@@ -16,7 +16,7 @@ from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round
 from ..query.standing_wishes import Wish, standing_wishes
 from ..types.budget import Budget
-from ..types.model import Complete
+from ..types.model import Complete, Reply
 from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
@@ -29,7 +29,7 @@ from .read_decision import read_decision
 from .read_draft import MAX_STEPS, read_draft
 from .read_verdict import labels, read_verdict
 from .reading_rounds import choose_request, consider_request, read_choice, read_considered
-from .request import Ledger, ask_model
+from .request import Ledger, ask, ask_model
 
 T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)
@@ -85,7 +85,7 @@ class LLMJudge:
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
-        return self._asked(view, partial(decide_request, view, stage), read_decision)
+        return self._asked(view, partial(decide_request, view, stage), _of_text(read_decision))
 
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the keywords that the model chooses among those that the question matches."""
@@ -96,7 +96,7 @@ class LLMJudge:
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Return what the model makes of a round, in one request."""
-        return self._asked(view, partial(consider_request, view, reading), read_considered)
+        return self._asked(view, partial(consider_request, view, reading), _of_text(read_considered))
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         """Return the model's move, in one request."""
@@ -129,15 +129,15 @@ class LLMJudge:
         self,
         view: View,
         request: Callable[[ShownEvidence], Complete],
-        parse: Callable[[str, View, ShownEvidence], Made],
+        parse: Callable[[Reply, View, ShownEvidence], Made],
     ) -> Flow[Made]:
         """Return what the model makes of a page of evidence, in one request."""
         ledger = Ledger(view.iteration)
 
-        def ask(shown: ShownEvidence) -> Flow[Made]:
-            return ask_model(request(shown), lambda text: parse(text, view, shown), ledger)
+        def made_of(shown: ShownEvidence) -> Flow[Made]:
+            return ask(request(shown), lambda reply: parse(reply, view, shown), ledger)
 
-        made = yield from within_room(view, show_evidence, ask)
+        made = yield from within_room(view, show_evidence, made_of)
         return replace(made, verdict=self._with_calls(made.verdict, ledger))
 
     def _with_calls(self, verdict: Verdict, ledger: Ledger) -> Verdict:
@@ -152,6 +152,12 @@ class LLMJudge:
         if ends or view.iteration >= view.iterations:
             return ""
         return (yield from _ask_query(view, replace(verdict, gaps=all_gaps(verdict, final, tracker)), ledger))
+
+
+def _of_text(
+    parse: Callable[[str, View, ShownEvidence], Made],
+) -> Callable[[Reply, View, ShownEvidence], Made]:
+    return lambda reply, view, shown: parse(reply.text, view, shown)
 
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:

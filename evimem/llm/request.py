@@ -45,12 +45,21 @@ class Ledger:
                 cost.retries,
                 cost.text,
                 cost.cost,
+                cost.uses,
             )
         )
 
 
 def ask_model(
     request: Complete, parse: Callable[[str], T], ledger: Ledger, at_last: Callable[[str], T] | None = None
+) -> Flow[T]:
+    """Return what `ask` does, of a reply whose text is all that is read."""
+    last = parse if at_last is None else at_last
+    return ask(request, lambda reply: parse(reply.text), ledger, lambda reply: last(reply.text))
+
+
+def ask(
+    request: Complete, parse: Callable[[Reply], T], ledger: Ledger, at_last: Callable[[Reply], T] | None = None
 ) -> Flow[T]:
     """Return the model's reply as `parse` reads it. Where it raises ReplyError, ask once more, naming the reason.
 
@@ -67,12 +76,12 @@ def ask_model(
     return (yield from _attempt(again, at_last or parse, ledger, repairs=1))
 
 
-def _attempt(request: Complete, parse: Callable[[str], T], ledger: Ledger, *, repairs: int) -> Flow[T]:
+def _attempt(request: Complete, parse: Callable[[Reply], T], ledger: Ledger, *, repairs: int) -> Flow[T]:
     reply: Reply | None = None
     try:
         reply = yield from complete(request)
         _check_read(request, reply)
-        value = parse(reply.text)
+        value = parse(reply)
     except ModelError as error:
         received = reply or getattr(error, "received", None)
         ledger.record(request.role, type(error).__name__, received, repairs=repairs)
@@ -87,7 +96,7 @@ def _check_read(request: Complete, reply: Reply) -> None:
 
     Some servers drop what exceeds their context without a word, instructions first; such a reply means nothing.
     """
-    length = len(" ".join(f"{request.system} {request.prompt}".split()))
+    length = len(" ".join(request.text.split()))
     if length > SHORT and LEAST_CONTEXT <= reply.input_tokens < length / MOST_PER_TOKEN:
         raise PromptTooLong(
             f"the server read {reply.input_tokens} tokens of a request of {length} characters; raise its context size",

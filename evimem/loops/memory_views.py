@@ -10,6 +10,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import TypeVar
@@ -54,7 +55,7 @@ class MemoryViews:
                 self._made.add(call)
             except Refused as refusal:
                 results.append(Result(call, refused=str(refusal)))
-        return tuple(results)
+        return tuple(replace(result, number=number) for result in results)
 
     def _check(self, call: ToolCall, place: int) -> None:
         if place >= MOST_CALLS:

@@ -19,6 +19,7 @@ from .http_errors import LENGTHS, rejected_option
 from .model_settings import check_settings
 
 T = TypeVar("T")
+_OWN = frozenset(f"{role}_{setting}" for role in ("judge", "answer", "extract") for setting in ("model", "temperature"))
 OnPiece = Callable[[str], None]
 
 
@@ -32,7 +33,7 @@ class OpenAI:
     Args:
         model: The model's name, for every role that has none of its own.
         judge_model: The model that judges whether evidence suffices, and decides in the other loops.
-        answer_model: The model that words answers.
+        answer_model: The model that words answers. A role of a loop's own is served by `model`.
         extract_model: The model that extracts facts from turns, in `Memory.enrich`.
         temperature: Sampling temperature, usually 0 to 2, for every role that has none of its own; None leaves it to
             the server. A server that rejects the option is asked again without it.
@@ -149,14 +150,14 @@ class OpenAI:
 
     def model_for(self, role: ModelRole) -> str:
         """Return the name of the model for a role."""
-        return getattr(self, f"{_settings_of(role)}_model") or self.model
+        return self._own(role, "model") or self.model
 
     def body(self, request: Complete) -> dict[str, Any]:
         """Return the JSON body of a request that does not stream."""
         options = self._options(request, stream=False)
         return {
             "model": self.model_for(request.role),
-            "messages": wire_format.messages(request),
+            "messages": wire_format.messages(request, tools="tools" in options),
             **options,
             **self.extra,
         }
@@ -202,7 +203,7 @@ class OpenAI:
     async def _chat(self, client: Any, request: Complete, options: Mapping[str, Any], pieces: _Pieces | None) -> Reply:
         call = client.chat.completions.with_streaming_response.create(
             model=self.model_for(request.role),
-            messages=wire_format.messages(request),
+            messages=wire_format.messages(request, tools="tools" in options),
             stream=pieces is not None,
             extra_headers=HEADERS,
             extra_body=dict(self.extra) or None,
@@ -221,9 +222,10 @@ class OpenAI:
         """Return the options of a request, each in the first form that was not `rejected`, now or before."""
         model = self.model_for(request.role)
         known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
-        own = getattr(self, f"{_settings_of(request.role)}_temperature")
+        own = self._own(request.role, "temperature")
         forms: dict[str, Sequence[Any]] = {
             "temperature": [self.temperature if own is None else own],
+            "tools": [wire_format.functions(request.tools)] if request.tools else [],
             "response_format": wire_format.response_formats(request) if request.schema else [],
             "stream_options": [{"include_usage": True}] if stream else [],
         }
@@ -236,6 +238,11 @@ class OpenAI:
         if names and request.most_tokens and not set(LENGTHS) & set(self.extra):
             options[names[0]] = request.most_tokens
         return options
+
+    def _own(self, role: ModelRole, setting: str) -> Any:
+        """Return a role's own setting, None where it has none; a decision is a judgement."""
+        name = f"{'judge' if role == 'decide' else role}_{setting}"
+        return getattr(self, name) if name in _OWN else None
 
 
 class AsyncOpenAI:
@@ -294,11 +301,6 @@ async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
             raise
     # Outside of `except`, so that the client's error, which may quote what was sent, is not chained.
     raise ModelUnavailable("the stream broke off after it had begun; ask again", retryable=False)
-
-
-def _settings_of(role: ModelRole) -> ModelRole:
-    """Return the role whose settings serve a role: a decision is a judgement."""
-    return "judge" if role == "decide" else role
 
 
 def _put(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[str | None], piece: str | None) -> None:

@@ -32,6 +32,10 @@ HINTS = {
     429: "too many requests, or the quota is used up",
 }
 _RETRYABLE = {408, 409, 425, 429}  # and every 5xx
+_WITHOUT_TOOLS = {400, 404, 422, 500, 501}
+_OF_TOOLS = re.compile(
+    r"(?<![a-z])(?:tools?(?:[_ -](?:use|choice|calls?|calling))?|function[_ -]?call(?:s|ing)?)(?![a-z])", re.IGNORECASE
+)
 _TOO_LONG_STATUSES = {400, 413, 422, 500}
 _TOO_LONG = re.compile(  # as OpenAI, vLLM, llama.cpp, LM Studio and Anthropic's and Google's gateways say it
     r"context_length_exceeded|exceed_context_size|maximum context length|context (?:length|size|window)"
@@ -107,14 +111,21 @@ def backoff(attempt: int, chance: float) -> float:
 
 
 def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None:
-    """Return the request option to change after a 400 or 422: one that the server names, else the schema."""
-    if not isinstance(error, ModelUnavailable) or error.status not in {400, 422} or isinstance(error, PromptTooLong):
+    """Return the request option to change after a 400 or 422: one that the server names, else the tools or the schema.
+
+    A server that was not started for tools says so by other statuses too.
+    """
+    if not isinstance(error, ModelUnavailable) or isinstance(error, PromptTooLong):
         return None
     text = f"{error} {error.detail}"
+    if "tools" in options and error.status in _WITHOUT_TOOLS and _OF_TOOLS.search(text):
+        return "tools"
+    if error.status not in {400, 422}:
+        return None
     for name in ("max_completion_tokens", "max_tokens", "temperature", "stream_options"):
         if name in options and re.search(rf"(?<!\w){name}(?!\w)", text):
             return name
-    return next((name for name in ("response_format", "stream_options", *LENGTHS) if name in options), None)
+    return next((name for name in ("tools", "response_format", "stream_options", *LENGTHS) if name in options), None)
 
 
 def redact(body: bytes | str) -> str:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
+
 from ..errors import ModelUnavailable, ReplyError
-from ..types.model import Complete, Reply
+from ..types.model import Complete, Message, Reply, ToolSpec, ToolUse, without_tools
 from .http_errors import ErrorResponse, error_from, parse_json, redact, status_in
 
 ANY_JSON = {"type": "json_object"}
+MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
 
 
-def messages(request: Complete) -> list[dict[str, str]]:
-    """Return a request's messages: instructions in the system role, data only in the user role."""
-    return [{"role": "system", "content": request.system}, {"role": "user", "content": request.prompt}]
+def messages(request: Complete, *, tools: bool = False) -> list[dict[str, Any]]:
+    """Return a request's messages: instructions in the system role, data in those of user and tool.
+
+    Without `tools`, which not every server knows, calls and results are text.
+    """
+    return [_message(one) for one in (request.messages if tools else without_tools(request.messages))]
+
+
+def _message(message: Message) -> dict[str, Any]:
+    said: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.uses:
+        said["tool_calls"] = [
+            {"id": use.id, "type": "function", "function": {"name": use.name, "arguments": use.arguments}}
+            for use in message.uses
+        ]
+    return {**said, "tool_call_id": message.of} if message.role == "tool" else said
+
+
+def functions(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+    """Return tools in the form of the option of that name."""
+    return [
+        {"type": "function", "function": {"name": one.name, "description": one.says, "parameters": one.arguments}}
+        for one in tools
+    ]
 
 
 def response_formats(request: Complete) -> tuple[dict[str, Any], ...]:
@@ -31,7 +56,10 @@ def response_formats(request: Complete) -> tuple[dict[str, Any], ...]:
 
 
 def _schema_format(request: Complete, schema: Any) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": request.role, "strict": True, "schema": schema}}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": re.sub(r"\W", "_", request.role, flags=re.ASCII), "strict": True, "schema": schema},
+    }
 
 
 def _unbounded(schema: Any) -> Any:
@@ -75,8 +103,9 @@ def read_reply(body: bytes, request: Complete) -> Reply:
         raise ModelUnavailable("the completion has no choices", retryable=True, detail=redact(body))
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
-    text = _content(message.get("content")) or _arguments(message.get("tool_calls"))
-    reply = Reply(text, _name(payload), *tokens(payload.get("usage")))
+    called = _Called()
+    called.add(message.get("tool_calls"))
+    reply = called.reply(_content(message.get("content")), _name(payload), payload.get("usage"), request)
     return complete_reply(reply, request, finish=choice.get("finish_reason"), refusal=message.get("refusal"))
 
 
@@ -92,7 +121,7 @@ def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any
         why = "the provider's content filter cut it"
     elif finish == "length":
         why = "it was cut at the model's length limit"
-    elif not reply.text.strip():
+    elif not reply.text.strip() and not reply.uses:
         why = "it is empty"
     if why:
         cut = finish == "length" and not refusal
@@ -101,11 +130,40 @@ def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any
 
 
 @dataclass(slots=True)
+class _Called:
+    """The tools that a message calls, whole or in pieces as they arrive, by their places."""
+
+    uses: dict[int, ToolUse] = field(default_factory=dict)
+
+    def add(self, calls: Any) -> None:
+        """Add the calls of a message or of a piece of one; what is none is passed over."""
+        for place, call in enumerate(calls if isinstance(calls, list) else []):
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict):
+                at = call.get("index")
+                self._add(at if isinstance(at, int) else place, call, function)
+
+    def _add(self, at: int, call: Mapping[str, Any], function: Mapping[str, Any]) -> None:
+        known = self.uses.get(at, ToolUse("", "", ""))
+        given = function.get("arguments")
+        arguments = orjson.dumps(given).decode() if isinstance(given, dict) else _content(given)
+        name, of = _content(function.get("name"))[:MOST_NAME], _content(call.get("id"))[:MOST_NAME]
+        self.uses[at] = ToolUse(known.id or of, known.name or name, known.arguments + arguments)
+
+    def reply(self, text: str, model: str, usage: Any, request: Complete) -> Reply:
+        """Return the reply. Some servers give a structured reply as the arguments of a tool that nobody offered."""
+        uses = tuple(self.uses.values())
+        if request.tools:
+            return Reply(text, model, *tokens(usage), uses=uses)
+        return Reply(text or (uses[0].arguments if uses else ""), model, *tokens(usage))
+
+
+@dataclass(slots=True)
 class StreamedCompletion:
     """A completion assembled from server-sent events as they arrive."""
 
     text: str = ""
-    called: str = ""
+    called: _Called = field(default_factory=_Called)
     model: str = ""
     refusal: str = ""
     finish: Any = None
@@ -137,7 +195,7 @@ class StreamedCompletion:
         self.refusal += _content(delta.get("refusal"))
         piece = _content(delta.get("content"))
         self.text += piece
-        self.called += _arguments(delta.get("tool_calls"))
+        self.called.add(delta.get("tool_calls"))
         return piece
 
     def reply(self, request: Complete) -> Reply:
@@ -145,7 +203,7 @@ class StreamedCompletion:
         if not self.ended and self.finish is None:
             raise ModelUnavailable("the stream stopped before its end", retryable=True)
         return complete_reply(
-            Reply(self.text or self.called, self.model, *tokens(self.usage)),
+            self.called.reply(self.text, self.model, self.usage, request),
             request,
             finish=self.finish,
             refusal=self.refusal,
@@ -184,15 +242,9 @@ def _content(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _arguments(calls: Any) -> str:
-    """Return the arguments of the first tool that a message calls: some servers give structured replies so."""
-    function = (_first(calls) or {}).get("function")
-    return _content(function.get("arguments")) if isinstance(function, dict) else ""
-
-
 def _name(payload: Mapping[str, Any]) -> str:
     name = payload.get("model")
-    return name[:100] if isinstance(name, str) else ""
+    return name[:MOST_NAME] if isinstance(name, str) else ""
 
 
 def _count(value: Any) -> int:

@@ -45,7 +45,7 @@ class ScriptedModel:
         if isinstance(reply, Reply):
             return reply
         text = reply if isinstance(reply, str) else reply(request)
-        return Reply(text, "scripted", len(f"{request.system} {request.prompt}".split()), len(text.split()))
+        return Reply(text, "scripted", len(request.text.split()), len(text.split()))
 
     def stream(self, request: Complete) -> Iterator[str | Reply]:
         """Yield the text of the next reply word by word and, last, the `Reply`. Raise as `complete` does."""

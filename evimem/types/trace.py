@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import orjson
 
+from .model import ToolUse
 from .values import Gap, Tier
 
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
@@ -90,7 +91,10 @@ class GapsChanged:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A model request: role, outcome ("ok" or the error's class name), tokens, seconds, reply, cost in dollars."""
+    """A model request: role, outcome ("ok" or the error's class name), tokens, seconds, reply, cost in dollars.
+
+    `uses` are the tools that the reply calls.
+    """
 
     kind: ClassVar[str] = "call"
     iteration: int
@@ -103,6 +107,7 @@ class Called:
     retries: int = 0
     reply: str = ""
     cost: float | None = None
+    uses: tuple[ToolUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +179,8 @@ def _event(item: Mapping[str, Any]) -> Event:
 def _value(name: str, value: Any) -> Any:
     if name in {"tier", "final_tier"}:
         return Tier(value)
+    if name == "uses":
+        return tuple(ToolUse(**use) for use in value)
     if name in {"open", "gaps"}:
         return tuple(Gap(**gap) for gap in value)
     if name == "supported":

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from evimem.errors import ReplyError
-from evimem.judging.exploring import Explored, Move, Result, Row, ToolCall
+from evimem.judging.exploring import TOOLS, Explored, Move, Result, Row, ToolCall
 from evimem.llm.evidence_prompt import show_evidence
-from evimem.llm.exploring_moves import explore_request, read_move
+from evimem.llm.exploring_moves import CALLED, explore_request, read_move, tool_specs
+from evimem.llm.prompts import load
+from evimem.types.model import Message, Reply, ToolUse, without_tools
 from evimem.types.values import Tier
 from tests.llm.views import page, turn, view_of
 
@@ -28,8 +30,19 @@ FIELDS: dict[str, Any] = {
 }
 
 
+RESULTS = (
+    Result(ToolCall("events", CANARY, "own"), (Row("t1", f"{CANARY} <system>", 0),), 7, number=2),
+    Result(ToolCall("tags_of", "t1"), refused=f"no {CANARY}", number=2),
+    Result(ToolCall("event_context", "t1"), number=3),
+)
+
+
 def moved(**fields: Any) -> Move:
-    return read_move(json.dumps({**FIELDS, **fields}), VIEW, page(SAID))
+    return read_move(Reply(json.dumps({**FIELDS, **fields})), VIEW, page(SAID))
+
+
+def used(name: str, arguments: str, text: str = "") -> Move:
+    return read_move(Reply(text, uses=(ToolUse("x", name, arguments),)), VIEW, page(SAID))
 
 
 def test_a_move_is_read_with_its_calls_its_verdict_and_the_ids_that_were_shown() -> None:
@@ -63,14 +76,57 @@ def test_a_move_without_tier_or_confidence_or_with_an_unknown_tool_is_no_reply(w
 
 
 def test_a_turn_is_asked_about_with_what_every_call_returned_and_what_was_refused() -> None:
-    results = (
-        Result(ToolCall("events", CANARY, "own"), (Row("t1", f"{CANARY} <system>", 0),), 7),
-        Result(ToolCall("tags_of", "t1"), refused=f"no {CANARY}"),
-    )
-    asked = explore_request(VIEW, Explored(2, 8, False, (CANARY,), results), show_evidence(VIEW))
-    assert f'- events("{CANARY}", "own"), page 1: 1 of 7: "e1" ({CANARY} (system)' in asked.prompt
-    assert f'- tags_of("e1"), page 1: refused, "no {CANARY}"' in asked.prompt
-    assert "Turn 2 of 8. Call tools, or answer." in asked.prompt
+    asked = explore_request(VIEW, Explored(4, 8, False, (CANARY,), RESULTS), show_evidence(VIEW))
+    first, events, nothing, then, back = asked.earlier[1:]
+    assert (first.role, events.role, nothing.role, then.role, back.role) == (
+        "assistant", "tool", "tool", "assistant", "tool",
+    )  # fmt: skip
+    assert events.text == f'events("{CANARY}", "own"), page 1: 1 of 7: "e1" ({CANARY} (system)'
+    assert nothing.text == f'tags_of("e1"), page 1: refused, "no {CANARY}"'
+    assert [json.loads(use.arguments) for use in first.uses] == [
+        {"of": CANARY, "part": "own", "page": 1}, {"of": "e1", "page": 1},
+    ]  # fmt: skip
+    assert [use.id for use in (*first.uses, *then.uses)] == [events.of, nothing.of, back.of]
+    assert "Turn 4 of 8. Call tools, or answer." in asked.prompt
     assert CANARY not in asked.system
     last = explore_request(VIEW, Explored(8, 8, True, ()), show_evidence(VIEW))
     assert "No tool can be called any more" in last.prompt
+    assert (last.tools, last.earlier) == ((), ())
+
+
+def test_a_model_without_tools_is_told_of_calls_and_results_in_turns() -> None:
+    asked = explore_request(VIEW, Explored(4, 8, False, (CANARY,), RESULTS), show_evidence(VIEW))
+    told = list(without_tools(asked.messages))
+    assert [one.role for one in told] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert not any(one.uses or one.of for one in told)
+    assert '{"tool": "events"' in told[2].text
+    assert told[3].text.count("page 1") == 2
+    assert told[-1].text.endswith(asked.prompt)
+    assert list(without_tools([Message("user"), Message("user", "x")])) == [Message("user", "x")]
+
+
+def test_every_tool_is_offered_with_what_the_prompt_says_of_it() -> None:
+    offered = explore_request(VIEW, Explored(1, 8, False, ()), show_evidence(VIEW)).tools
+    assert tuple(tool.name for tool in offered) == TOOLS
+    assert all(tool.says in load("explore").template for tool in tool_specs())
+    assert [tool.name for tool in offered if "part" in tool.arguments["required"]] == [
+        "events", "person_facts", "events_between",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", ['{"of": "e1"}', "{'of': 'E1',}", '```json\n{"of": "[e1]", "page": 1}\n```'])
+def test_tools_are_called_without_a_word_on_the_evidence(arguments: str) -> None:
+    assert used("event_cues", arguments) == Move(CALLED, (ToolCall("event_cues", "t1"),))
+    assert used("event_cues", arguments, "I look for what else happened.").verdict == CALLED
+
+
+def test_a_reply_beside_calls_is_read_with_them() -> None:
+    made = used("tags_of", '{"of": "puppy"}', json.dumps({**FIELDS, "tier": "inferrable"}))
+    assert made.calls == (ToolCall("tags_of", "puppy"), ToolCall("events_between", "2024-03", "2024-04", 2))
+    assert made.verdict.tier is Tier.INFERRABLE
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("delete", '{"of": "x"}'), ("tags_of", "puppy"), ("tags_of", "[1]")])
+def test_a_tool_that_there_is_not_or_arguments_that_are_none_are_no_reply(name: str, arguments: str) -> None:
+    with pytest.raises(ReplyError):
+        used(name, arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from evimem.judging.exploring import Explored, Result, Row, ToolCall, next_calls
 from evimem.loaders.examples import load_example
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.offline.offline_judge import OfflineJudge
+from evimem.testing import Fault, ModelServer
 from evimem.types.values import Fact, Hit, TimeSpan, Turn
 
 QUESTION = "Why did Juno eat the shoe of Mira?"
@@ -48,6 +50,54 @@ def test_no_turn_outside_the_scope_of_a_question_is_found(tmp_path: Path, loop: 
 
 def vars_of(turn: Turn) -> dict[str, str]:
     return {"speaker": turn.speaker, "session": turn.session}
+
+
+def native(*calls: dict[str, Any]) -> dict[str, Any]:
+    made = [
+        {"id": f"x{place}", "type": "function", "function": {"name": one["tool"], "arguments": json.dumps(one)}}
+        for place, one in enumerate(calls)
+    ]
+    return {"message": {"role": "assistant", "content": None, "tool_calls": made}, "finish_reason": "tool_calls"}
+
+
+def moves(*calls: dict[str, Any], **fields: Any) -> str:
+    told = {"reason": "", "gaps": [], "tier": "partial", "confidence": 0.4, "answer": "", "supports": []}
+    return json.dumps({**told, "calls": list(calls), **fields})
+
+
+STEPS = [
+    ({"tool": "tags_of", "of": "Juno"}, {"tool": "tags_of", "of": "zebra"}),
+    ({"tool": "event_cues", "of": "e1"}, {"tool": "event_context", "of": "e1"}),
+]
+DONE = [
+    moves(tier="exact", confidence=0.9, answer="twins", supports=["e1"]),
+    json.dumps({"steps": [], "answer": "twins", "citations": [{"id": "e1", "quote": ""}]}),
+]
+TOOLLESS = Fault("400", error={"message": "this model does not support tools"})
+
+
+@pytest.mark.parametrize(
+    "script",
+    [[*(native(*calls) for calls in STEPS), *DONE], [TOOLLESS, *(moves(*calls) for calls in STEPS), *DONE]],
+    ids=["native", "named in the reply"],
+)
+def test_tools_are_called_over_http_whether_the_server_knows_them_or_not(tmp_path: Path, script: list[Any]) -> None:
+    with (
+        ModelServer(*script) as server,
+        evimem.open(tmp_path / "m.evimem", llm=evimem.OpenAI("small", base_url=server.url)) as memory,
+    ):
+        memory.extend(load_example("friends"), strict=True)
+        answer = memory.ask("Who is expecting twins?", "mragent")
+        assert evimem.replay(evimem.Trace.from_json(answer.trace.to_json()), memory).trace == answer.trace
+    called = [event.detail for event in answer.trace if event.kind == "action" and event.action == "call"]
+    turn = called[2]["of"]
+    assert [(one["tool"], one["of"]) for one in called] == [
+        ("tags_of", "Juno"), ("tags_of", "zebra"), ("event_cues", turn), ("event_context", turn),
+    ]  # fmt: skip
+    assert [citation.turn_id for citation in answer.citations] == [turn]
+    assert (answer.text, answer.usage.requests) == ("twins", 4)
+    third = server.received[-2].body["messages"]
+    assert "no turn has the cue" in json.dumps(third)
 
 
 def test_an_empty_memory_holds_nothing(world: Any) -> None:
