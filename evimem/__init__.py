@@ -17,6 +17,7 @@ from .errors import (
     ModelTimeout,
     ModelUnavailable,
     NewerSchema,
+    NoModel,
     NotAMemory,
     PoolFull,
     PromptTooLong,
@@ -44,6 +45,7 @@ if _typing.TYPE_CHECKING:
     from .doors.async_memory import AsyncMemory
     from .doors.memory import Memory
     from .doors.open import open, open_async
+    from .doors.over_searcher import ask_searcher, ask_searcher_async
     from .doors.pool import MemoryPool
     from .doors.replay import replay
     from .doors.streaming import Restarted
@@ -63,6 +65,8 @@ _LAZY = {  # imported at first use: most processes need few of them, and `import
     "OpenAIEmbedder": "openai",
     "StaticEmbedder": "embedding",
     "Trace": "types.trace",
+    "ask_searcher": "doors.over_searcher",
+    "ask_searcher_async": "doors.over_searcher",
     "find_times": "times",
     "Restarted": "doors.streaming",
     "open": "doors.open",
@@ -104,6 +108,7 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "NewerSchema",
+    "NoModel",
     "NotAMemory",
     "OpenAI",
     "OpenAIEmbedder",
@@ -130,6 +135,8 @@ __all__ = [
     "UnknownTurn",
     "Usage",
     "__version__",
+    "ask_searcher",
+    "ask_searcher_async",
     "find_times",
     "open",
     "open_async",

@@ -5,6 +5,7 @@
   x TurnConflict         an id that is stored already with other content
   x UnknownTurn          an id that is not stored
   x InvalidQuery         a question, filter, budget or other argument that is not valid
+    x NoModel            it needs a chat model, and there is none
   x DimensionMismatch    a vector of the wrong width
   x EmbedderMismatch     a memory opened with another embedder than it was built with
   x MissingExtra         an optional dependency that is not installed
@@ -68,6 +69,13 @@ class UnknownTurn(EvimemError):
 
 class InvalidQuery(EvimemError):
     """A question, filter, budget or other argument is not valid; the message names it and what was expected."""
+
+
+class NoModel(InvalidQuery):
+    """What was asked for needs a chat model, and none was given: a loop that asks one, or `enrich_batch`."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} needs a chat model, but there is none; give llm=, such as evimem.OpenAI(model=...)")
 
 
 class TraceMismatch(EvimemError):

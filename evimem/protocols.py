@@ -107,7 +107,13 @@ class Graph(Protocol):
 class Searcher(Protocol):
     """The smallest backend a loop can run on: the k best turns for a text, none of them excluded."""
 
-    def search(self, query: str, k: int, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
+    def search(self, query: str, k: int, *, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
+
+
+class AsyncSearcher(Protocol):
+    """`Searcher` for an event loop."""
+
+    async def search(self, query: str, k: int, *, exclude: Collection[str] = ()) -> Sequence[Hit]: ...
 
 
 class Store(Protocol):

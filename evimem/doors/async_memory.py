@@ -20,6 +20,7 @@ from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
 from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, arun, call
 from ..ingest.deferred import extract_job
+from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
 from ..types.block import Block
@@ -31,7 +32,7 @@ from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
 from .checked_arguments import OnEvent, Progress, checked_on_event, checked_progress
 from .memory import Memory, perform_batch, price_of, turn_count
-from .operations import Core, TimeInput, filters, scope_of, workers_for
+from .operations import Core, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
 
 T = TypeVar("T")
@@ -144,7 +145,7 @@ class AsyncMemory:
     def ask(
         self,
         question: str,
-        loop: str = ...,
+        loop: str | Loop = ...,
         *,
         session: str | None = ...,
         speaker: str | None = ...,
@@ -159,7 +160,7 @@ class AsyncMemory:
     def ask(
         self,
         question: str,
-        loop: str = ...,
+        loop: str | Loop = ...,
         *,
         session: str | None = ...,
         speaker: str | None = ...,
@@ -174,7 +175,7 @@ class AsyncMemory:
     def ask(  # noqa: PLR0913 - the filters
         self,
         question: str,
-        loop: str = "iris",
+        loop: str | Loop = "iris",
         *,
         session: str | None = None,
         speaker: str | None = None,
@@ -192,6 +193,7 @@ class AsyncMemory:
 
         Raises:
             InvalidQuery: The question, loop, `asked_at` or budget is not as described there.
+            NoModel: A loop of your own asks a model, and the memory was opened without.
             ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far. Not raised
                 with `on_model_error="offline"`.
             EmbedderError: The embedder failed on a query.
@@ -503,7 +505,7 @@ class AsyncMemory:
 
     async def _perform_streamed(self, effect: Effect) -> AsyncGenerator[str | EffectResult, None]:
         if isinstance(effect, Complete) and is_streamed(effect):
-            async with aclosing(astream_answer(self._model, effect)) as pieces:
+            async with aclosing(astream_answer(needed(self._model), effect)) as pieces:
                 async for piece in pieces:
                     yield piece
         else:
@@ -511,7 +513,7 @@ class AsyncMemory:
 
     async def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
-            return await self._model.complete(effect)
+            return await needed(self._model).complete(effect)
         if isinstance(effect, (StartBatch, CollectBatch)):
             return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
         if isinstance(effect, Embed):

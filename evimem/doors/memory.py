@@ -18,6 +18,7 @@ from ..embedding import checked
 from ..errors import InvalidQuery
 from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, call, run
 from ..ingest.deferred import extract_job
+from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
 from ..types.block import Block
@@ -36,7 +37,7 @@ from .checked_arguments import (
     checked_progress,
     checked_trace,
 )
-from .operations import WORKERS, Core, TimeInput, filters, scope_of, workers_for
+from .operations import WORKERS, Core, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
 from .streaming import stream as streamed
 
@@ -240,7 +241,7 @@ class Memory:
     def ask(
         self,
         question: str,
-        loop: str = ...,
+        loop: str | Loop = ...,
         *,
         session: str | None = ...,
         speaker: str | None = ...,
@@ -255,7 +256,7 @@ class Memory:
     def ask(
         self,
         question: str,
-        loop: str = ...,
+        loop: str | Loop = ...,
         *,
         session: str | None = ...,
         speaker: str | None = ...,
@@ -270,7 +271,7 @@ class Memory:
     def ask(  # noqa: PLR0913 - the filters
         self,
         question: str,
-        loop: str = "iris",
+        loop: str | Loop = "iris",
         *,
         session: str | None = None,
         speaker: str | None = None,
@@ -290,7 +291,8 @@ class Memory:
             loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
                 every five new turns to search, think or answer (MemR3); "mgretrieval" reads what the question's
                 keywords meet in, and keeps what an answer rests on (MGRetrieval); "mragent" explores with tools, from
-                cues to tags to turns and on to further cues (MRAgent); "single_pass" retrieves once.
+                cues to tags to turns and on to further cues (MRAgent); "single_pass" retrieves once. Or a loop of your
+                own: a function from an `evimem.loops.Task` to a flow (see `evimem.loops.Loop`).
             session: Answer from turns of this session only. The filters are hard: no other turn is evidence.
             speaker: From turns of this speaker only, spelled as stored.
             role: From turns of this role only.
@@ -306,6 +308,7 @@ class Memory:
         Raises:
             InvalidQuery: The question is empty or too long, the loop unknown, `asked_at` no time, a filter not as
                 described for `search`, or a field of the budget out of range.
+            NoModel: A loop of your own asks a model, and the memory was opened without.
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
                 `Answer` with the evidence so far. Not raised where the memory was opened with
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
@@ -762,13 +765,13 @@ class Memory:
 
     def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
         if isinstance(effect, Complete) and is_streamed(effect):
-            yield from stream_answer(self._model, effect)
+            yield from stream_answer(needed(self._model), effect)
         else:
             yield EffectResult(self._perform(effect))
 
     def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Complete):
-            return self._model.complete(effect)
+            return needed(self._model).complete(effect)
         if isinstance(effect, (StartBatch, CollectBatch)):
             return perform_batch(self._model, effect)
         if isinstance(effect, Embed):

@@ -26,7 +26,7 @@ from ..calibration.apply_calibration import (
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
-from ..errors import InvalidQuery, ModelError, StoreError
+from ..errors import InvalidQuery, ModelError, NoModel, StoreError
 from ..extract import RuleExtractor
 from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, read, roster, run
@@ -43,7 +43,7 @@ from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
 from ..loops.gather import gather
-from ..loops.task import Task
+from ..loops.task import Loop, Task
 from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
@@ -181,7 +181,7 @@ class Core:
     def ask(
         self,
         question: str,
-        loop: str,
+        loop: str | Loop,
         asked_at: TimeInput | None,
         budget: Budget,
         scope: Scope = EVERYTHING,
@@ -194,7 +194,7 @@ class Core:
     def _ask(
         self,
         question: str,
-        loop: str,
+        loop: str | Loop,
         asked_at: Flow[datetime | None],
         budget: Budget,
         scope: Scope,
@@ -215,15 +215,24 @@ class Core:
             except ModelError as error:
                 if self.on_model_error == "raise" or error.partial is None:
                     raise
-                return (yield from self._fall_back(error, today, budget, scope, hears))
+                return (yield from self._fall_back(error, loop, today, budget, scope, hears))
 
     def _fall_back(
-        self, error: ModelError, asked_at: datetime | None, budget: Budget, scope: Scope, on_event: OnEvent | None
+        self,
+        error: ModelError,
+        loop: str | Loop,
+        asked_at: datetime | None,
+        budget: Budget,
+        scope: Scope,
+        on_event: OnEvent | None,
     ) -> Flow[Answer]:
         judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
         left = remaining(budget, error.partial)
-        asking = fall_back(error, judge=judge, asked_at=asked_at, budget=left, scope=scope, on_event=on_event)
-        return (yield from asking)
+        return (
+            yield from fall_back(
+                error, judge=judge, loop=loop, asked_at=asked_at, budget=left, scope=scope, on_event=on_event
+            )
+        )
 
     def block(
         self,
@@ -307,7 +316,7 @@ class Core:
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
         if self.judge is None:
-            raise InvalidQuery("enrich_batch() needs a model, but this memory was opened without llm=")
+            raise NoModel("enrich_batch()")
         self.store.enqueue_missing("extract")
         return process_batches()
 
@@ -514,6 +523,13 @@ def _as_flow(value: T) -> Flow[T]:
 
 def _no_progress(turns: int) -> None:
     """Ignore progress."""
+
+
+def needed(model: Any) -> Any:
+    """Return a model. Raise NoModel where there is none."""
+    if model is None:
+        raise NoModel("this loop")
+    return model
 
 
 def workers_for(model: Any) -> int:

@@ -1,19 +1,21 @@
-"""Ask a question of any `Searcher` in place of a memory: the same loop over another backend (M8)."""
+"""Ask a question of any `Searcher` in place of a memory: the same loops over another backend (M8)."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidQuery
-from ..flow import Effect, StoreCall, run
+from ..flow import Effect, Flow, StoreCall, arun, run
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, OVER_SEARCHERS, answer_question
+from ..loops.task import Loop
 from ..offline.offline_judge import offline_judge
-from ..protocols import Searcher
+from ..protocols import AsyncSearcher, Searcher
 from ..types.answer import Answer
 from ..types.budget import Ablation, Budget
 from ..types.model import Complete
@@ -21,7 +23,7 @@ from ..types.stored import COUNTED, Roster
 from ..types.values import Hit, Query, Turn
 from .checked_arguments import checked_kind, checked_part
 from .open import chat_model
-from .operations import Core, parse_time
+from .operations import Core, needed, parse_time
 
 # What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
 _OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
@@ -34,25 +36,47 @@ class SearchedStore:
     shows only by searches that bring nothing.
     """
 
-    def __init__(self, searcher: Searcher, speakers: Sequence[str], asked_at: datetime | None) -> None:
+    def __init__(self, searcher: Any, speakers: Sequence[str], asked_at: datetime | None) -> None:
         """Take the names of who speaks, and the time that counts as today."""
         self._searcher = searcher
         self._roster = Roster(tuple(speakers), None, asked_at, COUNTED)
         self._turns: dict[str, Turn] = {}
 
+    def perform(self, effect: Effect) -> Any:
+        """Answer a call of the store; the hits of an asynchronous searcher are awaitable. Raise InvalidQuery."""
+        method = effect.method if isinstance(effect, StoreCall) else type(effect).__name__
+        if not isinstance(effect, StoreCall) or method not in {"roster", "recall", "contexts"}:
+            raise InvalidQuery(
+                f"the loop asked for {method!r}, which a searcher has not; expected a loop that only searches: "
+                f"{', '.join(sorted(OVER_SEARCHERS))}, or one of your own that does"
+            )
+        return getattr(self, method)(*effect.args, **effect.options)
+
     def roster(self) -> Roster:
         """Return who speaks and the time that counts as today."""
         return self._roster
 
-    def recall(self, query: Query) -> tuple[Hit, ...]:
+    def recall(self, query: Query) -> Any:
         """Return what the searcher finds for the text of a query, nothing excluded."""
-        hits = tuple(self._searcher.search(query.text, query.k, query.exclude))
+        return self._searcher.search(query.text, query.k, exclude=query.exclude)
+
+    def found(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Return hits, whose turns are known from now on."""
         self._turns.update((hit.turn.id, hit.turn) for hit in hits)
-        return hits
+        return tuple(hits)
 
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return each turn alone."""
         return tuple((self._turns[turn_id],) for turn_id in turn_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A question on its way: the flow, what it reads, and the model."""
+
+    flow: Flow[Answer]
+    store: SearchedStore
+    model: Any
 
 
 def ask_searcher(
@@ -62,47 +86,109 @@ def ask_searcher(
     llm: Any = None,
     speakers: Sequence[str] = (),
     asked_at: datetime | str | None = None,
-    loop: str = "memr3",
+    loop: str | Loop = "memr3",
     budget: Budget = Budget(),
 ) -> Answer:
     """Answer a question from what a searcher finds, with a loop, as `Memory.ask` does from a memory.
 
     Without a model, the probability below which nothing is given was fitted to the scores of our own search: over
-    another backend give `budget.abstain_below`.
+    another backend give `budget.abstain_below`. A `Memory` is a searcher too, but knows more of itself: ask it.
 
     Args:
         question: 1 to 100,000 characters.
-        searcher: The backend; it must leave out the turns of `exclude`.
+        searcher: The backend: `search(query, k, exclude=ids)` returns at most k `Hit`s, none of a turn in `exclude`.
         llm: The model, as for `evimem.open`; None judges and answers without one.
         speakers: The names of who speaks, by which a question is read.
         asked_at: "Today" for the question; None leaves times in the question unread.
-        loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has.
+        loop: The loop's name: "iris", "memr3" or "single_pass"; the others read what only our own store has. Or a loop
+            of your own that only searches.
         budget: Limits of the loop. What only our own store has is left out of it (`without`), which the trace records.
 
     Raises:
-        InvalidQuery: An argument is none that can be used.
+        InvalidQuery: An argument is none that can be used, or the loop reads more than a searcher has.
+        NoModel: A loop of your own asks a model, and there is none.
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
+    if inspect.iscoroutinefunction(getattr(searcher, "search", None)):
+        raise InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; ask with ask_searcher_async")
+    asking = _asking(question, searcher, chat_model(llm), speakers, asked_at, loop, budget)
+
+    def perform(effect: Effect) -> Any:
+        if isinstance(effect, Complete):
+            return needed(asking.model).complete(effect)
+        result = asking.store.perform(effect)
+        return asking.store.found(result) if _is_search(effect) else result
+
+    return run(asking.flow, perform)
+
+
+async def ask_searcher_async(
+    question: str,
+    searcher: AsyncSearcher,
+    *,
+    llm: Any = None,
+    speakers: Sequence[str] = (),
+    asked_at: datetime | str | None = None,
+    loop: str | Loop = "memr3",
+    budget: Budget = Budget(),
+) -> Answer:
+    """Do what `ask_searcher` does on an event loop: searches are awaited, and so is the model.
+
+    Args:
+        question: 1 to 100,000 characters.
+        searcher: The backend; its `search` returns what is awaited, or hits at once.
+        llm: The model, as for `evimem.open_async`.
+        speakers: The names of who speaks.
+        asked_at: "Today" for the question.
+        loop: The loop's name, or one of your own that only searches.
+        budget: Limits of the loop.
+
+    Raises:
+        InvalidQuery: An argument is none that can be used, or the loop reads more than a searcher has.
+        NoModel: A loop of your own asks a model, and there is none.
+        ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
+    """
+    model = chat_model(llm)
+    if model is not None:
+        checked_part("llm", model, ("as_async",))
+        model = model.as_async()
+    asking = _asking(question, searcher, model, speakers, asked_at, loop, budget)
+
+    async def perform(effect: Effect) -> Any:
+        if isinstance(effect, Complete):
+            return await needed(asking.model).complete(effect)
+        result = asking.store.perform(effect)
+        if not _is_search(effect):
+            return result
+        return asking.store.found((await result) if inspect.isawaitable(result) else result)
+
+    return await arun(asking.flow, perform)
+
+
+def _asking(
+    question: str,
+    searcher: Any,
+    model: Any,
+    speakers: Sequence[str],
+    asked_at: datetime | str | None,
+    loop: str | Loop,
+    budget: Budget,
+) -> _Asking:
     checked_part("searcher", searcher, ("search",))
-    model, wanted = chat_model(llm), checked_kind("budget", budget, Budget)
+    wanted = checked_kind("budget", budget, Budget)
     if isinstance(speakers, str):
         raise InvalidQuery(f"speakers is {speakers!r:.60}; expected the names in a list")
-    if loop in LOOPS and loop not in OVER_SEARCHERS:
+    if isinstance(loop, str) and loop in LOOPS and loop not in OVER_SEARCHERS:
         usable = ", ".join(sorted(OVER_SEARCHERS))
         raise InvalidQuery(f"the loop {loop!r} reads more of a memory than a searcher has; expected one of {usable}")
     today = parse_time("asked_at", asked_at)
-    store = SearchedStore(searcher, speakers, today)
     within = replace(wanted, without=frozenset(wanted.without) | _OURS)
+    flow = answer_question(question, judge=_judge(model, within), loop=loop, asked_at=today, budget=within)
+    return _Asking(flow, SearchedStore(searcher, speakers, today), model)
 
-    def perform(effect: Effect) -> Any:
-        if isinstance(effect, StoreCall):
-            return getattr(store, effect.method)(*effect.args, **effect.options)
-        if isinstance(effect, Complete):
-            return model.complete(effect)
-        raise TypeError(f"a loop over a searcher asked for {type(effect).__name__}")
 
-    asking = answer_question(question, judge=_judge(model, within), loop=loop, asked_at=today, budget=within)
-    return run(asking, perform)
+def _is_search(effect: Effect) -> bool:
+    return isinstance(effect, StoreCall) and effect.method == "recall"
 
 
 def _judge(model: Any, budget: Budget) -> Judge:

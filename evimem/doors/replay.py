@@ -18,6 +18,7 @@ from ..judging.judge import Judge
 from ..judging.reading import Chosen, Considered, Round
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back
+from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
 from ..types.answer import Answer
 from ..types.budget import Budget
@@ -33,12 +34,13 @@ Made = TypeVar("Made", Decided, Considered, Move)
 _REQUIRED = {"judge", "abstain_below", "asked_at", "budget"}
 
 
-def replay(trace: Trace, memory: Memory) -> Answer:
+def replay(trace: Trace, memory: Memory, loop: Loop | None = None) -> Answer:
     """Run a traced question again on its memory and check that every event is the same; no model is called.
 
     Args:
         trace: The trace of an answer of this memory (`Answer.trace`, `Memory.trace`, `Trace.from_json`).
         memory: The memory that was asked, holding the same turns as then.
+        loop: What the question was asked with, where that is a loop of your own; else the trace names it.
 
     Returns:
         The answer. If a failure of the model had ended the question, the partial answer of that error.
@@ -57,7 +59,7 @@ def replay(trace: Trace, memory: Memory) -> Answer:
         return _next(replies) if isinstance(effect, Complete) else memory._perform(effect)
 
     try:
-        answer = run(_rerun(trace, memory), perform)
+        answer = run(_rerun(trace, memory, trace.loop if loop is None else loop), perform)
     except ModelError as error:
         if error.partial is None:
             raise
@@ -83,12 +85,12 @@ class _Attempt:
     scope: Scope
 
 
-def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
+def _rerun(trace: Trace, memory: Memory, loop: str | Loop) -> Flow[Answer]:
     before, after = _split(trace)
     first = yield from _attempt(before, memory)
     asking = answer_question(
         trace.question,
-        loop=trace.loop,
+        loop=loop,
         judge=first.judge,
         asked_at=first.asked_at,
         budget=first.budget,
@@ -100,8 +102,11 @@ def _rerun(trace: Trace, memory: Memory) -> Flow[Answer]:
         if after is None or error.partial is None:
             raise
         then = yield from _attempt(after, memory)
-        again = fall_back(error, judge=then.judge, asked_at=then.asked_at, budget=then.budget, scope=then.scope)
-        return (yield from again)
+        return (
+            yield from fall_back(
+                error, judge=then.judge, loop=loop, asked_at=then.asked_at, budget=then.budget, scope=then.scope
+            )
+        )
 
 
 def _split(trace: Trace) -> tuple[Trace, Trace | None]:

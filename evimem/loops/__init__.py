@@ -1,9 +1,9 @@
-"""The loops, by name: each a flow from a task to an answer with its trace."""
+"""The loops, by name: each a flow from a task to an answer with its trace; and the parts to make another of."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
@@ -17,16 +17,23 @@ from ..types.answer import Answer
 from ..types.budget import MOST, Ablation, Budget
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
+from .answering import as_loop as as_loop
+from .answering import concluded as concluded
+from .answering import drafted as drafted
+from .answering import nothing as nothing
 from .iris import iris
 from .memr3 import memr3
 from .mgretrieval import mgretrieval
 from .mragent import mragent
+from .retrieve import Search as Search
+from .session import Check as Check
+from .session import Session as Session
 from .single_pass import single_pass
-from .task import Task
+from .task import Loop, Task
 from .variants import VARIANTS as VARIANTS
 
 ABLATIONS = get_args(Ablation)
-LOOPS: Mapping[str, Callable[[Task], Flow[Answer]]] = MappingProxyType(
+LOOPS: Mapping[str, Loop] = MappingProxyType(
     {"iris": iris, "memr3": memr3, "mgretrieval": mgretrieval, "mragent": mragent, "single_pass": single_pass}
 )
 
@@ -40,7 +47,7 @@ def answer_question(  # noqa: PLR0913 - a task, in parts
     question: str,
     *,
     judge: Judge,
-    loop: str = "iris",
+    loop: str | Loop = "iris",
     asked_at: datetime | None = None,
     budget: Budget | None = None,
     scope: Scope = EVERYTHING,
@@ -52,18 +59,30 @@ def answer_question(  # noqa: PLR0913 - a task, in parts
     `usage.seconds` of the answer, or of a failure's partial answer, is the time that passed by `clock`.
     """
     check_asked("question", question)
-    if not isinstance(loop, str) or loop not in LOOPS:
-        raise InvalidQuery(f"there is no loop {loop!r}; expected one of {', '.join(sorted(LOOPS))}")
+    chosen = chosen_loop(loop)
     allowed = budget or Budget()
     _check_budget(allowed)
     task = Task(question, judge, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
-    return (yield from _timed(task, loop))
+    return (yield from _timed(task, chosen))
+
+
+def chosen_loop(loop: str | Loop) -> Loop:
+    """Return the loop of a name, or the one that is given. Raise InvalidQuery for what is neither."""
+    if isinstance(loop, str) and loop in LOOPS:
+        return LOOPS[loop]
+    if callable(loop) and not isinstance(loop, type):
+        return loop
+    raise InvalidQuery(
+        f"there is no loop {loop!r:.100}; expected one of {', '.join(sorted(LOOPS))}, or a function from an "
+        "evimem.loops.Task to a flow"
+    )
 
 
 def fall_back(
     error: ModelError,
     *,
     judge: Judge,
+    loop: str | Loop | None = None,
     asked_at: datetime | None = None,
     budget: Budget | None = None,
     scope: Scope = EVERYTHING,
@@ -72,8 +91,8 @@ def fall_back(
     """Ask the question that a model's failure ended once more, of a judge that needs no model.
 
     `error` has a partial answer: the trace goes on after its events, with one that names the failure; its usage and
-    seconds are counted. The answer's reason begins with that failure. `budget` is what is left, see `remaining`. Raise
-    InvalidQuery for one that makes no sense.
+    seconds are counted. The answer's reason begins with that failure. `loop` is what failed, by default that of the
+    trace; `budget` is what is left, see `remaining`. Raise InvalidQuery for one that makes no sense.
     """
     allowed = budget or Budget()
     _check_budget(allowed)
@@ -84,7 +103,7 @@ def fall_back(
         on_event(event)
     earlier = (*failed.trace.events, event)
     again = Task(failed.trace.question, judge, asked_at, allowed, scope=scope, on_event=on_event, earlier=earlier)
-    answer = yield from _timed(again, failed.trace.loop)
+    answer = yield from _timed(again, chosen_loop(failed.trace.loop if loop is None else loop))
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)
 
@@ -96,16 +115,26 @@ def remaining(budget: Budget, spent: Answer) -> Budget:
     return replace(budget, seconds=max(0.0, budget.seconds - spent.usage.seconds))
 
 
-def _timed(task: Task, loop: str) -> Flow[Answer]:
+def _timed(task: Task, loop: Loop) -> Flow[Answer]:
     """Run a loop; its answer, or the partial answer of a failure, says how long it took."""
     started = task.clock()
     try:
-        answer = yield from LOOPS[loop](task)
+        answer = yield from _checked(loop(task))
     except ModelError as error:
         if error.partial is not None:
             error.partial = _with_seconds(error.partial, task.clock() - started)
         raise
     return _with_seconds(answer, task.clock() - started)
+
+
+def _checked(flow: object) -> Flow[Answer]:
+    """Run what a loop returned. Raise InvalidQuery where it is no flow, or comes to no answer."""
+    if not isinstance(flow, Generator):
+        raise InvalidQuery(f"the loop returned {flow!r:.60}; expected a flow: a generator that returns an Answer")
+    answer = yield from flow
+    if not isinstance(answer, Answer):
+        raise InvalidQuery(f"the loop came to {answer!r:.60}; expected an Answer, as evimem.loops.concluded makes one")
+    return answer
 
 
 def _with_seconds(answer: Answer, seconds: float) -> Answer:

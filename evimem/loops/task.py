@@ -1,4 +1,4 @@
-"""One question put to a loop: who judges it, how hard to look, and what day it is."""
+"""One question put to a loop: who judges it, how hard to look, and what day it is; and what a loop is."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
+from ..flow import Flow
 from ..judging.judge import Judge
+from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Event
@@ -33,3 +36,18 @@ class Task:
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
     earlier: tuple[Event, ...] = ()
+
+
+class Loop(Protocol):
+    """How a question is answered: a flow from a task to an answer, as `ask(loop=)` takes it, by name or as it is.
+
+    A flow is a generator that yields what it needs (see `evimem.flow`) and never does I/O, so that both doors, a replay
+    and a `Searcher` in place of the memory run it unchanged. `evimem.loops` has the parts that the shipped ones are
+    made of: `as_loop` gives a flow the `Session` of its question, which searches, shows, judges and records, and
+    `concluded` makes an answer whose citations were shown. A loop that asks a model (`evimem.flow.complete`) where
+    there is none is ended with NoModel.
+    """
+
+    def __call__(self, task: Task, /) -> Flow[Answer]:
+        """Answer the question of a task; a ModelError that ends it carries what is known in `partial`."""
+        ...

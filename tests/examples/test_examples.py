@@ -46,10 +46,26 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_no_example_is_longer_than_a_page_and_the_list_names_them_all() -> None:
     programs = [path for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"}]
-    assert len(programs) == 5
+    assert len(programs) == 6
     assert [path.name for path in programs if len(path.read_text().splitlines()) > 60] == []
     listed = (EXAMPLES / "README.md").read_text()
     assert [path.name for path in programs if f"]({path.name})" not in listed] == []
+
+
+def test_a_loop_of_ones_own_searches_for_the_question_in_other_words(
+    tmp_path: Path, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, question, words = tmp_path / "m.evimem", "Who minds the hound?", "Who looks after the dog?"
+    with evimem.open(path) as memory:
+        memory.add("Mira", "Tomas looks after the dog this week.", time="2024-03-12T18:20")
+    verdict = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
+    worded = {"steps": [], "answer": "Tomas", "citations": [{"id": "e1", "quote": ""}]}
+    with ModelServer(words, json.dumps(verdict), json.dumps(worded)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+        printed = run("own_loop.py", path, question)
+    assert printed.startswith("Tomas\n")
+    assert printed.endswith(f"searched for: {question}\nsearched for: {words}\n")
 
 
 def test_the_chatbot_remembers_what_was_said_in_an_earlier_conversation(

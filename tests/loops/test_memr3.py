@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.doors.over_searcher import ask_searcher
 from evimem.errors import ModelTimeout, ReplyError
 from evimem.flow import Flow, StoreCall, run
 from evimem.judging.decision import ENOUGH, Action, Decided, Stage, decide_by
@@ -148,7 +147,7 @@ WORDED = json.dumps({"steps": [], "answerable": True, "answer": "Juno", "citatio
 
 def test_after_a_search_that_brings_nothing_it_thinks_once_and_after_two_it_answers() -> None:
     backend, model = Miser(), ScriptedModel([*[decision("retrieve", f"word {n}") for n in range(4)], WORDED])
-    answer = ask_searcher(QUESTION, backend, llm=model, budget=Budget(decisions=9))
+    answer = evimem.ask_searcher(QUESTION, backend, llm=model, budget=Budget(decisions=9))
     assert [event.detail["rule"] for event in acted(answer, "decide")] == [
         "as decided", "nothing found", "enough thought", "nothing left",
     ]  # fmt: skip
@@ -160,7 +159,9 @@ def test_after_a_search_that_brings_nothing_it_thinks_once_and_after_two_it_answ
 
 def test_without_a_model_a_backend_that_is_not_ours_is_quoted_from() -> None:
     budget = Budget(abstain_below=0.0)
-    answer = ask_searcher("Who is expecting twins?", Miser(), speakers=["Mira"], asked_at="2024-03-30", budget=budget)
+    answer = evimem.ask_searcher(
+        "Who is expecting twins?", Miser(), speakers=["Mira"], asked_at="2024-03-30", budget=budget
+    )
     assert answer.kind in {"answer", "quote"}
     assert "t1" in {one.turn_id for one in answer.citations} <= {"t1", "t2"}
     assert answer.trace.loop == "memr3"
@@ -172,13 +173,13 @@ class Nothing:
 
 
 def test_a_backend_that_finds_nothing_leads_to_an_abstention() -> None:
-    answer = ask_searcher(QUESTION, Nothing(), llm=ScriptedModel(then=decision("retrieve")))
+    answer = evimem.ask_searcher(QUESTION, Nothing(), llm=ScriptedModel(then=decision("retrieve")))
     assert (answer.kind, answer.citations) == ("abstained", ())
 
 
 @pytest.mark.parametrize("loop", sorted(OVER_SEARCHERS))
 def test_the_loops_that_only_search_run_over_a_searcher(loop: str) -> None:
-    assert ask_searcher("What did Juno eat?", Miser(), loop=loop).kind in {"answer", "quote", "abstained"}
+    assert evimem.ask_searcher("What did Juno eat?", Miser(), loop=loop).kind in {"answer", "quote", "abstained"}
 
 
 @pytest.mark.parametrize(
@@ -186,7 +187,7 @@ def test_the_loops_that_only_search_run_over_a_searcher(loop: str) -> None:
 )
 def test_what_cannot_be_used_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(evimem.InvalidQuery):
-        ask_searcher(**{"question": QUESTION, "searcher": Miser(), **wrong})
+        evimem.ask_searcher(**{"question": QUESTION, "searcher": Miser(), **wrong})
 
 
 def test_a_failure_of_the_model_is_raised_with_what_was_found(puppy: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.doors.over_searcher import ask_searcher
 from evimem.errors import ModelTimeout
 from evimem.flow import StoreCall
 from evimem.judging.reading import own_first
@@ -65,7 +64,7 @@ def test_a_searcher_knows_no_keywords_and_the_error_says_which_loops_it_serves()
             return []
 
     with pytest.raises(evimem.InvalidQuery, match="expected one of iris, memr3, single_pass"):
-        ask_searcher(QUESTION, Nothing(), loop="mgretrieval")
+        evimem.ask_searcher(QUESTION, Nothing(), loop="mgretrieval")
 
 
 def test_a_failure_of_the_model_is_an_error_with_what_was_found(tmp_path: Any) -> None:

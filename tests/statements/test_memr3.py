@@ -9,7 +9,6 @@ import pytest
 from rank_bm25 import BM25Okapi
 
 import evimem
-from evimem.doors.over_searcher import ask_searcher
 from evimem.judging.tracker import replay_trace
 from evimem.testing import ScriptedModel
 from evimem.text.terms import terms
@@ -163,12 +162,16 @@ def shape(trace: Trace) -> list[Any]:
     [[DONE], [LOOKING[0], decision("reflect"), LOOKING[1], decision("answer"), DONE], LOOKING, ["hm", "no", DONE]],
     ids=["at once", "all three", "to the end", "unreadable"],
 )
-def test_m8_the_same_decisions_over_another_backend_lead_to_an_equivalent_trace(chat: Chat, replies: list[str]) -> None:
+@pytest.mark.parametrize("backend", ["rank-bm25", "a memory"])
+def test_m8_the_same_decisions_over_another_backend_lead_to_an_equivalent_trace(
+    chat: Chat, replies: list[str], backend: str
+) -> None:
     ours = ask(chat, WHEN, *replies, draft())
-    with evimem.open(chat.path) as memory:
-        turns = list(memory.turns())
     script = ScriptedModel([*replies, draft()])
-    theirs = ask_searcher(WHEN, Bm25(turns), llm=script, speakers=("Mira", "Noah"), asked_at="2024-03-30T09:00")
+    who, today = ("Mira", "Noah"), "2024-03-30T09:00"
+    with evimem.open(chat.path) as memory:
+        searcher = Bm25(list(memory.turns())) if backend == "rank-bm25" else memory
+        theirs = evimem.ask_searcher(WHEN, searcher, llm=script, speakers=who, asked_at=today)
     assert shape(theirs.trace) == shape(ours.trace)
     found = [turn for event in events(theirs.trace, "evidence") for turn in event.turns]
     assert len(found) == len(set(found))

@@ -1,0 +1,161 @@
+"""A loop of one's own: asked through both doors, replayed, put over a searcher; and what is no loop is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import runpy
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem.flow import Flow, keywords
+from evimem.loops import Search, Session, as_loop, nothing
+from evimem.loops.task import Loop, Task
+from evimem.testing import ScriptedModel
+from evimem.types.trace import FALL_BACK, Called
+
+OWN: Loop = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_loop.py"))["in_other_words"]
+QUESTION = "Who minds the hound?"
+WORDS = "Who looks after the dog?"
+VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
+DRAFT = json.dumps({"steps": [], "answer": "Tomas", "citations": [{"id": "e1", "quote": ""}]})
+REPLIES = (WORDS, json.dumps(VERDICT), DRAFT)
+UNGATED = evimem.Budget(gate=False)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "Tomas looks after the dog this week.", time="2024-03-12T18:20", id="dog")
+        memory.add("Tomas", "The bread was too salty.", time="2024-03-12T18:21", id="bread")
+    return tmp_path / "m.evimem"
+
+
+def check(answer: evimem.Answer) -> None:
+    assert (answer.text, answer.trace.loop, answer.usage.requests) == ("Tomas", "in other words", 3)
+    assert [event.query for event in answer.trace if event.kind == "query"] == [QUESTION, WORDS]
+    assert [event.role for event in answer.trace if isinstance(event, Called)] == ["paraphrase", "judge", "answer"]
+    assert [citation.turn_id for citation in answer.citations] == ["dog"]
+
+
+def test_a_loop_is_a_function_and_a_replay_is_given_the_same(path: Path) -> None:
+    with evimem.open(path, llm=ScriptedModel(REPLIES)) as memory:
+        answer = memory.ask(QUESTION, OWN, budget=UNGATED)
+        check(answer)
+        check(evimem.replay(answer.trace, memory, OWN))
+        with pytest.raises(evimem.InvalidQuery, match="there is no loop 'in other words'"):
+            evimem.replay(answer.trace, memory)
+
+
+def test_an_event_loop_asks_with_it_too(path: Path) -> None:
+    async def asked() -> None:
+        async with evimem.open_async(path, llm=ScriptedModel(REPLIES)) as memory:
+            check(await memory.ask(QUESTION, OWN, budget=UNGATED))
+
+    asyncio.run(asked())
+
+
+def test_a_loop_that_asks_a_model_says_by_type_that_there_is_none(path: Path) -> None:
+    with evimem.open(path) as memory:
+        with pytest.raises(evimem.NoModel, match="llm="):
+            memory.ask(QUESTION, OWN)
+        with pytest.raises(evimem.NoModel):
+            list(memory.ask(QUESTION, OWN, stream=True))
+    assert issubclass(evimem.NoModel, evimem.InvalidQuery)
+
+
+def test_so_it_does_on_an_event_loop_and_over_a_searcher(path: Path) -> None:
+    async def asked() -> None:
+        async with evimem.open_async(path) as memory:
+            with pytest.raises(evimem.NoModel):
+                await memory.ask(QUESTION, OWN)
+            with pytest.raises(evimem.NoModel):
+                await evimem.ask_searcher_async(QUESTION, Searches([]), loop=OWN)
+
+    with pytest.raises(evimem.InvalidQuery, match="ask with ask_searcher_async"):
+        evimem.ask_searcher(QUESTION, Searches([]), loop=OWN)  # type: ignore[arg-type]
+
+    asyncio.run(asked())
+    with evimem.open(path) as memory, pytest.raises(evimem.NoModel):
+        evimem.ask_searcher(QUESTION, memory, loop=OWN)
+
+
+class Searches:
+    """An asynchronous backend of hits."""
+
+    def __init__(self, hits: Sequence[evimem.Hit]) -> None:
+        self.hits = hits
+
+    async def search(self, query: str, k: int, exclude: Collection[str] = ()) -> Sequence[evimem.Hit]:
+        return [hit for hit in self.hits if hit.turn.id not in exclude][:k]
+
+
+def test_it_runs_over_a_searcher_of_an_event_loop(path: Path) -> None:
+    async def asked() -> None:
+        with evimem.open(path) as memory:
+            hits = [hit for hit in memory.search(WORDS) if hit.turn.id == "dog"]
+        check(await evimem.ask_searcher_async(QUESTION, Searches(hits), llm=ScriptedModel(REPLIES), loop=OWN))
+
+    asyncio.run(asked())
+
+
+def test_the_shipped_ones_do_too(path: Path) -> None:
+    async def asked() -> None:
+        with evimem.open(path) as memory:
+            hits = memory.search(WORDS)
+        answer = await evimem.ask_searcher_async(WORDS, Searches(hits), budget=evimem.Budget(abstain_below=0.0))
+        assert (answer.trace.loop, answer.citations[0].turn_id) == ("memr3", "dog")
+
+    asyncio.run(asked())
+
+
+def test_a_memory_is_a_searcher(path: Path) -> None:
+    with evimem.open(path) as memory:
+        answer = evimem.ask_searcher(WORDS, memory, budget=evimem.Budget(abstain_below=0.0))
+    assert answer.citations[0].turn_id == "dog"
+
+
+def test_where_the_model_fails_the_offline_judge_is_asked_by_the_same_loop(path: Path) -> None:
+    failing = ScriptedModel([WORDS, evimem.ModelTimeout("slow"), WORDS])
+    with evimem.open(path, llm=failing, on_model_error="offline") as memory:
+        trace = memory.ask(WORDS, OWN, budget=UNGATED).trace
+    assert trace.loop == "in other words"
+    assert [event.action for event in trace if event.kind == "action"].count(FALL_BACK) == 1
+
+
+@as_loop("by keywords")
+def by_keywords(session: Session) -> Flow[evimem.Answer]:
+    yield from keywords(["dog"])
+    return nothing(session, 1)
+
+
+def test_a_loop_that_reads_more_than_a_searcher_has_is_refused(path: Path) -> None:
+    with evimem.open(path) as memory:
+        assert memory.ask(QUESTION, by_keywords).abstained
+        with pytest.raises(evimem.InvalidQuery, match="'keywords', which a searcher has not"):
+            evimem.ask_searcher(QUESTION, memory, loop=by_keywords)
+
+
+def no_answer(task: Task) -> Flow[Any]:
+    yield from ()
+    return task.question
+
+
+@pytest.mark.parametrize("loop", ["iriss", 7, None, Session, lambda task: None, no_answer, lambda task: task.question])
+def test_what_is_no_loop_is_refused(path: Path, loop: Callable[..., Any]) -> None:
+    with evimem.open(path) as memory, pytest.raises(evimem.InvalidQuery, match="expected"):
+        memory.ask(QUESTION, loop)
+
+
+def test_an_error_of_the_loop_itself_comes_unchanged(path: Path) -> None:
+    @as_loop("broken")
+    def broken(session: Session) -> Flow[evimem.Answer]:
+        yield from session.search(Search("x"), 3, path="anchor", iteration=1)
+        raise ZeroDivisionError(session.task.question)
+
+    with evimem.open(path) as memory, pytest.raises(ZeroDivisionError, match="hound"):
+        memory.ask(QUESTION, broken)
