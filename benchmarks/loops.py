@@ -1,101 +1,152 @@
-"""Evidence recall by loop on labelled chats, without a model: `python -m benchmarks.loops CHATS [--loops NAME ...]`.
+"""Evidence by loop: `python -m benchmarks.loops PATH [--scripted] [--loops NAME ...]`, of LoCoMo or labelled chats.
 
-Of the questions that the chat answers: the share of gold turns that a loop found after each of its iterations, how many
-turns it looked at, what it cites, and how often it abstains. Nothing is random: two runs print the same.
+Without a model, of the questions that have an answer: the share of gold turns that a loop found after each of its
+iterations and among the first ten turns that it read, how many it read, what it cites, and how often it abstains; and
+the share found at the end by kind of question. `--scripted` asks through a model that finds the evidence enough when
+all gold turns are in view, and prints requests and tokens. Nothing is random: two runs print the same.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
 from evimem.bench.estimates import estimate
-from evimem.bench.result_file import ResultTable
+from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import recall
 from evimem.bench.right_answer import is_right
-from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loops import LOOPS
+from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer
 from evimem.types.trace import Found
 
+from .gold_model import Asked, Conversation, GoldJudge, Question, conversations
 from .recording import add_result, record
 
 STEPS = 3  # iterations after which recall is printed, before that at the end
+FIRST = 10  # turns, in the order in which a loop found them
 LAST = 99
+UNGATED = evimem.Budget(gate=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a loop came to for one question of a chat: turns found up to each iteration, and what the answer is."""
+    """What a loop came to for one question: turns found up to each iteration, what the answer is, what was asked."""
 
-    chat: str
+    conversation: str
+    of: str
     found: tuple[tuple[str, ...], ...]
     gold: tuple[str, ...]
     cites_gold: bool
     kind: str
     right: bool
+    asked: tuple[Asked, ...]
 
-    def recall_after(self, step: int) -> float:
-        """Return the share of gold turns found up to an iteration, counted from 1; later ones add nothing."""
-        turns = self.found[min(step, len(self.found)) - 1] if self.found else ()
+    def recall_after(self, step: int, most: int | None = None) -> float:
+        """Return the share of gold turns found up to an iteration, counted from 1, among the first `most` if given."""
+        turns = self.found[min(step, len(self.found)) - 1][:most] if self.found else ()
         return recall(turns, self.gold, max(1, len(turns)))
 
 
 MEASURES = {
     **{f"after {n}": lambda one, n=n: one.recall_after(n) for n in range(1, STEPS + 1)},
     "at end": lambda one: one.recall_after(LAST),
-    "turns looked at": lambda one: len(one.found[-1]) if one.found else 0,
+    f"first {FIRST} turns": lambda one: one.recall_after(LAST, FIRST),
+    "turns read": lambda one: len(one.found[-1]) if one.found else 0,
     "cites gold": lambda one: one.cites_gold,
     "short answers": lambda one: one.kind == "answer",
     "abstains": lambda one: one.kind == "abstained",
+}
+SCRIPTED = {
+    "requests": lambda one: len(one.asked),
+    "tokens": lambda one: sum(asked.sent for asked in one.asked),
+    "tokens of a request": lambda one: sum(asked.sent for asked in one.asked) / max(1, len(one.asked)),
+    "turns read": lambda one: len(one.found[-1]) if one.found else 0,
+    "found at end": lambda one: one.recall_after(LAST),
+    "all gold in view": lambda one: any(asked.complete for asked in one.asked),
 }
 
 
 def main() -> None:
     """Ask every question through every loop and print a row for each loop."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("chats", type=Path)
+    parser.add_argument("path", type=Path, help="a LoCoMo file, or a folder of labelled chats")
+    parser.add_argument("--scripted", action="store_true", help="ask through a scripted model, and count")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument("--loops", nargs="+", metavar="NAME", choices=sorted(LOOPS), default=sorted(LOOPS))
     add_result(parser)
     options = parser.parse_args()
     outcomes: dict[str, list[Outcome]] = {name: [] for name in options.loops}
     with tempfile.TemporaryDirectory() as scratch:
-        for number, chat in enumerate(read_chats(options.chats, None)):
-            with evimem.open(Path(scratch) / f"{number}.evimem") as memory:
-                memory.extend(chat.turns, strict=True)
+        for number, one in enumerate(conversations(options.path)):
+            judge = GoldJudge(one.turns)
+            model = ScriptedModel(then=judge) if options.scripted else None
+            with evimem.open(Path(scratch) / f"{number}.evimem", llm=model) as memory:
+                memory.extend(one.turns, strict=True)
                 for name in options.loops:
-                    outcomes[name] += _asked(memory, chat, name)
+                    outcomes[name] += _asked(memory, one, name, judge, options.every)
+    data = [] if options.path.is_dir() else [options.path]
+    record("loops", options, _tables(outcomes, scripted=options.scripted), data)
+
+
+def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> list[ResultTable]:
+    if scripted:
+        rows = tuple((f"`{name}`", *_row(found, SCRIPTED.values())) for name, found in outcomes.items())
+        return [ResultTable("scripted", "Loops with a scripted model", ("loop", *SCRIPTED), rows)]
     rows = tuple(
         (
             f"`{name}`",
-            *(estimate(found, measure, lambda one: one.chat) for measure in MEASURES.values()),
-            estimate([one for one in found if one.kind == "answer"], lambda one: one.right, lambda one: one.chat),
+            *_row(found, MEASURES.values()),
+            *_row([one for one in found if one.kind == "answer"], [lambda one: one.right]),
         )
         for name, found in outcomes.items()
     )
     columns = ("loop", *MEASURES, "short answers right")
-    record("loops", options, [ResultTable("loops", "Loops without a model", columns, rows, intervals=("at end",))])
+    kinds = sorted({one.of for found in outcomes.values() for one in found})
+    by_kind = tuple(
+        (f"`{name}`", *(cell for kind in kinds for cell in _row([one for one in found if one.of == kind], [_at_end])))
+        for name, found in outcomes.items()
+    )
+    first = next(iter(outcomes.values()))
+    counted = tuple(f"{kind} ({sum(one.of == kind for one in first)})" for kind in kinds)
+    return [
+        ResultTable("loops", "Loops without a model", columns, rows, intervals=("at end",)),
+        ResultTable("kinds", "Found at the end, by kind of question", ("loop", *counted), by_kind),
+    ]
 
 
-def _asked(memory: evimem.Memory, chat: LabelledChat, loop: str) -> Iterator[Outcome]:
-    for question in chat.questions:
-        if question.answer is not None and question.evidence:
-            yield _outcome(chat.name, question, memory.ask(question.text, loop, asked_at=question.asked_at))
+def _at_end(one: Outcome) -> float:
+    return one.recall_after(LAST)
 
 
-def _outcome(chat: str, question: ChatQuestion, answer: Answer) -> Outcome:
-    gold = tuple(question.evidence)
+def _row(found: Sequence[Outcome], measures: Iterable[object]) -> list[Cell]:
+    return [estimate(found, measure, lambda one: one.conversation) for measure in measures]  # type: ignore[arg-type]
+
+
+def _asked(
+    memory: evimem.Memory, conversation: Conversation, loop: str, judge: GoldJudge, every: int
+) -> Iterator[Outcome]:
+    answerable = [question for question in conversation.questions if question.answers and question.gold]
+    for question in answerable[::every]:
+        judge.gold, judge.asked = question.gold, []
+        answer = memory.ask(question.text, loop, asked_at=question.asked_at, budget=UNGATED)
+        yield _outcome(conversation.name, question, answer, tuple(judge.asked))
+
+
+def _outcome(conversation: str, question: Question, answer: Answer, asked: tuple[Asked, ...]) -> Outcome:
     return Outcome(
-        chat=chat,
+        conversation=conversation,
+        of=question.kind,
         found=tuple(_by_iteration(answer)),
-        gold=gold,
-        cites_gold=any(citation.turn_id in gold for citation in answer.citations),
+        gold=question.gold,
+        cites_gold=any(citation.turn_id in question.gold for citation in answer.citations),
         kind=answer.kind,
-        right=answer.kind == "answer" and is_right(answer.text or "", question.gold),
+        right=answer.kind == "answer" and is_right(answer.text or "", question.answers),
+        asked=asked,
     )
 
 

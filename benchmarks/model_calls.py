@@ -8,9 +8,7 @@ Without either, only the loop's own time at 10,000 turns of generated chat is me
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import re
 import statistics
 import tempfile
 import time
@@ -22,76 +20,16 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
-from evimem.embedding import count_tokens
-from evimem.llm.quoting import escape, format_time, named
-from evimem.loaders.labelled_chats import read_chats
-from evimem.loaders.locomo_format import read_locomo
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
 from evimem.types.trace import Found, Judged
-from evimem.types.values import Turn
 
+from .gold_model import Asked, Conversation, GoldJudge, conversations
 from .speed import QUESTIONS, chat
 
 TURNS = 10_000
 ROUNDS = 13
 UNGATED = evimem.Budget(gate=False)
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-
-
-class GoldJudge:
-    """Judges by the gold turns of the current question, and measures what it is sent.
-
-    A gold turn is in view where its words are, or the head of an item that is made of passages of it. Where all are,
-    each requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide.
-    """
-
-    def __init__(self, turns: Iterable[Turn], *, counted: bool = False) -> None:
-        self._marks = {
-            turn.id: (escape(turn.text), f"{named(turn.speaker)}, {format_time(turn.time)}") for turn in turns
-        }
-        self.gold: Sequence[str] = ()
-        self.asked: list[Asked] = []
-        self._mapped = re.compile(r"^(r\d+) \((?!entity)" if counted else r"^(r\d+) \(", re.MULTILINE)
-
-    def __call__(self, request: Complete) -> str:
-        evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
-        items = {text.partition(",")[0]: text for text in evidence.split("<item ")[1:]}
-        gold = [self._marks[turn] for turn in self.gold if turn in self._marks]
-        found = [any(mark in evidence for mark in marks) for marks in gold]
-        labels = [name for name, text in items.items() if any(mark in text for marks in gold for mark in marks)]
-        sent = count_tokens(request.text)
-        self.asked.append(Asked(request.role, sent, count_tokens(evidence), sum(found), len(found)))
-        if request.role == "answer":
-            return json.dumps({"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]})
-        listed = request.prompt.partition("<requirements>")[2]
-        complete = bool(found) and all(found)
-        gaps = [] if complete else [{"kind": "attribute", "about": "", "text": "not all of it is there"}]
-        mapped, names = self._mapped.findall(listed), re.findall(r"^(r\d+) \(", listed, re.MULTILINE)
-        needs = [
-            {"id": name, "status": "supported" if name in mapped else "waived", "evidence": labels, "why": "counted"}
-            for name in names
-            if complete
-        ]
-        tier, confidence = ("exact", 0.95) if complete else ("partial", 0.45)
-        reply = {"tier": tier, "confidence": confidence, "requirements": needs, "gaps": gaps}
-        return json.dumps({**reply, "next_query": "", "reason": ""})
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One request: its role, its tokens, those of its evidence, and how many of the gold turns it shows."""
-
-    role: str
-    sent: int
-    evidence: int
-    found: int
-    gold: int
-
-    @property
-    def complete(self) -> bool:
-        """Whether all gold turns are in view."""
-        return 0 < self.gold == self.found
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,38 +68,6 @@ def ask_all(conversations: Iterable[Conversation], budget: evimem.Budget, *, cou
                     judge.gold, judge.asked = asked.gold, []
                     answer = memory.ask(asked.text, budget=budget, asked_at=asked.asked_at)
                     yield Row(asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question of a known kind with the turns that answer it; `asked_at` is its "today", None for the newest turn."""
-
-    text: str
-    kind: str
-    gold: tuple[str, ...]
-    asked_at: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """Turns and the questions about them."""
-
-    turns: tuple[Turn, ...]
-    questions: tuple[Question, ...]
-
-
-def locomo(path: Path) -> Iterator[Conversation]:
-    """Yield the conversations of a LoCoMo file."""
-    for sample in read_locomo(path):
-        asked = (Question(q.text, CATEGORIES[q.category], tuple(q.evidence)) for q in sample.questions)
-        yield Conversation(tuple(sample.turns), tuple(asked))
-
-
-def labelled(folder: Path) -> Iterator[Conversation]:
-    """Yield the conversations of a folder of labelled chats."""
-    for chat_ in read_chats(folder):
-        asked = (Question(q.text, q.kind, q.evidence, q.asked_at) for q in chat_.questions)
-        yield Conversation(chat_.turns, tuple(asked))
 
 
 def report(rows: Sequence[Row]) -> None:
@@ -266,9 +172,9 @@ def main() -> None:
     given = parser.parse_args()
     budget = evimem.Budget(gate=False, without=frozenset(given.without))
     if given.locomo:
-        report(list(ask_all(locomo(given.locomo), budget, counted=given.counted)))
+        report(list(ask_all(conversations(given.locomo), budget, counted=given.counted)))
     if given.chats:
-        report(list(ask_all(labelled(given.chats), budget, counted=given.counted)))
+        report(list(ask_all(conversations(given.chats), budget, counted=given.counted)))
     if not given.locomo and not given.chats:
         own_time()
 

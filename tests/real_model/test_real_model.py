@@ -18,7 +18,7 @@ import pytest
 import evimem
 from evimem.llm.prompts import MOST_TOKENS
 from evimem.llm.request import MORE
-from evimem.types.trace import Called, Trace
+from evimem.types.trace import Acted, Called, Stopped, Trace
 from tests.real_model.conftest import DEADLINE
 
 pytestmark = pytest.mark.nightly
@@ -28,11 +28,13 @@ READ = {"ok"}
 REFUSED = {"ReplyError", "ModelTimeout", "ModelUnavailable", "PromptTooLong"}
 
 
-def asked(path: Path, model: evimem.OpenAI, budget: evimem.Budget = JOINT) -> evimem.Answer:
+def asked(
+    path: Path, model: evimem.OpenAI, budget: evimem.Budget = JOINT, loop: str = "iris", question: str = QUESTION
+) -> evimem.Answer:
     """Ask; return the answer, or what is known where the model gave no usable reply."""
     with evimem.open(path, llm=model) as memory:
         try:
-            answer = memory.ask(QUESTION, budget=budget)
+            answer = memory.ask(question, loop, budget=budget)
         except evimem.ModelError as error:
             answer = error.partial
             assert answer is not None
@@ -56,6 +58,38 @@ def held(path: Path, answer: evimem.Answer) -> list[Called]:
                 assert turn.text[slice(*citation.span)] == citation.quote
     sys.stdout.write(f"{cost(calls)}\n")
     return calls
+
+
+# Of each loop its limits for a small machine, and how many replies it reads at most: the choice of keywords and the
+# answer among them.
+LOOPS = {
+    "iris": (evimem.Budget(iterations=2, gate=False), 3),
+    "memr3": (evimem.Budget(decisions=3), 4),
+    "mgretrieval": (evimem.Budget(rounds=2, k=3), 4),
+    "mragent": (evimem.Budget(turns=3), 4),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("question", [QUESTION, "What did Noah say of his bread, and in what month?"])
+def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(
+    path: Path, model: evimem.OpenAI, loop: str, question: str
+) -> None:
+    budget, most = LOOPS[loop]
+    began = monotonic()
+    answer = asked(path, model, budget, loop, question)
+    sys.stdout.write(f"{loop}, {answer.kind}, {monotonic() - began:.0f} s: ")
+    calls = held(path, answer)
+    assert answer.trace.loop == loop
+    assert len(calls) <= 2 * most, "each reply, and each once more where it could not be read"
+    shown: set[str] = set()
+    for event in answer.trace:
+        if isinstance(event, Acted) and event.action == "show":
+            shown.update(event.detail["turns"], event.detail["around"])
+    assert {citation.turn_id for citation in answer.citations} <= shown
+    assert answer.kind == "failed" or any(isinstance(event, Stopped) for event in answer.trace)
+    with evimem.open(path) as memory:
+        assert evimem.replay(answer.trace, memory).trace == answer.trace
 
 
 def cost(calls: Iterable[Called]) -> str:

@@ -1,0 +1,144 @@
+"""A scripted model that judges by the gold turns of a question, and measures what it is sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evimem.embedding import count_tokens
+from evimem.llm.quoting import escape, format_time, named
+from evimem.loaders.labelled_chats import read_chats
+from evimem.loaders.locomo_format import read_locomo
+from evimem.types.model import Complete
+from evimem.types.values import Turn
+
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
+_ROW = re.compile(r'"([^"]+)" \((tag|time|word)')
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a known kind with the turns that answer it.
+
+    `answers` are the right forms of the answer, none where nothing was told; `asked_at` is its "today", None for the
+    newest turn.
+    """
+
+    text: str
+    kind: str
+    gold: tuple[str, ...]
+    asked_at: str | None = None
+    answers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Turns and the questions about them."""
+
+    name: str
+    turns: tuple[Turn, ...]
+    questions: tuple[Question, ...]
+
+
+def conversations(path: Path) -> Iterator[Conversation]:
+    """Yield the conversations of a LoCoMo file, or of a folder of labelled chats."""
+    if path.is_dir():
+        for chat in read_chats(path):
+            asked = (Question(q.text, q.kind, q.evidence, q.asked_at, q.gold) for q in chat.questions)
+            yield Conversation(chat.name, chat.turns, tuple(asked))
+        return
+    for sample in read_locomo(path):
+        known = ((q, () if q.answer is None else (q.answer,)) for q in sample.questions)
+        told = (Question(q.text, CATEGORIES[q.category], q.evidence, None, answers) for q, answers in known)
+        yield Conversation(sample.id, sample.turns, tuple(told))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: its role, its tokens, those of its evidence, and how many of the gold turns it shows."""
+
+    role: str
+    sent: int
+    evidence: int
+    found: int
+    gold: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all gold turns are in view."""
+        return 0 < self.gold == self.found
+
+
+class GoldJudge:
+    """Judges by the gold turns of the current question, and measures what it is sent.
+
+    A gold turn is in view where its words are, or the head of an item that is made of passages of it. Where all are,
+    each requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide.
+    Until then it searches on without a query of its own, accepts nothing, and calls the nearest tools.
+    """
+
+    def __init__(self, turns: Iterable[Turn], *, counted: bool = False) -> None:
+        self._marks = {
+            turn.id: (escape(turn.text), f"{named(turn.speaker)}, {format_time(turn.time)}") for turn in turns
+        }
+        self.gold: Sequence[str] = ()
+        self.asked: list[Asked] = []
+        self._mapped = re.compile(r"^(r\d+) \((?!entity)" if counted else r"^(r\d+) \(", re.MULTILINE)
+
+    def __call__(self, request: Complete) -> str:
+        evidence = request.prompt.partition("<evidence>")[2].partition("</evidence>")[0]
+        items = {text.partition(",")[0]: text for text in evidence.split("<item ")[1:]}
+        gold = [self._marks[turn] for turn in self.gold if turn in self._marks]
+        found = [any(mark in evidence for mark in marks) for marks in gold]
+        labels = [name for name, text in items.items() if any(mark in text for marks in gold for mark in marks)]
+        sent = count_tokens(request.text)
+        self.asked.append(Asked(request.role, sent, count_tokens(evidence), sum(found), len(found)))
+        if request.role == "answer":
+            return json.dumps({"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]})
+        complete = bool(found) and all(found)
+        reply = self._verdict(request, labels) if complete else _searching()
+        calls = [] if complete else next_calls(request)
+        return json.dumps({**reply, "keywords": ["k1", "k2", "k3", "k4"], "calls": calls, "critical": labels})
+
+    def _verdict(self, request: Complete, labels: Sequence[str]) -> dict[str, Any]:
+        listed = request.prompt.partition("<requirements>")[2]
+        mapped, names = self._mapped.findall(listed), re.findall(r"^(r\d+) \(", listed, re.MULTILINE)
+        needs = [
+            {"id": name, "status": "supported" if name in mapped else "waived", "evidence": labels, "why": "counted"}
+            for name in names
+        ]
+        said = {"next_query": "", "reason": "", "answer": "something", "accepted": True, "action": "answer"}
+        return {"tier": "exact", "confidence": 0.95, "requirements": needs, "gaps": [], **said, "supports": labels}
+
+
+def _searching() -> dict[str, Any]:
+    gaps = [{"kind": "attribute", "about": "", "text": "not all of it is there"}]
+    said = {"next_query": "", "reason": "", "answer": "", "accepted": False, "action": "retrieve"}
+    return {"tier": "partial", "confidence": 0.45, "requirements": [], "gaps": gaps, **said}
+
+
+def next_calls(request: Complete) -> list[dict[str, Any]]:
+    """Return up to five calls that were not made yet: tags of cues, their events, cues of items, times, more tags."""
+    if not request.tools:
+        return []
+    made, rows = set(), []
+    uses = {use.id: json.loads(use.arguments) | {"tool": use.name} for one in request.earlier for use in one.uses}
+    for message in request.earlier:
+        if message.of:
+            use = uses[message.of]
+            made.add((use["tool"], use["of"], use.get("part", "")))
+            rows += [(use, key, what) for key, what in _ROW.findall(message.text.partition(": ")[2])]
+    cues = re.findall(r'^- "([^"]+)"$', request.prompt.partition("Cues in the question")[2], re.MULTILINE)
+    wanted = [
+        *(("tags_of", cue, "") for cue in cues),
+        *(("events", use["of"], key) for use, key, what in rows if what == "tag"),
+        *(("event_cues", label, "") for label in ("e1", "e2")),
+        *(("events_between", key, key) for _, key, what in rows if what == "time"),
+        *(("tags_of", key, "") for _, key, what in rows if what == "word"),
+    ]
+    left = dict.fromkeys(call for call in wanted if call not in made)
+    return [{"tool": tool, "of": of, "part": part, "page": 1} for tool, of, part in list(left)[:5]]
