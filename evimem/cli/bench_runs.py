@@ -29,7 +29,7 @@ from ..errors import InvalidQuery
 from ..loaders.labelled_chats import LabelledChat, read_chats
 from ..loaders.locomo_format import known_file, read_locomo
 from ..loaders.longmemeval_format import read_longmemeval
-from ..loops import VARIANTS
+from ..loops import LITERAL, VARIANTS
 from ..types.budget import Budget
 from .open_memory import model
 from .page import BLANK, Block
@@ -142,7 +142,7 @@ def _asker(options: argparse.Namespace, progress: Callable[[int], None]) -> Aske
 
 
 def _approach(options: argparse.Namespace) -> Approach:
-    budget = VARIANTS.get(options.variant, Budget())
+    budget = {**VARIANTS, **LITERAL}.get(options.variant, Budget())
     return Approach(chat_model(options), options.loop, budget, options.enrich, options.judge or "")
 
 

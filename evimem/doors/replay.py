@@ -140,7 +140,7 @@ def _analysis(trace: Trace) -> Mapping[str, Any]:
 
 def _budget(detail: Mapping[str, Any]) -> Budget:
     fields = dict(detail["budget"])
-    return Budget(**{**fields, "without": frozenset(fields.get("without", ()))})
+    return Budget(**{**fields, **{name: frozenset(fields.get(name, ())) for name in ("without", "literal")}})
 
 
 def _scope(detail: Mapping[str, Any]) -> Scope:

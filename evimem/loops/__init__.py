@@ -14,7 +14,7 @@ from ..flow import Flow
 from ..judging.judge import Judge
 from ..query.analysis import check_asked
 from ..types.answer import Answer
-from ..types.budget import MOST, Ablation, Budget
+from ..types.budget import MOST, Ablation, Budget, Departure
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import FALL_BACK, Acted, Event
 from .answering import as_loop as as_loop
@@ -30,9 +30,10 @@ from .session import Check as Check
 from .session import Session as Session
 from .single_pass import single_pass
 from .task import Loop, Task
+from .variants import LITERAL as LITERAL
 from .variants import VARIANTS as VARIANTS
 
-ABLATIONS = get_args(Ablation)
+_NAMED = {"without": get_args(Ablation), "literal": get_args(Departure)}  # of a budget, what names some of these
 LOOPS: Mapping[str, Loop] = MappingProxyType(
     {"iris": iris, "memr3": memr3, "mgretrieval": mgretrieval, "mragent": mragent, "single_pass": single_pass}
 )
@@ -146,9 +147,7 @@ def _check_budget(budget: Budget) -> None:
         value = getattr(budget, name)
         if not isinstance(value, int) or not least <= value <= MOST:
             raise InvalidQuery(f"budget.{name} is {value!r:.60}; expected a whole number from {least} to {MOST}")
-    parts: Any = budget.without
-    if not isinstance(parts, Collection) or isinstance(parts, str) or any(part not in ABLATIONS for part in parts):
-        raise InvalidQuery(f"budget.without is {parts!r}; expected some of {', '.join(ABLATIONS)}")
+    _check_names(budget)
     if not isinstance(budget.format, str):
         raise InvalidQuery(f"budget.format is {budget.format!r:.60}; expected how to write the answer, in words")
     below, seconds, delta = budget.abstain_below, budget.seconds, budget.delta
@@ -166,6 +165,13 @@ def _check_budget(budget: Budget) -> None:
     ):
         if getattr(budget, name) not in kinds:
             raise InvalidQuery(f"budget.{name} is {getattr(budget, name)!r}; expected one of {kinds!r}")
+
+
+def _check_names(budget: Budget) -> None:
+    for name, known in _NAMED.items():
+        parts: Any = getattr(budget, name)
+        if not isinstance(parts, Collection) or isinstance(parts, str) or any(part not in known for part in parts):
+            raise InvalidQuery(f"budget.{name} is {parts!r}; expected some of {', '.join(known)}")
 
 
 def _is_number(value: object) -> bool:

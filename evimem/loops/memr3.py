@@ -15,7 +15,7 @@ from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
-from .router import MOST_MISSES, Route, Situation, route
+from .router import MOST_MISSES, Route, Situation, route, route_literally
 from .session import UNJUDGED, Check, Session
 
 N_CHK = 5  # turns that a search returns (M3)
@@ -113,7 +113,8 @@ def _decide(session: Session, state: LoopState) -> Flow[Step]:
     """Have the judge decide on the evidence so far, record it, and route it."""
     number, most = state.decisions + 1, session.budget.decisions
     view = replace((yield from session.show(number)), iterations=most)
-    last = number >= most or _exhausted(session) or state.misses >= MOST_MISSES
+    literal = session.literally("router")
+    last = number >= most or (not literal and (_exhausted(session) or state.misses >= MOST_MISSES))
     empty = state.searched and state.misses > 0
     stage = Stage(number, most, last, empty, state.tried, state.thoughts)
     try:
@@ -121,7 +122,7 @@ def _decide(session: Session, state: LoopState) -> Flow[Step]:
     except ReplyError:  # unreadable twice: the search goes on by the gaps that are known (M7)
         decision = Decided("retrieve", UNJUDGED)
     check = _with_gaps(session.weigh(view, decision.verdict), (*state.thoughts, decision.draft))
-    routed = route(_situation(session, state, decision, check.view.tracker))
+    routed = (route_literally if literal else route)(_situation(session, state, decision, check.view.tracker))
     detail = {"wanted": decision.action, "action": routed.action, "rule": routed.rule, "draft": decision.draft}
     session.events.append(Acted(number, "decide", decision.verdict.reason, detail))
     return Step(decision, check, routed)

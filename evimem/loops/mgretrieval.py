@@ -89,16 +89,21 @@ def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
 
 
 def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
-    """Read groups until a round has `budget.k` turns that are new; one that has none costs nothing (G3)."""
-    room = session.budget.k
+    """Read groups until a round has `budget.k` turns that are new; one that has none costs nothing (G3).
+
+    To the letter of the paper a round is one group, however large.
+    """
+    literal = session.literally("pyramid")
+    room = session.roster.counted if literal else session.budget.k
     while room and not pyramid.exhausted:
         if not pyramid.groups:
-            pyramid = pyramid.descended((yield from _sizes(pyramid.below[0], session.task.scope)))
+            sizes = yield from _sizes(pyramid.below[0], session.task.scope)
+            pyramid = pyramid.descended(sizes, largest_first=literal)
             continue
         wanted = Search(session.task.question, holding=pyramid.groups[0])
         arrived = yield from session.search_further(wanted, room, path="keyword", iteration=number)
-        room -= len(arrived.turns)
-        if room:  # the group had no more
+        room = 0 if literal and arrived.turns else room - len(arrived.turns)
+        if room or literal:  # the group had no more
             pyramid = pyramid.without_first()
     return pyramid
 

@@ -28,14 +28,14 @@ class Pyramid:
         """Return what is left after the first group of the level."""
         return Pyramid(self.groups[1:], self.below)
 
-    def descended(self, sizes: Mapping[Group, int]) -> Pyramid:
+    def descended(self, sizes: Mapping[Group, int], *, largest_first: bool = False) -> Pyramid:
         """Return what is left a level down; its groups are those with turns, of which `sizes` has the number.
 
-        The fewest turns first, where the paper has the most: a small group of so many words is about all of them, and a
-        large one, such as all that one speaker said, about none.
+        The fewest turns first, where the paper has the most (`largest_first`): a small group of so many words is about
+        all of them, and a large one, such as all that one speaker said, about none.
         """
         held = [group for group in self.below[0] if sizes[group]]
-        return Pyramid(tuple(sorted(held, key=lambda group: sizes[group])), self.below[1:])
+        return Pyramid(tuple(sorted(held, key=lambda group: sizes[group], reverse=largest_first)), self.below[1:])
 
 
 def pyramid_of(terms: Sequence[str]) -> Pyramid:

@@ -11,6 +11,7 @@ from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.evidence import Analysis, Evidence
 from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
+from ..types.budget import MOST
 from ..types.stored import Roster, Scope
 from ..types.values import Fact, Gap, Hints, Hit, Turn
 from .select_evidence import tokens
@@ -99,9 +100,12 @@ class Retrieval:
         found = yield from self._found(wanted, k, frozenset(self._evidence))
         return self.keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
-    def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
-        """Add the best turns one edge away from the seeds."""
-        return self.keep((yield from expand(seeds, limit, self._scope)), "edge", iteration)
+    def expand(self, seeds: Sequence[str], limit: int, iteration: int, *, unranked: bool = False) -> Flow[Arrived]:
+        """Add the best turns one edge away from the seeds; `unranked`, all of them in the order of their times."""
+        hits = yield from expand(seeds, MOST if unranked else limit, self._scope)
+        if unranked:
+            hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))
+        return self.keep(hits, "edge", iteration)
 
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Add the turns of the newest facts about an entity."""

@@ -59,3 +59,18 @@ def route(now: Situation) -> Route:
     if now.gaps and now.wanted == "answer":
         return Route("retrieve", "gaps are open")
     return Route(now.wanted, "as decided")
+
+
+def route_literally(now: Situation) -> Route:
+    """Return what the paper's Algorithm 1 does next, in its order: for ablations only.
+
+    Its second rule holds for as long as the last search has brought nothing, and thinking changes nothing of that: from
+    then on it thinks until the budget ends.
+    """
+    if now.decisions >= now.most:
+        return Route("answer", "budget")
+    if now.misses:
+        return Route("reflect", "nothing found")
+    if now.reflections >= N_CAP:
+        return Route("retrieve", "enough thought")
+    return Route(now.wanted, "as decided")

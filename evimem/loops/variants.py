@@ -1,4 +1,7 @@
-"""EviMem's ablations by name: each row of its two tables as a budget, the paper's statements taken to the letter."""
+"""Ablations by name: each row of EviMem's two tables as a budget, its statements taken to the letter; and departures.
+
+A departure is where a loop does otherwise than its paper, for a reason: `LITERAL` undoes each, to measure it.
+"""
 
 from __future__ import annotations
 
@@ -27,5 +30,13 @@ VARIANTS: Mapping[str, Budget] = MappingProxyType(
         # Table 3
         "raw-only": _full_but("index", "edges"),
         "index-layer": _full_but("edges"),
+    }
+)
+
+LITERAL: Mapping[str, Budget] = MappingProxyType(
+    {
+        "unranked-expansion": Budget(literal=frozenset({"expansion"})),  # of "iris"
+        "literal-router": Budget(literal=frozenset({"router"})),  # of "memr3"
+        "largest-group-first": Budget(literal=frozenset({"pyramid"})),  # of "mgretrieval"
     }
 )

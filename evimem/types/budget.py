@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 MOST = 2**31 - 1  # of anything counted: more than a memory holds, and still an integer of SQLite and numpy
+Departure = Literal["expansion", "router", "pyramid"]
 Ablation = Literal["sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker"]
 
 
@@ -25,6 +26,11 @@ class Budget:
     index        BM25 over turns alone: no facts, no vectors, no smoothing over neighbours
     edges        follow no edges, as with hops=0
     tracker      exact evidence is believed though a requirement is open
+
+    The values of `literal` each follow a paper to the letter where a loop departs from it, to measure the difference:
+    expansion    IRIS adds every turn one edge away, unranked and in the order of their times (EviMem's code)
+    router       MemR3's Algorithm 1 in its order: after a search that brings nothing it thinks until the budget ends
+    pyramid      MGRetrieval reads a whole group a round, the largest of a level first
 
     Attributes:
         iterations: At most this many rounds of retrieving and judging, at least 1 (E5: k=3).
@@ -49,6 +55,7 @@ class Budget:
             less often, and the answer's reason says what it is. With a model it has an effect only where that fails and
             the offline judge is asked in its place.
         without: Names of parts to remove; empty by default.
+        literal: Names of departures from the papers to undo; empty by default.
         decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the other fields that
             loop uses `tokens`, `seconds`, `abstain_below`, `abstain`, `reader` and, of `without`, temporal, tiers,
             index and abstention. With `calls="separate"` its answer takes one request more.
@@ -72,6 +79,7 @@ class Budget:
     gate: bool = True
     reader: Literal["verified", "span"] = "verified"
     without: Collection[Ablation] = frozenset()
+    literal: Collection[Departure] = frozenset()
     decisions: int = 5
     rounds: int = 4
     turns: int = 8

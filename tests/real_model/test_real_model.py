@@ -9,7 +9,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic
 
@@ -28,13 +28,11 @@ READ = {"ok"}
 REFUSED = {"ReplyError", "ModelTimeout", "ModelUnavailable", "PromptTooLong"}
 
 
-def asked(
-    path: Path, model: evimem.OpenAI, budget: evimem.Budget = JOINT, loop: str = "iris", question: str = QUESTION
-) -> evimem.Answer:
+def asked(path: Path, model: evimem.OpenAI, budget: evimem.Budget = JOINT, loop: str = "iris") -> evimem.Answer:
     """Ask; return the answer, or what is known where the model gave no usable reply."""
     with evimem.open(path, llm=model) as memory:
         try:
-            answer = memory.ask(question, loop, budget=budget)
+            answer = memory.ask(QUESTION, loop, budget=budget)
         except evimem.ModelError as error:
             answer = error.partial
             assert answer is not None
@@ -71,13 +69,12 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("question", [QUESTION, "What did Noah say of his bread, and in what month?"])
-def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(
-    path: Path, model: evimem.OpenAI, loop: str, question: str
-) -> None:
+def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(path: Path, url: str, loop: str) -> None:
     budget, most = LOOPS[loop]
     began = monotonic()
-    answer = asked(path, model, budget, loop, question)
+    brief = {"max_tokens": 600}  # what is longer is refused as cut, and the loop goes on without it
+    with closing(evimem.OpenAI("smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=brief)) as m:
+        answer = asked(path, m, budget, loop)
     sys.stdout.write(f"{loop}, {answer.kind}, {monotonic() - began:.0f} s: ")
     calls = held(path, answer)
     assert answer.trace.loop == loop

@@ -20,7 +20,7 @@ from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
 from ...loaders.data_sets import check_present
-from ...loops import LOOPS, VARIANTS
+from ...loops import LITERAL, LOOPS, VARIANTS
 from ..bench_runs import SHOWN, chat_model, run_named, settings
 from ..exit_codes import Exit
 from ..open_memory import MODEL_OPTIONS, add_model
@@ -51,9 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--variant",
-        choices=tuple(VARIANTS),
+        choices=(*VARIANTS, *LITERAL),
         metavar="NAME",
-        help=f"an ablation of the EviMem paper: {', '.join(VARIANTS)}",
+        help=f"an ablation of the EviMem paper: {', '.join(VARIANTS)}; or a loop to the letter of its paper: "
+        f"{', '.join(LITERAL)}",
     )
     parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")
     _add_of_one(parser)
