@@ -3,7 +3,8 @@
 Without a model, of the questions that have an answer: the share of gold turns that a loop found after each of its
 iterations and among the first ten turns that it read, how many it read, what it cites, and how often it abstains; and
 the share found at the end by kind of question. `--scripted` asks through a model that finds the evidence enough when
-all gold turns are in view, and prints requests and tokens. Nothing is random: two runs print the same.
+all gold turns are in view, and prints requests and tokens. `--literal` adds a row for each loop that departs from its
+paper, where it does not. Nothing is random: two runs print the same.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
@@ -19,7 +20,7 @@ from evimem.bench.estimates import estimate
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import recall
 from evimem.bench.right_answer import is_right
-from evimem.loops import LOOPS
+from evimem.loops import LITERAL, LOOPS
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer
 from evimem.types.trace import Found
@@ -31,6 +32,7 @@ STEPS = 3  # iterations after which recall is printed, before that at the end
 FIRST = 10  # turns, in the order in which a loop found them
 LAST = 99
 UNGATED = evimem.Budget(gate=False)
+DEPARTS = {"iris": "unranked-expansion", "memr3": "literal-router", "mgretrieval": "largest-group-first"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +80,39 @@ def main() -> None:
     parser.add_argument("--scripted", action="store_true", help="ask through a scripted model, and count")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument("--loops", nargs="+", metavar="NAME", choices=sorted(LOOPS), default=sorted(LOOPS))
+    parser.add_argument("--literal", action="store_true", help="also ask the loops to the letter of their papers")
     add_result(parser)
     options = parser.parse_args()
-    outcomes: dict[str, list[Outcome]] = {name: [] for name in options.loops}
+    runs = dict(_runs(options.loops, literal=options.literal))
+    outcomes: dict[str, list[Outcome]] = {name: [] for name in runs}
     with tempfile.TemporaryDirectory() as scratch:
         for number, one in enumerate(conversations(options.path)):
             judge = GoldJudge(one.turns)
             model = ScriptedModel(then=judge) if options.scripted else None
             with evimem.open(Path(scratch) / f"{number}.evimem", llm=model) as memory:
                 memory.extend(one.turns, strict=True)
-                for name in options.loops:
-                    outcomes[name] += _asked(memory, one, name, judge, options.every)
+                for name, (loop, budget) in runs.items():
+                    outcomes[name] += _asked(memory, one, loop, budget, judge, options.every)
     data = [] if options.path.is_dir() else [options.path]
     record("loops", options, _tables(outcomes, scripted=options.scripted), data)
 
 
+def _runs(loops: Iterable[str], *, literal: bool) -> Iterator[tuple[str, tuple[str, evimem.Budget]]]:
+    """Yield the rows to print: how each is called, its loop and its budget."""
+    for loop in loops:
+        yield f"`{loop}`", (loop, UNGATED)
+        if literal and loop in DEPARTS:
+            departure = LITERAL[DEPARTS[loop]].literal
+            yield f"`{loop}`, {DEPARTS[loop]}", (loop, replace(UNGATED, literal=departure))
+
+
 def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> list[ResultTable]:
     if scripted:
-        rows = tuple((f"`{name}`", *_row(found, SCRIPTED.values())) for name, found in outcomes.items())
+        rows = tuple((name, *_row(found, SCRIPTED.values())) for name, found in outcomes.items())
         return [ResultTable("scripted", "Loops with a scripted model", ("loop", *SCRIPTED), rows)]
     rows = tuple(
         (
-            f"`{name}`",
+            name,
             *_row(found, MEASURES.values()),
             *_row([one for one in found if one.kind == "answer"], [lambda one: one.right]),
         )
@@ -108,7 +121,7 @@ def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> lis
     columns = ("loop", *MEASURES, "short answers right")
     kinds = sorted({one.of for found in outcomes.values() for one in found})
     by_kind = tuple(
-        (f"`{name}`", *(cell for kind in kinds for cell in _row([one for one in found if one.of == kind], [_at_end])))
+        (name, *(cell for kind in kinds for cell in _row([one for one in found if one.of == kind], [_at_end])))
         for name, found in outcomes.items()
     )
     first = next(iter(outcomes.values()))
@@ -128,12 +141,12 @@ def _row(found: Sequence[Outcome], measures: Iterable[object]) -> list[Cell]:
 
 
 def _asked(
-    memory: evimem.Memory, conversation: Conversation, loop: str, judge: GoldJudge, every: int
+    memory: evimem.Memory, conversation: Conversation, loop: str, budget: evimem.Budget, judge: GoldJudge, every: int
 ) -> Iterator[Outcome]:
     answerable = [question for question in conversation.questions if question.answers and question.gold]
     for question in answerable[::every]:
         judge.gold, judge.asked = question.gold, []
-        answer = memory.ask(question.text, loop, asked_at=question.asked_at, budget=UNGATED)
+        answer = memory.ask(question.text, loop, asked_at=question.asked_at, budget=budget)
         yield _outcome(conversation.name, question, answer, tuple(judge.asked))
 
 
