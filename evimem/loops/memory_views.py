@@ -110,7 +110,8 @@ class MemoryViews:
 
     def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
-        facts = (yield from about(call.of, FACTS, self._session.task.scope)).facts
+        known = (yield from about(call.of, FACTS, self._session.task.scope)).facts
+        facts = tuple(fact for fact in known if fact.turn_id not in self._session.task.exclude)
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
         self._facts[call.of] = facts
