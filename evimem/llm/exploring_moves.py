@@ -57,7 +57,9 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
 
     A reply that only calls tools says nothing of the evidence: it is not enough.
     """
-    called = tuple(_call({**_arguments(use), "tool": use.name}, use.name, shown) for use in reply.uses)
+    called = tuple(
+        _call({**_arguments(use), "tool": use.name}, use.name, shown) for use in reply.uses[: 2 * MOST_CALLS]
+    )
     if called and not _states(reply.text):
         return Move(CALLED, tuple(dict.fromkeys(called)))
     fields = read(reply.text, "decide", _FIELDS, form=reply_form("explore"))

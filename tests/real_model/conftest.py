@@ -13,7 +13,8 @@ import pytest
 import evimem
 
 SERVE = Path(__file__).parent / "serve.py"
-DEADLINE = 240.0  # seconds: two threads of a loaded machine read 2,000 tokens and write 500 in half of that
+# Seconds: two threads of a loaded machine read 2,000 tokens and write 500 in half of that. More for one that is busier.
+DEADLINE = float(os.environ.get("EVIMEM_REAL_DEADLINE", "240"))
 
 
 @pytest.fixture(scope="session")

@@ -62,9 +62,9 @@ def held(path: Path, answer: evimem.Answer) -> list[Called]:
 # answer among them.
 LOOPS = {
     "iris": (evimem.Budget(iterations=2, gate=False), 3),
-    "memr3": (evimem.Budget(decisions=3), 4),
+    "memr3": (evimem.Budget(decisions=2), 3),
     "mgretrieval": (evimem.Budget(rounds=2, k=3), 4),
-    "mragent": (evimem.Budget(turns=3), 4),
+    "mragent": (evimem.Budget(turns=2), 3),
 }
 
 
@@ -72,7 +72,7 @@ LOOPS = {
 def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(path: Path, url: str, loop: str) -> None:
     budget, most = LOOPS[loop]
     began = monotonic()
-    brief = {"max_tokens": 600}  # what is longer is refused as cut, and the loop goes on without it
+    brief = {"max_tokens": 400}  # what is longer is refused as cut, and the loop goes on without it
     with closing(evimem.OpenAI("smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=brief)) as m:
         answer = asked(path, m, budget, loop)
     sys.stdout.write(f"{loop}, {answer.kind}, {monotonic() - began:.0f} s: ")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
@@ -16,6 +16,7 @@ from evimem.store.in_memory import MemoryStore
 from evimem.types.stored import Entry
 from evimem.types.trace import Trace
 from evimem.types.values import Turn
+from tests.few import few
 
 from .conftest import PUPPY, Chat, draft, events
 
@@ -112,7 +113,7 @@ TURNS = st.lists(st.sets(st.sampled_from(WORDS)), min_size=1, max_size=12)
 
 
 @given(TURNS, st.permutations(WORDS))
-@settings(max_examples=30)
+@few(30)
 def test_g5_what_each_keyword_has_alone_contains_every_higher_level(said: list[set[str]], terms: list[str]) -> None:
     store = MemoryStore("none", 8)
     texts = [" ".join(sorted(words)) or "nothing" for words in said]

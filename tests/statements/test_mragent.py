@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
@@ -21,6 +21,7 @@ from evimem.loops.task import Task
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
+from tests.few import few
 
 from .conftest import draft, events
 
@@ -205,7 +206,7 @@ RESULTS = st.lists(
 
 
 @given(RESULTS, st.lists(st.sampled_from("abcd"), max_size=4), st.lists(st.sampled_from("abcd"), max_size=3))
-@settings(max_examples=30)
+@few(30)
 def test_r_without_a_model_no_call_is_made_twice_and_the_exploring_ends(
     results: list[Result], cues: list[str], best: list[str]
 ) -> None:
