@@ -113,7 +113,7 @@ def _decide(session: Session, state: LoopState) -> Flow[Step]:
     """Have the judge decide on the evidence so far, record it, and route it."""
     number, most = state.decisions + 1, session.budget.decisions
     view = replace((yield from session.show(number)), iterations=most)
-    literal = session.literally("router")
+    literal = "router" in session.budget.literal
     last = number >= most or (not literal and (_exhausted(session) or state.misses >= MOST_MISSES))
     empty = state.searched and state.misses > 0
     stage = Stage(number, most, last, empty, state.tried, state.thoughts)

@@ -93,7 +93,7 @@ def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
 
     To the letter of the paper a round is one group, however large.
     """
-    literal = session.literally("pyramid")
+    literal = "pyramid" in session.budget.literal
     room = session.roster.counted if literal else session.budget.k
     while room and not pyramid.exhausted:
         if not pyramid.groups:

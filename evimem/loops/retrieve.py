@@ -66,6 +66,7 @@ class Retrieval:
         self._exclude = task.exclude
         self._scope = task.scope
         self._indexed = "index" not in task.budget.without
+        self._unranked = "expansion" in task.budget.literal
         self._analysis = analysis
         self._roster = roster
         self._asked_at = task.asked_at or roster.last
@@ -100,10 +101,10 @@ class Retrieval:
         found = yield from self._found(wanted, k, frozenset(self._evidence))
         return self.keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
-    def expand(self, seeds: Sequence[str], limit: int, iteration: int, *, unranked: bool = False) -> Flow[Arrived]:
-        """Add the best turns one edge away from the seeds; `unranked`, all of them in the order of their times."""
-        hits = yield from expand(seeds, MOST if unranked else limit, self._scope)
-        if unranked:
+    def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
+        """Add the best turns one edge away from the seeds; to the paper's letter all of them, in order of time."""
+        hits = yield from expand(seeds, MOST if self._unranked else limit, self._scope)
+        if self._unranked:
             hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))
         return self.keep(hits, "edge", iteration)
 

@@ -15,7 +15,7 @@ from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
-from ..types.budget import Ablation, Budget, Departure
+from ..types.budget import Ablation, Budget
 from ..types.model import Complete
 from ..types.stored import EVERYTHING, Roster, Scope
 from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
@@ -101,10 +101,6 @@ class Session:
         """Whether a part is in use, which the budget may leave out."""
         return part not in self.budget.without
 
-    def literally(self, departure: Departure) -> bool:
-        """Whether the loop follows its paper to the letter in what it does otherwise."""
-        return departure in self.budget.literal
-
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Search on a path and record it."""
         if wanted.text not in self.queries:
@@ -117,8 +113,7 @@ class Session:
 
     def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
         """Follow edges from turns and record what they brought."""
-        unranked = self.literally("expansion")
-        return self.arrive((yield from self.retrieval.expand(seeds, limit, iteration, unranked=unranked)), iteration)
+        return self.arrive((yield from self.retrieval.expand(seeds, limit, iteration)), iteration)
 
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Look up an entity's facts and record what they brought."""

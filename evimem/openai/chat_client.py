@@ -150,7 +150,7 @@ class OpenAI:
 
     def model_for(self, role: ModelRole) -> str:
         """Return the name of the model for a role."""
-        return self._own(role, "model") or self.model
+        return _own(self, role, "model") or self.model
 
     def body(self, request: Complete) -> dict[str, Any]:
         """Return the JSON body of a request that does not stream."""
@@ -222,7 +222,7 @@ class OpenAI:
         """Return the options of a request, each in the first form that was not `rejected`, now or before."""
         model = self.model_for(request.role)
         known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
-        own = self._own(request.role, "temperature")
+        own = _own(self, request.role, "temperature")
         forms: dict[str, Sequence[Any]] = {
             "temperature": [self.temperature if own is None else own],
             "tools": [wire_format.functions(request.tools)] if request.tools else [],
@@ -238,11 +238,6 @@ class OpenAI:
         if names and request.most_tokens and not set(LENGTHS) & set(self.extra):
             options[names[0]] = request.most_tokens
         return options
-
-    def _own(self, role: ModelRole, setting: str) -> Any:
-        """Return a role's own setting, None where it has none; a decision is a judgement."""
-        name = f"{'judge' if role == 'decide' else role}_{setting}"
-        return getattr(self, name) if name in _OWN else None
 
 
 class AsyncOpenAI:
@@ -301,6 +296,12 @@ async def _streamed(response: Any, request: Complete, pieces: _Pieces) -> Reply:
             raise
     # Outside of `except`, so that the client's error, which may quote what was sent, is not chained.
     raise ModelUnavailable("the stream broke off after it had begun; ask again", retryable=False)
+
+
+def _own(settings: OpenAI, role: ModelRole, setting: str) -> Any:
+    """Return a role's own setting, None where it has none; a decision is a judgement."""
+    name = f"{'judge' if role == 'decide' else role}_{setting}"
+    return getattr(settings, name) if name in _OWN else None
 
 
 def _put(loop: asyncio.AbstractEventLoop, pieces: asyncio.Queue[str | None], piece: str | None) -> None:
