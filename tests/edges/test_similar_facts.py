@@ -18,6 +18,7 @@ from evimem.edges.alike_cells import AlikeCells
 from evimem.edges.fact_vectors import FactMatrix, SimilarFacts
 from evimem.edges.link_rules import PER_FACT
 from evimem.embedding.quantize import pack
+from evimem.types.vectors import Vectors
 
 NOON = datetime(2024, 3, 12, 12)
 Search = Callable[[FactMatrix, Sequence[int], float], Iterator[SimilarFacts]]
@@ -85,6 +86,27 @@ def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(
         windowed += sum(abs(at - one.position) <= 40 for at, _ in every)
     assert windowed < 0.3 * wanted
     assert found > 0.93 * wanted
+
+
+def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fact_vectors, "WINDOW", 30)
+    monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
+    compared: list[int] = []
+    honest = FactMatrix._floats
+
+    def counting(self: FactMatrix, which: slice) -> Vectors:
+        found = honest(self, which)
+        compared.append(len(found))
+        return found
+
+    monkeypatch.setattr(FactMatrix, "_floats", counting)
+    for count in (300, 3_000):
+        known, cells = matrix(count, in_order=True), AlikeCells()
+        cells.extend(known.quantized.astype(np.float32))
+        compared.clear()
+        list(replace(known, cells=cells).similar([count - 1], 0.7))
+        list(known.similar_nearby([count - 1], 0.7))
+        assert sum(compared) <= 2 * (30 + 2) + 2 * 2 * len(alike_cells._PAIRS), "more facts are compared"
 
 
 def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike(monkeypatch: pytest.MonkeyPatch) -> None:
