@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
 import evimem
-from evimem import EvimemError, Memory, Turn
+from evimem import EvimemError, Memory, StoreRolledBack, Turn
 from evimem.loaders import FORMATS, load
 from evimem.raw.commit_mark import mark_path, read_mark
 from evimem.testing import WordEmbedder
@@ -146,22 +147,27 @@ def _loadable() -> Iterator[bytes]:
 
 
 def marking(folder: Path) -> Fuzzed:
-    """Put bytes where the mark of a memory is: it opens with every turn, or is refused as rolled back."""
+    """Put bytes where the mark of a memory is: it opens with every turn, or is refused as rolled back.
+
+    After a first byte of "!" the bytes are the body of a mark, which gets the checksum that it needs.
+    """
     path = filled(folder / "m.evimem")
     with opened(path) as memory:
         turns = list(memory.turns())
     pristine = mark_path(path).read_bytes()
+    body = pristine.rpartition(b" ")[0]
 
     def target(data: bytes) -> None:
-        mark_path(path).write_bytes(data)
+        line = data[1:] + b" " + blake2b(data[1:], digest_size=8).hexdigest().encode() if data[:1] == b"!" else data
+        mark_path(path).write_bytes(line)
         found = read_mark(path)
         try:
             with opened(path) as memory:
                 assert list(memory.turns()) == turns
-        except EvimemError:
+        except StoreRolledBack:
             assert found is not None, "a mark that says nothing keeps a memory closed"
 
-    return Fuzzed(target, (pristine, pristine[:-1], pristine.replace(b'"commits":', b'"commits":9'), b""))
+    return Fuzzed(target, (pristine, b"!" + body, b"!" + body.replace(b'"commits":', b'"commits":9'), b"!{}", b""))
 
 
 def damaging(folder: Path) -> Fuzzed:

@@ -77,7 +77,10 @@ def said(number: int, *, random: Random | None = None, session_size: int = 7) ->
 
 @contextmanager
 def small_thresholds() -> Iterator[None]:
-    """Seal segments, write marks, defer links, index vectors and number rows anew after a few turns, as only large memories do."""
+    """Seal segments, write marks, defer links, index vectors and number rows anew after a few turns.
+
+    Only large memories do so otherwise.
+    """
     with (
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
         patch.object(evimem.index.supersede, "REACH", 2),
