@@ -1,5 +1,8 @@
 """Time to link facts, and to check their links, by the size of a memory: `python -m benchmarks.links 1000 10000`.
 
+`--locomo FILE --window 512` links the turns of real conversations instead, as one memory, with a smaller window: how
+much is found beyond a window shows where most of a memory lies there, and such memories are too large to ask for.
+
 The chat of `benchmarks.speed`. All links are dropped and made again from the stored vectors, a page of 256 facts at a
 time, as `enrich` does; then they are checked as `doctor` does. "found" is the share of the links that comparing a fact
 with all others would give, and "weight" that of their summed cosines, over some facts evenly spaced. The exponent is
@@ -13,6 +16,8 @@ import math
 import resource
 import tempfile
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +26,9 @@ from numpy.typing import NDArray
 import evimem
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.db.connection import Connection
-from evimem.edges import EdgeGraph
+from evimem.edges import EdgeGraph, fact_vectors
 from evimem.edges.link_rules import PER_FACT, threshold
+from evimem.loaders import load
 
 from .recording import add_result, record
 from .speed import chat
@@ -30,36 +36,46 @@ from .speed import chat
 PAGE = 256
 SAMPLE = 400
 ROUNDING = 1e-4
-EARLIER = "SELECT weight FROM edge WHERE target = ?"  # said in the order of the rows: the target is the later fact
-ROWS = "SELECT row, seq, vector, scale FROM fact_vector JOIN fact USING (row) ORDER BY row"
+EARLIER = """
+SELECT weight FROM edge JOIN fact AS one ON one.row = source JOIN fact AS two ON two.row = target
+WHERE ?1 IN (source, target) AND (CASE ?1 WHEN source THEN (one.instant, one.row) > (two.instant, two.row)
+ELSE (two.instant, two.row) > (one.instant, one.row) END)"""
+ROWS = "SELECT row, seq, vector, scale FROM fact_vector JOIN fact USING (row) ORDER BY instant, row"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sizes", nargs="+", type=int)
+    parser.add_argument("sizes", nargs="*", type=int)
+    parser.add_argument("--locomo", type=Path)
+    parser.add_argument("--window", type=int, default=fact_vectors.WINDOW)
     add_result(parser)
     options = parser.parse_args()
+    fact_vectors.WINDOW = options.window
     columns: list[dict[str, Cell]] = []
+    if options.locomo:
+        print(column(turn for one in load(options.locomo) for turn in one.turns))
     for size in sorted(options.sizes):
-        columns.append(column(size))
+        columns.append(column(chat(size, 22)))
         for name in ("link", "check"):
             exponent = grown(columns[-2], columns[-1], f"{name}, s") if len(columns) > 1 else None
             columns[-1][f"{name}, exponent"] = exponent
         print(columns[-1], flush=True)
+    if not columns:
+        return
     rows: tuple[tuple[Cell, ...], ...] = tuple((name, *(one[name] for one in columns)) for name in columns[0])
     head = ("", *(f"{size:,} turns" for size in sorted(options.sizes)))
     record("links", options, [ResultTable("sizes", "Links between facts by size", head, rows)])
 
 
-def column(size: int) -> dict[str, Cell]:
-    """Return the figures of one size by name."""
+def column(turns: Iterable[evimem.Turn]) -> dict[str, Cell]:
+    """Return the figures of a memory of these turns by name."""
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
-        memory.extend(chat(size, 22), strict=True)
+        memory.extend(replace(turn, id=f"{number}") for number, turn in enumerate(turns))
         memory.enrich()
         layers = memory._core.store._handle.layers
         least = threshold(layers.meta("embedder") or "")
         found = layers.db.rows(ROWS)
-        numbers, turns = np.array([row[:2] for row in found]).T
+        numbers, seqs = np.array([row[:2] for row in found]).T
         scales = np.array([row[3] for row in found], np.float32)
         vectors = np.stack([np.frombuffer(row[2], np.int8) for row in found]) * scales[:, None]
         graph = EdgeGraph(layers.db)
@@ -74,7 +90,7 @@ def column(size: int) -> dict[str, Cell]:
         with layers.db.reading():
             wrong = graph.count_wrong(least)
         checked = time.process_time() - began
-        share, weight = kept(layers.db, vectors, turns, numbers, least)
+        share, weight = kept(layers.db, vectors, seqs, numbers, least)
     return {
         "facts": len(vectors),
         "link, s": linked,
@@ -104,7 +120,7 @@ def kept(
         wanted += len(best)
         found += sum(weight >= best[-1] - ROUNDING for weight in stored) if len(best) else 0
         weights += sum(stored), float(best.sum())
-    return found / wanted, float(weights[0] / weights[1])
+    return float(found / wanted), float(weights[0] / weights[1])
 
 
 def grown(before: dict[str, Cell], after: dict[str, Cell], name: str) -> Cell:

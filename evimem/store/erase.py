@@ -32,7 +32,7 @@ _DERIVED = (  # rows that refer to others first, for the foreign keys
     "trace",
 )
 _PAGE = 1000  # turns erased at once
-SPARE = 1_024  # numbers of erased rows that stay unused however small a memory is
+SPARE = 256  # numbers of erased rows that stay unused however small a memory is
 
 
 class Erasure:
