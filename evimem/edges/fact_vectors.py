@@ -41,7 +41,7 @@ class SimilarFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Close:
-    """Positions, and their float32 cosines with one fact."""
+    """Positions, and their float32 cosines with one fact: at most 1, which products of stored vectors may exceed."""
 
     positions: Positions
     cosines: Vectors
@@ -117,7 +117,7 @@ class FactMatrix:
         for position, (first, stop), row in zip(block.tolist(), bounds.tolist(), cosines, strict=True):
             inside = row[first - begin : stop - begin]
             enough = np.flatnonzero(inside >= min_cosine - _ROUNDING)
-            yield position, _Close(enough + first, inside[enough])
+            yield position, _Close(enough + first, np.minimum(inside[enough], 1.0))
 
     def _afar(self, position: int, min_cosine: float) -> _Close:
         """Return the facts outside the window of one that share a cell with it and whose cosine may suffice."""
@@ -128,7 +128,7 @@ class FactMatrix:
         with np.errstate(all="ignore"):  # as in `_close`
             cosines = self._floats(others) @ self._floats(slice(position, position + 1))[0]
         enough = cosines >= min_cosine - _ROUNDING
-        return _Close(others[enough], cosines[enough])
+        return _Close(others[enough], np.minimum(cosines[enough], 1.0))
 
     def _floats(self, which: Positions | slice) -> Vectors:
         """Return vectors as float32, shape (those, dimension)."""

@@ -24,9 +24,9 @@ NOON = datetime(2024, 3, 12, 12)
 Search = Callable[[FactMatrix, Sequence[int], float], Iterator[SimilarFacts]]
 
 
-def matrix(count: int, *, in_order: bool, seed: int = 0) -> FactMatrix:
+def matrix(count: int, *, in_order: bool, spread: float = 1.0, seed: int = 0) -> FactMatrix:
     random = np.random.default_rng(seed)
-    vectors = random.normal(size=(count, 16)) + 4 * random.normal(size=(12, 16))[random.integers(0, 12, count)]
+    vectors = spread * random.normal(size=(count, 16)) + 4 * random.normal(size=(12, 16))[random.integers(0, 12, count)]
     packed = [pack((row / np.linalg.norm(row)).astype(np.float32)) for row in vectors]
     quantized, scales = np.stack([one for one, _ in packed]), np.array([scale for _, scale in packed])
     instants = np.arange(count) // 3 if in_order else random.integers(0, count, count)
@@ -57,6 +57,15 @@ def test_similar_facts_are_those_of_comparing_each_with_each(
     found = list(search(known, range(180), 0.7))
     assert sum(len(one.links) for one in found) > 300
     for one in found:
+        assert list(one.links) == one_by_one(known, one.position, 0.7)
+
+
+@pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
+def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search: Search) -> None:
+    """Stored vectors are not quite of length one: their products exceed 1 by more or less, and count as 1."""
+    known = matrix(60, in_order=True, spread=0.001)
+    known = replace(known, scales=known.scales * np.random.default_rng(2).uniform(1.0, 1.002, 60))
+    for one in search(known, range(60), 0.7):
         assert list(one.links) == one_by_one(known, one.position, 0.7)
 
 
