@@ -108,6 +108,19 @@ class Connection:
         with self._errors, self._lock:
             return self._handle().execute(sql, args).fetchall()
 
+    def pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
+        """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size.
+
+        The key is what each row begins with. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
+        lead back to an earlier one, and the rows would never end.
+        """
+        while page := self.rows(sql, (*after, size)):
+            last = tuple(page[-1][: len(after)])
+            if last <= after:
+                raise StoreCorrupt(self._unreadable("rows out of their order"))
+            yield page
+            after = last
+
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
         with self._errors, self._lock:

@@ -116,9 +116,7 @@ class EdgeGraph:
 
     def _unsound(self, known: FactMatrix, min_cosine: float) -> Iterator[int]:
         """Yield the later end of each edge that its vectors do not give, from a pass over all edges."""
-        after = (-1, -1)
-        while page := self._db.rows(_EDGES, (*after, _PAGE)):
-            after = (page[-1][0], page[-1][1])
+        for page in self._db.pages(_EDGES, (-1, -1), _PAGE):
             yield from known.unsound([(first, second, weight) for first, second, weight in page], min_cosine)
 
     def clear(self) -> None:

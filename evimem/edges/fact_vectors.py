@@ -218,7 +218,8 @@ class FactVectors:
 
     def current(self) -> FactMatrix:
         """Return every vector that the file holds now; inside a transaction of the caller."""
-        while found := self._db.rows(_VECTORS, (int(self._columns[self._size - 1, 0]) if self._size else 0, _PAGE)):
+        last = int(self._columns[self._size - 1, 0]) if self._size else 0
+        for found in self._db.pages(_VECTORS, (last,), _PAGE):
             columns = np.array([row[:3] for row in found], dtype=np.int64)
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             self._append(columns, quantized, np.array([row[4] for row in found]))

@@ -116,9 +116,7 @@ class RawLog:
 
     def id_pages(self) -> Iterator[list[str]]:
         """Yield all ids, a page at a time."""
-        after = 0
-        while page := self._db.rows(f"SELECT seq, id FROM turn WHERE seq > ? ORDER BY seq LIMIT {_PAGE}", (after,)):
-            after = page[-1][0]
+        for page in self._db.pages("SELECT seq, id FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
             yield [turn_id for _, turn_id in page]
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
@@ -193,8 +191,8 @@ class RawLog:
 
     def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
         """Yield all turns in order of arrival, a page at a time, without holding a transaction between pages."""
-        while page := self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT {_PAGE}", (after,)):
-            after = page[-1][0]
+        sql = f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?"
+        for page in self._db.pages(sql, (after,), _PAGE):
             yield [(row[0], _turn(row)) for row in page]
 
     def erase(self, seqs: Sequence[int]) -> None:
