@@ -455,7 +455,7 @@ class AsyncMemory:
         self.end_worker()
 
     def end_worker(self) -> None:
-        """End the worker thread but leave the file open: for `MemoryPool`, which keeps the file open for others."""
+        """End the worker thread but leave the file open."""
         self._worker.shutdown(wait=True)
 
     async def __aenter__(self) -> AsyncMemory:
