@@ -36,8 +36,8 @@ try:
     from mcp.server.transport_security import TransportSecuritySettings
     from mcp.types import Completion, ResourceTemplateReference, ToolAnnotations
     from pydantic import AnyHttpUrl, Field
-except ImportError as error:
-    raise MissingExtra("the MCP server", "mcp") from error
+except ImportError as _error:
+    raise MissingExtra("the MCP server", "mcp") from _error
 
 T = TypeVar("T")
 Loan = Callable[[str], AbstractAsyncContextManager[AsyncMemory]]

@@ -84,7 +84,7 @@ class Connection:
         self._suspect = False
         self._trusted = False
         self._file_id: tuple[int, int] | None = None
-        self.aborted = 0
+        self.aborted: int = 0
         _check_runtime()
         if not readonly:
             with changing(repr(str(path)), "nothing was opened"):

@@ -111,7 +111,7 @@ class Core:
         self.model = model
         self.on_model_error = on_model_error
         self.clock = clock
-        self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
+        self.extractor: Extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
     def default_extractor() -> Extractor:

@@ -60,8 +60,8 @@ class RawLog:
 
     def __init__(self, db: Connection) -> None:
         self._db = db
-        self.sessions = NameTable(db, "session")
-        self.speakers = NameTable(db, "speaker")
+        self.sessions: NameTable = NameTable(db, "session")
+        self.speakers: NameTable = NameTable(db, "speaker")
 
     def append(self, turn: Turn) -> TurnRows:
         """Store a validated turn; return its row numbers."""
