@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import evimem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator  # noqa: F401 - in types that stand as text
 
     from typing_extensions import assert_type
 
