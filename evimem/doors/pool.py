@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from os import PathLike
@@ -32,7 +31,6 @@ from .operations import OnModelError
 _LEFT_TO_PARENT: list[object] = []
 
 _SUFFIX = ".evimem"
-_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
 _MOST_IDLE_WORKERS = 32  # threads that a pool keeps for the next block on an event loop
 _POLL = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
 
@@ -58,7 +56,7 @@ class MemoryPool:
         wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
         llm: the model of every memory, see `evimem.open`.
         on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
-        options: `embedder`, `extractor`, `clock` and `timezone` of every memory, see `evimem.open`.
+        options: `embedder`, `extractor`, `clock`, `timezone` and `observer` of every memory, see `evimem.open`.
 
     Raises:
         InvalidQuery: `capacity` is below 1, `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`, or
@@ -176,15 +174,13 @@ class MemoryPool:
         try:
             self._wait(lease, gate)
             opened = self._prepare(lease)
-            report = opened.memory.forget(everything=True)
-            removed = opened.core.store.remove()
+            return opened.core.erase()
         finally:
             try:
                 self._end(lease)
             except BaseException:
                 self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
                 raise
-        return report if removed else replace(report, reason=report.reason or _FILE_STAYS)
 
     def __contains__(self, user_id: object) -> bool:
         """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""

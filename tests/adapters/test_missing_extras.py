@@ -18,6 +18,7 @@ NEEDS = [
     ("langgraph", "langgraph", "langgraph"),
     ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
     ("llama_index", "llama_index", "llama-index"),
+    ("otel", "opentelemetry", "otel"),
 ]
 
 

@@ -31,7 +31,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Connection": "one method for each way to use SQLite safely",
     "OpenAI": "every setting is an argument of its constructor",
 }
-FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index"}
+FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index", "opentelemetry"}
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
@@ -42,6 +42,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("page.py", "answer"): "styles of printed text",
     ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
+    ("watching.py", "add"): "names of calls",
     ("values.py", "minute"): "granularities of a time span",
     ("verbs.py", "at"): "endings of stems that lost a mute e",
 }
