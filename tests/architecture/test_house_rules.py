@@ -34,6 +34,7 @@ LARGER = {  # a class over 150 lines, and why it may be
 FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index", "opentelemetry"}
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
+    ("arguments.py", "demo"): "names of commands",
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
     ("bench_runs.py", "benchmark"): "names of options",
     ("erase.py", "edge"): "tables",

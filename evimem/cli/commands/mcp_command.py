@@ -20,6 +20,7 @@ import argparse
 import os
 import signal
 import socket
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -28,6 +29,7 @@ from typing import Any, NoReturn
 import evimem
 
 from ...adapters.user_tokens import TokenFile
+from ...errors import InvalidQuery
 from ..exit_codes import Exit
 from ..open_memory import add_model, add_timezone, model
 from ..screen import Screen
@@ -77,25 +79,33 @@ def misused(options: argparse.Namespace) -> str | None:
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Serve until the client ends or a signal comes."""
     from ...adapters.mcp_server import serve  # noqa: PLC0415 - an extra
-    from ...adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
 
+    folder: Path = options.pool or options.path.absolute().parent
+    if not (folder.is_dir() or options.pool):
+        raise InvalidQuery(f"there is no folder {str(folder)!r}; make it, and the memory is made in it")
     listening = _listen(options) if options.http else None
     url = f"http://{_address(listening)}/mcp" if listening else None
     tokens = TokenFile(options.tokens) if options.tokens else None
-    settings: dict[str, Any] = {"llm": model(options), "on_model_error": options.on_model_error or "raise"}
-    settings["observer"] = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
-    settings |= {"timezone": options.timezone} if options.timezone else {}
     signal.signal(signal.SIGTERM, _interrupt)
     offered = {name: getattr(options, name) for name in ("read_only", "allow_forget", "prefix")}
-    memory = (
-        evimem.MemoryPool(options.pool, **settings) if options.pool else evimem.open_async(options.path, **settings)
-    )
+    make = partial(_opened, options, model(options))
     if url:
         screen.note(f"evimem: listening at {url}")
     serve(
-        memory, options.user if options.pool else "", listening, tokens=tokens, url=options.public_url or url, **offered
+        make, options.user if options.pool else "", listening, tokens=tokens, url=options.public_url or url, **offered
     )
     return Exit.OK
+
+
+def _opened(options: argparse.Namespace, llm: Any) -> evimem.AsyncMemory | evimem.MemoryPool:
+    from ...adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
+
+    settings: dict[str, Any] = {"llm": llm, "on_model_error": options.on_model_error or "raise"}
+    settings["observer"] = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
+    settings |= {"timezone": options.timezone} if options.timezone else {}
+    if options.pool:
+        return evimem.MemoryPool(options.pool, **settings)
+    return evimem.open_async(options.path, **settings)
 
 
 def _names(options: list[str]) -> str:
