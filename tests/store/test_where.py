@@ -221,6 +221,26 @@ def test_values_are_compared_as_they_are_kept() -> None:
     assert where.meets({"said": "2024-03-12T12:00:00", "tags": ["a", "b"]})
 
 
+NUMBERS = [0, 1, -1, 1.0, 0.5, 0.3, 0.1 + 0.2, 2**53, 2**53 + 1, float(2**53), 2**63 - 1, -(2**63), 1e300, -1e300]
+ODD_KEYS = ["n", "n m", 'n"m', "n.m", "\u00f1"]
+
+
+@pytest.mark.parametrize("make", STORES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("key", ODD_KEYS)
+def test_numbers_are_ordered_exactly_whatever_their_key(
+    make: Callable[[Path], Store], key: str, tmp_path: Path
+) -> None:
+    others = [None, True, False, "1", "", [1], {"n": 1}]
+    held = [{"of": {key: value}} for value in (*NUMBERS, *others)] + [{"of": 1}, {}]
+    store = filled(make, tmp_path, held)
+    for order in ("$gt", "$gte", "$lt", "$lte"):
+        for operand in NUMBERS:
+            conditions = {"of": {key: {order: operand}}}
+            wanted = [f"t{number}" for number, one in enumerate(held) if meets(one, conditions)]
+            found = [turn.id for turn in store.turns(Listing(where=Where.read(conditions)))]
+            assert found == wanted, conditions
+
+
 def test_metadata_that_is_damaged_is_no_turn_that_does_not_match(tmp_path: Path) -> None:
     store = filled(sqlite, tmp_path, [{"a": 1}, {"a": 2}])
     db = apsw.Connection(str(tmp_path / "m.evimem"))
