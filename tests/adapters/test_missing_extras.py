@@ -19,6 +19,8 @@ NEEDS = [
     ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
     ("llama_index", "llama_index", "llama-index"),
     ("otel", "opentelemetry", "otel"),
+    ("adk", "google", "adk"),
+    ("agent_framework", "agent_framework", "agent-framework"),
 ]
 
 

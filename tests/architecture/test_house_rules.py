@@ -31,7 +31,18 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Connection": "one method for each way to use SQLite safely",
     "OpenAI": "every setting is an argument of its constructor",
 }
-FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index", "opentelemetry"}
+FRAMEWORKS = {
+    "mcp",
+    "uvicorn",
+    "agents",
+    "langchain_core",
+    "langgraph",
+    "pydantic_ai",
+    "llama_index",
+    "opentelemetry",
+    "google",
+    "agent_framework",
+}
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
