@@ -119,7 +119,7 @@ class Core:
         self.on_model_error = on_model_error
         self.clock = clock
         self.observer = observer
-        self.name = store_name(store.path)
+        self.name: str = store_name(store.path)
         self.extractor: Extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
