@@ -271,8 +271,9 @@ class Opening:
     @asynccontextmanager
     async def lend(self, user: str) -> AsyncIterator[AsyncMemory]:
         """Lend the memory of a user: of a pool theirs, else the only one."""
-        memory = await self.opened()
-        async with nullcontext(memory) if not hasattr(memory, "open_async") else memory.open_async(user) as lent:
+        made = await self.opened()
+        pool = _pool_of(made)
+        async with nullcontext(cast("AsyncMemory", made)) if pool is None else pool.open_async(user) as lent:
             yield lent
 
     async def opened(self) -> AsyncMemory | MemoryPool:
@@ -283,10 +284,14 @@ class Opening:
             return self._made
 
     async def close(self) -> None:
-        """Close it, if it was opened."""
-        closing = None if self._made is None else self._made.close()
-        if closing is not None:
-            await closing
+        """Close a memory, if it was opened."""
+        if self._made is not None and _pool_of(self._made) is None:
+            await cast("AsyncMemory", self._made).close()
+
+    def close_pool(self) -> None:
+        """Close a pool, if it was opened: when no request is under way any more."""
+        if (pool := _pool_of(self._made)) is not None:
+            pool.close()
 
 
 def serve(
@@ -310,7 +315,10 @@ def serve(
     """
     opening = Opening(make)
     server = build(MemoryTools(opening.lend, user), tokens=tokens, url=url, **offered)
-    asyncio.run(_serve(server, opening, socket, url))
+    try:
+        asyncio.run(_serve(server, opening, socket, url))
+    finally:
+        opening.close_pool()
 
 
 async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None, url: str | None) -> None:
@@ -325,6 +333,10 @@ async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None
         await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([socket])
     finally:
         await opening.close()
+
+
+def _pool_of(made: AsyncMemory | MemoryPool | None) -> MemoryPool | None:
+    return cast("MemoryPool", made) if hasattr(made, "open_async") else None  # to ask for its class would import it
 
 
 def _known_hosts(host: str, url: str | None) -> TransportSecuritySettings | None:
