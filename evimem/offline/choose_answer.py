@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
+from ..times.context import Weekday
 from .constants import Constants, log_odds
+from .likely_turns import likely_turns
 from .match_sentences import match
 from .other_languages import is_in_english
-from .quotation import quote
+from .quotation import Quotation, quote
 from .verified import NotStated, ShortAnswer, short_answer
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"
 # Forms whose proofs did not hold on conversations that their author had not seen: 9 of 16 were right, so they are
 # quoted. What decides them still counts as a signal of whether the memory answers at all.
 QUOTED_FORMS = frozenset({"yes_no"})
+# Forms of a number with or without a unit: it is more easily that of something else than a date is.
+AMOUNTS = frozenset(("age", "clock", "count", "duration", "money", "percent", "size"))
 # What is left of the odds that an answer is right where a later report contradicts the person's own word that it rests
 # on. Reasoned, not fitted, as no labelled chat has such an answer: the report may be an error as well as news.
 CONTESTED = 0.5
@@ -33,7 +37,16 @@ def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
     """Return how firm the proof of a short answer is, which its probability is read from, and of which form it is."""
     if not isinstance(short, ShortAnswer):
         return {}
-    return {"support": short.support, f"form_{short.form.partition(':')[0]}": 1.0}
+    form = short.form.partition(":")[0]
+    return {"support": short.support, f"form_{form}": 1.0, "amount": float(form in AMOUNTS)}
+
+
+def quoted(view: View, constants: Constants, extractor: Extractor) -> Quotation | None:
+    """Return the sentences to read for an answer, kept like what is proven."""
+    weekday: Weekday = getattr(extractor, "weekday", "recent")
+    key = ("quoted", view.iteration, tuple(item.turn.id for item in view.shown))
+    matches = match(view)
+    return view.kept(key, lambda: quote(view, matches, likely_turns(view, matches, constants.likely, weekday)))
 
 
 def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:
@@ -45,12 +58,12 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
         if right >= constants.answer_from:
             against = () if short.conflict is None else short.conflict.citations
             return Draft(short.text, (*short.citations, *against), short.steps, short.time, confidence=right)
-    quoted = quote(view, match(view))
-    if quoted is None:
+    found = quoted(view, constants, extractor)
+    if found is None:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     holds = constants.holds.probability({**verdict.signals, "told": told})
     reason = UNPROVEN if is_in_english(view) else UNREAD
-    return Draft(quoted.text, quoted.citations, reason=reason, kind="quote", confidence=holds)
+    return Draft(found.text, found.citations, reason=reason, kind="quote", confidence=holds)
 
 
 def _right(short: ShortAnswer, told: float, constants: Constants) -> float:

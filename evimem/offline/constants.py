@@ -82,8 +82,9 @@ class Constants:
     `sufficient` gives the probability that the view holds all the evidence, `word` the probability that a word belongs
     to the answer.
 
-    `right` gives the probability that a short answer is right, `holds` that a quotation holds the answer; both take the
-    log-odds of the calibrated probability as their signal "told", so that they follow a calibration of one's own.
+    `likely` gives the probability that a turn of the view holds the answer. `right` gives the probability that a short
+    answer is right, `holds` that a quotation holds the answer; both take the log-odds of the calibrated probability as
+    their signal "told", so that they follow a calibration of one's own.
     `complete` gives, from "told" and the log-odds of `sufficient`, the probability that an answer was told and that all
     of its evidence is in the view.
 
@@ -99,6 +100,7 @@ class Constants:
     calibrated: Monotone
     sufficient: Linear
     word: Linear
+    likely: Linear
     right: Linear
     holds: Linear
     complete: Linear

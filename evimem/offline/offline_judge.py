@@ -23,11 +23,10 @@ from ..times import mentions_time
 from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
 from .answer_reader import read
-from .choose_answer import choose, claim_signals, proven
+from .choose_answer import choose, claim_signals, proven, quoted
 from .constants import SHIPPED, SPAN, Constants
 from .match_sentences import Match, Matches, match, strength
 from .other_languages import is_in_english, unsure
-from .quotation import quote
 from .signals import altered, in_words, missing, signals_of
 from .verified import NotStated, ShortAnswer
 
@@ -116,9 +115,9 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     short = proven(view, extractor)
     not_stated = short if isinstance(short, NotStated) else NotStated("")
     stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
-    quoted = quote(view, matches)
-    fit = {"fit": quoted.best, "lead": quoted.best - quoted.next} if quoted else {}
-    signals = {**signals_of(view, matches), "stated": stated, **fit, **claim_signals(short)}
+    found = quoted(view, constants, extractor)
+    likely = {"likely": found.likely, "other": found.best.other} if found is not None else {}
+    signals = {**signals_of(view, matches), "stated": stated, **likely, **claim_signals(short)}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
@@ -13,9 +13,9 @@ from .match_sentences import Match, Matches, strength
 from .sentence_units import SentenceUnit, is_question
 
 PLACES = 3  # a question with its reply counts as one
-_LEAST = 0.6  # share of the best place's fit below which a further place is not quoted
-# Weight of a turn's search score, as a share of the best one's; the strength of a sentence is about 1 to 3.
-_SEARCH = 8.0
+# Share of the best place's probability below which a further place is not quoted: 2.6 are quoted on average, and a gold
+# turn is among them for .763 of our answerable questions, against .770 if it is always three.
+_LEAST = 0.3
 _SHORT = 80  # characters of a reply that is not understood without its question
 _REPLY = 200  # characters that are quoted of a reply
 _LONGEST = 400  # characters that are quoted of one sentence
@@ -53,11 +53,15 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What is quoted, in dialogue order, and how well the best place and the first that is left out fit (0 if none)."""
+    """What is quoted, in dialogue order.
+
+    `best` is the sentence of the turn that most probably holds the answer, `likely` the mean probability of the
+    `PLACES` most probable turns, quoted or not.
+    """
 
     extracts: tuple[Extract, ...]
-    best: float
-    next: float
+    best: Match
+    likely: float
 
     @property
     def text(self) -> str:
@@ -70,35 +74,25 @@ class Quotation:
         return tuple(extract.citation for extract in self.extracts)
 
 
-def quote(view: View, matches: Matches) -> Quotation | None:
-    """Return the best places of the shown evidence; None where no sentence was compared with the question."""
-    places = _ranked(view, matches)
-    if not places:
-        return None
-    best = places[0][0]
-    taken = [match for fit, match in places[:PLACES] if fit >= _LEAST * best]
-    left = places[len(taken)][0] if len(places) > len(taken) else 0.0
-    extracts: dict[str, Extract] = {}
-    for match in taken:
-        for extract in _place(view, match.unit):
-            extracts.setdefault(extract.turn.id, extract)
-    return Quotation(_in_order(view, list(extracts.values())), best, left)
+def quote(view: View, matches: Matches, likely: Mapping[str, float]) -> Quotation | None:
+    """Return the best sentences of the turns that most probably hold the answer; None where none was compared.
 
-
-def _ranked(view: View, matches: Matches) -> list[tuple[float, Match]]:
-    """Return the best sentence of each shown turn with how well it fits, best first.
-
-    A sentence is as good as it matches the question and as its turn was found: the search sees all of the dialogue.
+    `likely` has the probability of each shown turn.
     """
-    found = {item.turn.id: item.score for item in view.shown if item.for_question}
-    most = max(found.values(), default=0.0)
-    best: dict[str, Match] = {}
     current = [match for match in matches.ranked if match.shown and not match.outdated]
+    best: dict[str, Match] = {}
     for match in sorted(current or [m for m in matches.ranked if m.shown], key=lambda m: -strength(m)):
         best.setdefault(match.unit.turn.id, match)
-    shares = {turn: found.get(turn, 0.0) / most if most > 0 else 0.0 for turn in best}
-    fits = [(strength(match) + _SEARCH * shares[turn], match) for turn, match in best.items()]
-    return sorted(fits, key=lambda one: -one[0])
+    if not best:
+        return None
+    places = sorted(best, key=lambda turn: -likely[turn])[:PLACES]
+    extracts: dict[str, Extract] = {}
+    for turn in places:
+        if likely[turn] >= _LEAST * likely[places[0]]:
+            for extract in _place(view, best[turn].unit):
+                extracts.setdefault(extract.turn.id, extract)
+    mean = sum(likely[turn] for turn in places) / len(places)
+    return Quotation(_in_order(view, list(extracts.values())), best[places[0]], mean)
 
 
 def _place(view: View, unit: SentenceUnit) -> list[Extract]:

@@ -50,7 +50,7 @@ def signals_of(view: View, matches: Matches) -> dict[str, float]:
         "altered": float(bool(altered(view, matches))),
         "margin": _margin([m.score * m.own for m in matches.ranked]),
         **shape(view),
-        "meaning": max((i.parts.get("meaning", 0.0) for i in view.evidence if i.for_question), default=0.0),
+        **meaning(view),
         **form(matches),
         "sessions": _sessions(matches) / 5,
     }
@@ -92,6 +92,12 @@ def shape(view: View) -> dict[str, float]:
         "spread": (sum(weights) - 1) / _SHAPE,
         "words": first[0].parts.get("words", 0.0),
     }
+
+
+def meaning(view: View) -> dict[str, float]:
+    """Return how near in meaning the nearest turn comes to the question, and the ten nearest on average."""
+    found = sorted((item.parts.get("meaning", 0.0) for item in view.evidence if item.for_question), reverse=True)
+    return {"meaning": max(found, default=0.0), "meaning_ten": sum(found[:_SHAPE]) / _SHAPE}
 
 
 def form(matches: Matches) -> dict[str, float]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
-from evimem.offline.match_sentences import match
-from evimem.offline.quotation import Quotation, quote
+from evimem.offline.choose_answer import quoted as best_sentences
+from evimem.offline.constants import SHIPPED
+from evimem.offline.quotation import Quotation
 
 See = Callable[..., View]
 FRIENDS = [
@@ -18,7 +20,7 @@ FRIENDS = [
 
 
 def quoted(view: View) -> Quotation:
-    found = quote(view, match(view))
+    found = best_sentences(view, SHIPPED, RuleExtractor())
     assert found is not None
     return found
 
@@ -62,4 +64,4 @@ def test_a_long_sentence_is_cut_and_a_whole_turn_is_not(see: See) -> None:
 
 def test_nothing_shown_is_nothing_to_quote(see: See) -> None:
     view = see("What is it?", [])
-    assert quote(view, match(view)) is None
+    assert best_sentences(view, SHIPPED, RuleExtractor()) is None

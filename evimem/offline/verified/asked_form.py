@@ -28,7 +28,7 @@ _LEAD_IN = re.compile(rf"^\W*(?:{'|'.join(ENGLISH.words('asked_forms.lead_ins'))
 _FIRST_VALUE, _OF_ASSISTANT, _COMPARES = map(
     _patterns, ("asked_forms.first_value", "asked_forms.of_assistant", "asked_forms.compares")
 )
-_SETTLING, SETTLED = map(_patterns, ("asked_forms.settling", "asked_forms.settled"))
+_SETTLING, SETTLED, _NEWEST = map(_patterns, ("asked_forms.settling", "asked_forms.settled", "asked_forms.newest"))
 _LIGHT = STOP_WORDS.union(*((word, stem(word)) for word in ENGLISH.words("asked_forms.light")))
 _FORM_WORDS = frozenset(ENGLISH.words("asked_forms.form_words"))
 _ASKED_NOUN = re.compile(
@@ -59,8 +59,8 @@ class AskedForm:
     `owned` the nouns that are said to be somebody's, `numbers` its numbers.
 
     `first` is whether the value that came first is asked for, `happened` whether it asks for what has happened,
-    `settling` for a value that settled after others, `compares` for arithmetic or a guess, `of_assistant` for what the
-    assistant said.
+    `settling` for a value that settled after others, `newest` for such a one or what holds now, `compares` for
+    arithmetic or a guess, `of_assistant` for what the assistant said.
     """
 
     form: str
@@ -78,6 +78,7 @@ class AskedForm:
     first: bool = False
     happened: bool = False
     settling: bool = False
+    newest: bool = False
     compares: bool = False
     of_assistant: bool = False
 
@@ -111,6 +112,7 @@ def asked_form(analysis: Analysis) -> AskedForm:
         first=_FIRST_VALUE.search(text) is not None,
         happened=_HAPPENED.search(text) is not None,
         settling=_SETTLING.search(text) is not None,
+        newest=_SETTLING.search(text) is not None or _NEWEST.search(text) is not None,
         compares=_COMPARES.search(text) is not None,
         of_assistant="assistant" in map(str.casefold, analysis.asked) and _OF_ASSISTANT.search(text) is not None,
     )

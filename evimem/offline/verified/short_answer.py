@@ -23,11 +23,10 @@ from ..attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, lookup
 from .asked_form import AskedForm, asked_form
 from .bindings import Binding, bind, is_about, is_in_time
 from .candidate_passages import Passage, passages_of
-from .event_dates import DATED, dates, times_of
 from .firmness import firmness
 from .own_word import Conflict, Told, conflict, facts_of, owned
 from .proposition import decision
-from .typed_values import Value, values
+from .stated_values import stated_values
 
 _FIRM = 0.5  # least probability of a value that answers; of 22 on registers left out in turn, 19 were right
 _RIVAL = 0.7  # another value this much as firm speaks against it
@@ -94,13 +93,8 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
 def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
     """Return the values of the asked type that the evidence states of the subject, each with its checks."""
     weekday: Weekday = getattr(extractor, "weekday", "recent")
-    found: list[tuple[Passage, Value, TimeSpan | None]] = []
     passages = _passages(view, asked)
-    for one in passages:
-        named = [(one, value, None) for value in values(asked, one)]
-        if not named and asked.form in DATED:
-            found += [(one, *dated) for dated in dates(asked, one, times_of(view, one.turn, weekday))]
-        found += named
+    found = [(one, *stated) for one in passages for stated in stated_values(view, asked, one, weekday)]
     return bind(view, asked, passages, found)
 
 
@@ -220,5 +214,7 @@ def _own_words(view: View) -> View:
 
 
 def _is_value(text: str) -> bool:
-    """Return whether a phrase names something: no interjection, no markup."""
-    return not set(words(text)) <= _EMPTY and _MARKUP.search(text) is None
+    """Return whether a phrase names something and is whole: no interjection, no markup, no end in the middle."""
+    last = text.split()[-1:]
+    whole = not last or last[0] not in STOP_WORDS
+    return whole and not set(words(text)) <= _EMPTY and _MARKUP.search(text) is None

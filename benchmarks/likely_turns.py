@@ -1,0 +1,88 @@
+"""Which turns hold the answer: `python -m benchmarks.likely_turns LOCOMO CHATS [CHATS ...]`.
+
+CHATS are folders of labelled chats with their registers.json, LOCOMO the development file. Prints how often a gold turn
+is first, and among the first three, of the turns that the offline judge ranks, each register left out, then the
+constants fitted on everything, for the table `verified.likely` of evimem/offline/fitted.toml. Questions and evidence in
+other languages than English fit nothing: types and words are read in English only.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evimem.loaders.labelled_chats import read_chats
+from evimem.offline.constants import SHIPPED, Linear
+from evimem.offline.likely_turns import turn_signals
+from evimem.offline.match_sentences import match
+from evimem.offline.other_languages import is_in_english
+
+from .logistic import logistic
+from .short_answers import LOCOMO_WEIGHT, Asked, locomo, questions
+
+LOCOMO = "locomo"
+RIDGE = 4.0
+FIRST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A question with the signals of the turns that its last view shows, by id."""
+
+    asked: Asked
+    english: bool
+    turns: Mapping[str, Mapping[str, float]]
+
+    def ranked(self, model: Linear) -> list[str]:
+        return sorted(self.turns, key=lambda turn: -model.score(self.turns[turn]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("locomo", type=Path)
+    parser.add_argument("chats", type=Path, nargs="+")
+    options = parser.parse_args()
+    asked = [one for folder in options.chats for chat in read_chats(folder) for one in questions(chat)]
+    shown = [_shown(one) for one in (*asked, *locomo(options.locomo)) if one.view.shown]
+    hits: list[tuple[bool, bool]] = []
+    for register in sorted({one.register for one in asked}):
+        model = fit([one for one in shown if one.asked.register != register])
+        held = [_hits(one, model) for one in shown if one.asked.register == register and one.asked.gold]
+        hits += held
+        report(register, held)
+    report("all", hits)
+    fitted = fit(shown)
+    print(dict(fitted.weights), fitted.bias)
+
+
+def fit(shown: Sequence[Shown]) -> Linear:
+    """Fit the model: a turn of the gold evidence against all others; where nothing was told there is none."""
+    rows = [(signals, _is_gold(one, turn), one) for one in shown if one.english for turn, signals in one.turns.items()]
+    weights = [LOCOMO_WEIGHT if one.asked.register == LOCOMO else 1.0 for _, _, one in rows]
+    signs = dict.fromkeys(SHIPPED.likely.weights, 1)
+    return logistic([row[0] for row in rows], [row[1] for row in rows], signs, weights, ridge=RIDGE)
+
+
+def report(name: str, hits: Sequence[tuple[bool, bool]]) -> None:
+    first, three = (sum(column) / len(hits) for column in zip(*hits, strict=True))
+    print(f"{name:22} {len(hits):4} answerable: gold first {first:.3f}, among the first {FIRST} {three:.3f}")
+
+
+def _shown(asked: Asked) -> Shown:
+    asked.view.memo.clear()
+    return Shown(asked, is_in_english(asked.view), turn_signals(asked.view, match(asked.view)))
+
+
+def _is_gold(one: Shown, turn: str) -> bool:
+    return bool(one.asked.gold) and turn in one.asked.evidence
+
+
+def _hits(one: Shown, model: Linear) -> tuple[bool, bool]:
+    gold = [turn in one.asked.evidence for turn in one.ranked(model)]
+    return gold[0], any(gold[:FIRST])
+
+
+if __name__ == "__main__":
+    main()
