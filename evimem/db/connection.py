@@ -84,7 +84,7 @@ class Connection:
         self._suspect = False
         self._trusted = False
         self._file_id: tuple[int, int] | None = None
-        self.aborted = 0
+        self.aborted: int = 0
         _check_runtime()
         if not readonly:
             with changing(repr(str(path)), "nothing was opened"):
@@ -454,6 +454,6 @@ def _typed(error: apsw.Error, path: str) -> StoreError:
         return StoreReadOnly(f"{path!r} cannot be opened for writing ({error}); check the folder and its permissions")
     if isinstance(error, apsw.NotADBError):
         return NotAMemory(f"{path!r} is not an evimem memory ({error}); give the path of one, or of a new file")
-    if isinstance(error, apsw.CorruptError):
+    if isinstance(error, apsw.CorruptError) or "malformed JSON" in str(error):  # stored metadata is always whole
         return StoreCorrupt(f"{path!r} is damaged ({error}); run `evimem doctor`, or restore a backup")
     return StoreError(f"{path!r} could not be used: {type(error).__name__}: {error}")

@@ -53,7 +53,7 @@ class Segments:
 
     def __init__(self, db: Connection, dimension: int, size: int) -> None:
         self._db = db
-        self.dimension = dimension
+        self.dimension: int = dimension
         self.size = size
 
     def insert(self, number: int, row: IndexRow) -> None:
