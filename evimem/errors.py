@@ -142,7 +142,7 @@ class ReplyError(ModelError):
         cut: Whether the reply ended at the limit of its length.
     """
 
-    cut = False
+    cut: bool = False
 
     def __init__(self, role: str, why: str, reply: str, received: Any = None, *, cut: bool = False) -> None:
         super().__init__(f"the {role} model's reply of {len(reply)} characters could not be read: {why}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from ..doors.memory import Memory
 from ..errors import InvalidTurn, MissingExtra
@@ -25,8 +25,8 @@ try:
     )
     from langchain_core.retrievers import BaseRetriever
     from pydantic import ConfigDict
-except ImportError as error:
-    raise MissingExtra("evimem.adapters.langchain", "langchain") from error
+except ImportError as _error:
+    raise MissingExtra("evimem.adapters.langchain", "langchain") from _error
 
 
 class EvimemRetriever(BaseRetriever):
@@ -40,7 +40,7 @@ class EvimemRetriever(BaseRetriever):
         k: How many turns to return, where `invoke` is not told.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     memory: Memory
     k: int = 10

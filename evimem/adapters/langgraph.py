@@ -25,8 +25,8 @@ try:
         get_text_at_path,
         tokenize_path,
     )
-except ImportError as error:
-    raise MissingExtra("evimem.adapters.langgraph", "langgraph") from error
+except ImportError as _error:
+    raise MissingExtra("evimem.adapters.langgraph", "langgraph") from _error
 
 
 class EvimemStore(BaseStore):
@@ -46,7 +46,7 @@ class EvimemStore(BaseStore):
     __slots__ = ("memory",)
 
     def __init__(self, memory: Memory) -> None:
-        self.memory = memory
+        self.memory: Memory = memory
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
         """Perform operations, durably on return."""

@@ -21,8 +21,8 @@ try:
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
     from pydantic import PrivateAttr
-except ImportError as error:
-    raise MissingExtra("evimem.adapters.llama_index", "llama-index") from error
+except ImportError as _error:
+    raise MissingExtra("evimem.adapters.llama_index", "llama-index") from _error
 
 _ROLES = {"chatbot": "assistant", "model": "assistant"}
 

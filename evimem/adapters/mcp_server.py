@@ -1,22 +1,23 @@
-"""A memory as an MCP server: six tools, three resources and a prompt, over stdio or HTTP. All use of `mcp` is here."""
+"""A memory as an MCP server: six tools, three resources and a prompt, over stdio or HTTP. All use of `mcp` is here.
+
+A client over stdio starts the server with itself, and waits: what searches and answers is imported when the first tool
+is called.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from ipaddress import ip_address
 from socket import socket as Socket
-from typing import Annotated, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 from urllib.parse import urlsplit
 
 from .. import __version__
-from ..doors.async_memory import AsyncMemory
-from ..doors.pool import MemoryPool
-from ..doors.streaming import Streamed
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.answer import Answer
 from ..types.trace import Event, Trace
@@ -24,8 +25,12 @@ from . import mcp_values as values
 from .trace_steps import cited_turns, step_of, steps_of
 from .user_tokens import SCOPES, TokenFile
 
+if TYPE_CHECKING:
+    from ..doors.async_memory import AsyncMemory
+    from ..doors.pool import MemoryPool
+    from ..doors.streaming import Streamed
+
 try:
-    import uvicorn
     from mcp.server.auth.middleware.auth_context import get_access_token
     from mcp.server.auth.provider import AccessToken
     from mcp.server.auth.settings import AuthSettings
@@ -36,11 +41,11 @@ try:
     from mcp.server.transport_security import TransportSecuritySettings
     from mcp.types import Completion, ResourceTemplateReference, ToolAnnotations
     from pydantic import AnyHttpUrl, Field
-except ImportError as error:
-    raise MissingExtra("the MCP server", "mcp") from error
+except ImportError as _error:
+    raise MissingExtra("the MCP server", "mcp") from _error
 
 T = TypeVar("T")
-Loan = Callable[[str], AbstractAsyncContextManager[AsyncMemory]]
+Loan = Callable[[str], AbstractAsyncContextManager["AsyncMemory"]]
 OPEN_TO = {"search": "read", "ask": "read", "explain": "read", "stats": "read", "add": "write", "forget": "admin"}
 MOST_HITS = 50
 PAGE = 50  # turns of a session that its resource shows, the newest
@@ -255,8 +260,42 @@ def build(
     return server
 
 
+class Opening:
+    """A memory, or a pool of them, that is opened at its first use; what fails then is tried again at the next."""
+
+    def __init__(self, make: Callable[[], AsyncMemory | MemoryPool]) -> None:
+        self._make = make
+        self._made: AsyncMemory | MemoryPool | None = None
+        self._lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def lend(self, user: str) -> AsyncIterator[AsyncMemory]:
+        """Lend the memory of a user: of a pool theirs, else the only one."""
+        made = await self.opened()
+        pool = _pool_of(made)
+        async with nullcontext(cast("AsyncMemory", made)) if pool is None else pool.open_async(user) as lent:
+            yield lent
+
+    async def opened(self) -> AsyncMemory | MemoryPool:
+        """Open it, in a thread, unless it is open. Raise what opening raises."""
+        async with self._lock:
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make)
+            return self._made
+
+    async def close(self) -> None:
+        """Close a memory, if it was opened."""
+        if self._made is not None and _pool_of(self._made) is None:
+            await cast("AsyncMemory", self._made).close()
+
+    def close_pool(self) -> None:
+        """Close a pool, if it was opened: when no request is under way any more."""
+        if (pool := _pool_of(self._made)) is not None:
+            pool.close()
+
+
 def serve(
-    memory: AsyncMemory | MemoryPool,
+    make: Callable[[], AsyncMemory | MemoryPool],
     user: str | None,
     socket: Socket | None = None,
     *,
@@ -267,31 +306,37 @@ def serve(
     """Serve a memory, or those of a pool, until the client ends or a signal comes; then close it.
 
     Args:
-        memory: What to serve; it is closed at the end.
+        make: Opens what to serve: over HTTP at once, over stdin and stdout at the first call of a tool.
         user: Of a pool, whose memory it is without `tokens`.
         socket: Where HTTP clients connect; None for one client over stdin and stdout.
         tokens: See `build`.
         url: The URL at which clients reach the server: no other name of it is known.
         offered: `read_only`, `allow_forget` and `prefix` of `build`.
     """
-    lend: Loan = memory.open_async if isinstance(memory, MemoryPool) else lambda _: nullcontext(memory)
-    server = build(MemoryTools(lend, user), tokens=tokens, url=url, **offered)
+    opening = Opening(make)
+    server = build(MemoryTools(opening.lend, user), tokens=tokens, url=url, **offered)
     try:
-        asyncio.run(_serve(server, socket, url, memory))
+        asyncio.run(_serve(server, opening, socket, url))
     finally:
-        if isinstance(memory, MemoryPool):
-            memory.close()
+        opening.close_pool()
 
 
-async def _serve(
-    server: MCPServer[Any], socket: Socket | None, url: str | None, memory: AsyncMemory | MemoryPool
-) -> None:
-    async with memory if isinstance(memory, AsyncMemory) else nullcontext():
+async def _serve(server: MCPServer[Any], opening: Opening, socket: Socket | None, url: str | None) -> None:
+    try:
         if socket is None:
             await server.run_stdio_async()
-        else:
-            app = server.streamable_http_app(transport_security=_known_hosts(socket.getsockname()[0], url))
-            await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([socket])
+            return
+        import uvicorn  # noqa: PLC0415 - a client over stdin waits for no HTTP server
+
+        await opening.opened()
+        app = server.streamable_http_app(transport_security=_known_hosts(socket.getsockname()[0], url))
+        await uvicorn.Server(uvicorn.Config(app, log_level="warning")).serve([socket])
+    finally:
+        await opening.close()
+
+
+def _pool_of(made: AsyncMemory | MemoryPool | None) -> MemoryPool | None:
+    return cast("MemoryPool", made) if hasattr(made, "open_async") else None  # to ask for its class would import it
 
 
 def _known_hosts(host: str, url: str | None) -> TransportSecuritySettings | None:
@@ -325,7 +370,7 @@ class TokensOfUsers:
 
 async def _told(memory: AsyncMemory, question: str, asked_at: str | None, ctx: Context[Any, Any]) -> Answer:
     """Ask, and tell the client of each step as it happens."""
-    pieces = cast(AsyncGenerator[Streamed, None], memory.ask(question, asked_at=asked_at, stream=True))
+    pieces = cast("AsyncGenerator[Streamed, None]", memory.ask(question, asked_at=asked_at, stream=True))
     steps = 0
     async with aclosing(pieces):
         async for piece in pieces:

@@ -6,7 +6,7 @@ Field names say what they hold; descriptions would cost every prompt that lists 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ..errors import MissingExtra
 from ..types.answer import Answer, Citation
@@ -15,8 +15,8 @@ from ..types.values import Fact, Hit, Turn
 
 try:
     from pydantic import BaseModel, ConfigDict
-except ImportError as error:
-    raise MissingExtra("the MCP server", "mcp") from error
+except ImportError as _error:
+    raise MissingExtra("the MCP server", "mcp") from _error
 
 
 def untitled(schema: dict[str, Any]) -> None:
@@ -29,7 +29,7 @@ def untitled(schema: dict[str, Any]) -> None:
 class Lean(BaseModel):
     """A model whose schema has no titles."""
 
-    model_config = ConfigDict(json_schema_extra=untitled)
+    model_config: ClassVar[ConfigDict] = ConfigDict(json_schema_extra=untitled)
 
 
 class QuotedTurn(Lean):

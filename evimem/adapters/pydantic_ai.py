@@ -12,8 +12,8 @@ from ..errors import MissingExtra
 
 try:
     from pydantic_ai.toolsets import FunctionToolset
-except ImportError as error:
-    raise MissingExtra("evimem.adapters.pydantic_ai", "pydantic-ai") from error
+except ImportError as _error:
+    raise MissingExtra("evimem.adapters.pydantic_ai", "pydantic-ai") from _error
 
 _NOTHING = "The memory holds nothing about this: say that you do not know."
 

@@ -104,7 +104,7 @@ class Asker:
         self._dollars = dollars
         self._progress = progress
         self._lock = Lock()
-        self.spent = 0.0
+        self.spent: float = 0.0
 
     def each(
         self,

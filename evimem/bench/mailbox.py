@@ -24,8 +24,8 @@ class Mailbox:
     model = "mailbox"
 
     def __init__(self, folder: Path) -> None:
-        self.requests = folder / "requests"
-        self.replies = folder / "replies"
+        self.requests: Path = folder / "requests"
+        self.replies: Path = folder / "replies"
         for one in (self.requests, self.replies):
             one.mkdir(parents=True, exist_ok=True)
 

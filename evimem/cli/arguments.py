@@ -3,51 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from .. import __version__
-from .commands import (
-    ask_command,
-    bench_command,
-    calibrate_command,
-    compare_command,
-    demo_command,
-    doctor_command,
-    enrich_command,
-    export_command,
-    forget_command,
-    import_command,
-    ingest_command,
-    mcp_command,
-    search_command,
-    show_command,
-    stats_command,
-    token_command,
-    trace_command,
-)
 from .exit_codes import MEANINGS
 from .page import visible
 
-COMMANDS: dict[str, ModuleType] = {
-    "demo": demo_command,
-    "ingest": ingest_command,
-    "ask": ask_command,
-    "compare": compare_command,
-    "search": search_command,
-    "show": show_command,
-    "trace": trace_command,
-    "stats": stats_command,
-    "doctor": doctor_command,
-    "enrich": enrich_command,
-    "forget": forget_command,
-    "export": export_command,
-    "import": import_command,
-    "bench": bench_command,
-    "calibrate": calibrate_command,
-    "mcp": mcp_command,
-    "token": token_command,
-}
+COMMANDS = (
+    "demo", "ingest", "ask", "compare", "search", "show", "trace", "stats", "doctor", "enrich", "forget", "export",
+    "import", "bench", "calibrate", "mcp", "token",
+)  # fmt: skip
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 
 
@@ -58,8 +26,16 @@ class _Parser(argparse.ArgumentParser):
         super()._print_message(visible(message), file)
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser. It sets `command` to the module to run and `parser` to the parser of that command."""
+def module_of(command: str) -> ModuleType:
+    """Import the module of a command. Each costs what it needs: the one that serves MCP has to start soon."""
+    return import_module(f".commands.{command}_command", __package__)
+
+
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser. It sets `command` to the module to run and `parser` to the parser of that command.
+
+    Where the words to parse begin with a command, it knows that one only.
+    """
     top = _Parser(
         prog="evimem",
         description="A conversation memory that finds evidence, and abstains without it. A memory is one file: PATH.",
@@ -69,7 +45,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"evimem {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     output = _output()
-    for name, module in COMMANDS.items():
+    for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
+        module = module_of(name)
         described = (module.__doc__ or "").split("\n\n", 1)
         own = commands.add_parser(
             name,

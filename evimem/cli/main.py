@@ -38,7 +38,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     words = sys.argv[1:] if argv is None else list(argv)
-    options = parser().parse_args(words)
+    options = parser(words).parse_args(words)
     options.words = words
     own = getattr(options.command, "misused", None)
     if wrong := (own(options) if own else None) or misused(options):

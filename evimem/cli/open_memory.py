@@ -9,7 +9,6 @@ from pathlib import Path
 import evimem
 
 from ..errors import InvalidQuery
-from ..raw.commit_mark import mark_path
 
 MODEL_OPTIONS = (
     "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "deadline", "concurrency",
@@ -59,6 +58,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def existing(options: argparse.Namespace) -> evimem.Memory:
     """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
+    from ..raw.commit_mark import mark_path  # noqa: PLC0415 - most of the package, which not every command needs
+
     path: Path = options.path
     if not path.exists() and not mark_path(path).exists():
         raise InvalidQuery(f"there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one")

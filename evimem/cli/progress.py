@@ -32,7 +32,7 @@ class Progress:
         self._started = self._drawn = clock()
         self._terminal = stream.isatty()
         self._shown = False
-        self.done = 0
+        self.done: int = 0
 
     def __call__(self, count: int) -> None:
         self.done += count

@@ -84,7 +84,7 @@ class Connection:
         self._suspect = False
         self._trusted = False
         self._file_id: tuple[int, int] | None = None
-        self.aborted = 0
+        self.aborted: int = 0
         _check_runtime()
         if not readonly:
             with changing(repr(str(path)), "nothing was opened"):
@@ -107,6 +107,19 @@ class Connection:
         """Return every row of a query."""
         with self._errors, self._lock:
             return self._handle().execute(sql, args).fetchall()
+
+    def pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
+        """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size.
+
+        The key is what each row begins with. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
+        lead back to an earlier one, and the rows would never end.
+        """
+        while page := self.rows(sql, (*after, size)):
+            last = tuple(page[-1][: len(after)])
+            if last <= after:
+                raise StoreCorrupt(self._unreadable("rows out of their order"))
+            yield page
+            after = last
 
     def value(self, sql: str, args: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
@@ -441,6 +454,6 @@ def _typed(error: apsw.Error, path: str) -> StoreError:
         return StoreReadOnly(f"{path!r} cannot be opened for writing ({error}); check the folder and its permissions")
     if isinstance(error, apsw.NotADBError):
         return NotAMemory(f"{path!r} is not an evimem memory ({error}); give the path of one, or of a new file")
-    if isinstance(error, apsw.CorruptError):
+    if isinstance(error, apsw.CorruptError) or "malformed JSON" in str(error):  # stored metadata is always whole
         return StoreCorrupt(f"{path!r} is damaged ({error}); run `evimem doctor`, or restore a backup")
     return StoreError(f"{path!r} could not be used: {type(error).__name__}: {error}")

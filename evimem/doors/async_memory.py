@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from contextvars import copy_context
 from datetime import datetime
 from functools import partial
 from os import PathLike
@@ -19,7 +20,6 @@ from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
 from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, arun, call
-from ..ingest.deferred import extract_job
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -457,7 +457,7 @@ class AsyncMemory:
         self.end_worker()
 
     def end_worker(self) -> None:
-        """End the worker thread but leave the file open: for `MemoryPool`, which keeps the file open for others."""
+        """End the worker thread but leave the file open."""
         self._worker.shutdown(wait=True)
 
     async def __aenter__(self) -> AsyncMemory:
@@ -489,7 +489,7 @@ class AsyncMemory:
 
         async def extract(job: Job) -> int:
             async with places:
-                return await self._run(extract_job(job))
+                return await self._run(self._core.extract(job))
 
         tasks = [asyncio.ensure_future(extract(job)) for job in jobs]
         try:
@@ -534,4 +534,5 @@ class AsyncMemory:
 
     async def _in_worker(self, call: Callable[[], T]) -> T:
         # Shielded: a cancelled caller must not leave a half-done call that is still running before close().
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, call))
+        within = copy_context()  # so that what is observed there belongs to what the caller is doing
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, within.run, call))

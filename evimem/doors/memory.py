@@ -17,7 +17,6 @@ from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
 from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, call, run
-from ..ingest.deferred import extract_job
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -743,7 +742,7 @@ class Memory:
             if stopped.is_set():
                 return 0
             try:
-                return self._run(extract_job(job))
+                return self._run(self._core.extract(job))
             except BaseException:
                 stopped.set()  # in the worker: by the time the caller sees the error, the next job would have begun
                 raise

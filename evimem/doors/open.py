@@ -17,11 +17,12 @@ from .async_memory import AsyncMemory
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .memory import Memory
 from .operations import Core, OnModelError
+from .watching import Observer
 
 AnyPath = str | PathLike[str]
 
 
-def open(
+def open(  # noqa: PLR0913 - what a memory is made of
     path: AnyPath,
     *,
     llm: Any = None,
@@ -30,6 +31,7 @@ def open(
     clock: Callable[[], float] = time,
     timezone: str | None = None,
     on_model_error: OnModelError = "raise",
+    observer: Observer | None = None,
 ) -> Memory:
     """Open a memory, or create it if there is none: one SQLite file, with at most two small files next to it.
 
@@ -52,6 +54,8 @@ def open(
         on_model_error: What `ask` does where the model fails, in whatever way. "raise" raises the ModelError; "offline"
             has the offline judge answer, as without `llm`, in what is left of the budget. Such an answer says so:
             `fell_back` is True, `reason` names the failure, and what the model was asked stays in its trace and usage.
+        observer: Hears of every call while it runs, such as `evimem.adapters.otel.Spans()`. Without one there is the
+            log "evimem" of `logging`: a line a call at DEBUG, and warnings; no content.
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
@@ -74,11 +78,12 @@ def open(
         clock=clock,
         timezone=timezone,
         on_model_error=on_model_error,
+        observer=observer,
     )
     return Memory(core, model)
 
 
-def open_async(
+def open_async(  # noqa: PLR0913 - what a memory is made of
     path: AnyPath,
     *,
     llm: Any = None,
@@ -87,12 +92,13 @@ def open_async(
     clock: Callable[[], float] = time,
     timezone: str | None = None,
     on_model_error: OnModelError = "raise",
+    observer: Observer | None = None,
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
     Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor`, `clock`,
-    `timezone` and `on_model_error` are those of `open`; the model is used through its `as_async()`, and an embedder
-    whose `embed` is a coroutine function is awaited.
+    `timezone`, `on_model_error` and `observer` are those of `open`; the model is used through its `as_async()`, and an
+    embedder whose `embed` is a coroutine function is awaited.
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
@@ -117,6 +123,7 @@ def open_async(
         clock=clock,
         timezone=timezone,
         on_model_error=on_model_error,
+        observer=observer,
     )
     return AsyncMemory(core, None if model is None else model.as_async())
 
@@ -130,6 +137,7 @@ def make_core(  # noqa: PLR0913 - the arguments of open
     clock: Callable[[], float] = time,
     timezone: str | None = None,
     on_model_error: OnModelError = "raise",
+    observer: Observer | None = None,
     owner: str | None = None,
 ) -> Core:
     """Open the store and combine it with its parts: `llm` is a model that `chat_model` returned.
@@ -142,11 +150,13 @@ def make_core(  # noqa: PLR0913 - the arguments of open
         checked_part("extractor", extractor, ("extract",), {"name": str})
     clock = checked_clock(clock)
     checked_on_model_error(on_model_error)
+    if observer is not None:
+        checked_part("observer", observer, ("begin",), {})
     store = SqliteStore(
         checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
     )
     judge = None if llm is None else LLMJudge()
-    return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock)
+    return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)
 
 
 def checked_on_model_error(value: OnModelError) -> OnModelError:

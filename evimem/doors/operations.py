@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from os import PathLike
 from time import time
 from typing import Any, Literal, TypeVar, cast
@@ -32,7 +33,7 @@ from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, read, roster, run
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
-from ..ingest.deferred import embed_turns, link_facts
+from ..ingest.deferred import embed_turns, extract_job, link_facts
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..ingest.remember import remember
@@ -77,6 +78,8 @@ from .checked_arguments import (
     checked_text,
     checked_where,
 )
+from .streaming import both
+from .watching import Observer, Operation, OperationName, Watch, store_name
 from .word_caches import clear_word_caches
 
 T = TypeVar("T")
@@ -85,13 +88,14 @@ AnyPath = str | PathLike[str]
 OnModelError = Literal["raise", "offline"]
 WORKERS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
+_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
 JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
 
 
 class Core:
     """A store with its embedder, extractor and judge. Knows nothing of threads and event loops."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts
         self,
         store: SqliteStore,
         embedder: Embedder | AsyncEmbedder,
@@ -100,10 +104,13 @@ class Core:
         model: str = "",
         on_model_error: OnModelError = "raise",
         clock: Callable[[], float] = time,
+        *,
+        observer: Observer | None = None,
     ) -> None:
         """Combine the parts; `judge` is None without a model, `model` is the name of the model that judges.
 
-        `on_model_error` is what `ask` does where the model fails; `clock` returns seconds since 1970.
+        `on_model_error` is what `ask` does where the model fails; `clock` returns seconds since 1970; `observer` hears
+        of every call.
         """
         self.store = store
         self.embedder: Any = embedder
@@ -111,7 +118,9 @@ class Core:
         self.model = model
         self.on_model_error = on_model_error
         self.clock = clock
-        self.extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
+        self.observer = observer
+        self.name: str = store_name(store.path)
+        self.extractor: Extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
 
     @staticmethod
     def default_extractor() -> Extractor:
@@ -123,11 +132,11 @@ class Core:
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
         batches = self._ingest(self.extractor, strict=strict, replace=bool(replace)).batches(turns)
-        return map(_forgetful, batches) if replace else batches
+        return self._watched("replace", map(_forgetful, batches)) if replace else self._watched("add", batches)
 
     def update(self, id: str, text: str) -> Flow[AddReport]:
         """Return the flow that puts another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
-        return _forgetful(self._update(id, text))
+        return self._watch("update").over(_forgetful(self._update(id, text)))
 
     def _update(self, id: str, text: str) -> Flow[AddReport]:
         (old,) = yield from read([id])
@@ -141,13 +150,14 @@ class Core:
         """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
         given = checked_messages(messages)
         said, of = self._time("time", time), checked_text("session", session) or ""
-        return remember(given, of, said, self._ingest(self.extractor))
+        return self._watched("add", remember(given, of, said, self._ingest(self.extractor)))
 
     def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
         times = self.store.times
         path = checked_path("path", path)
-        return import_batches(path, self.extractor.name, deferred=self._remote(), jobs=self._jobs(), times=times)
+        name, jobs = self.extractor.name, self._jobs()
+        return self._watched("add", import_batches(path, name, deferred=self._remote(), jobs=jobs, times=times))
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
@@ -161,9 +171,8 @@ class Core:
         """Return the flow of a search; `on_event` is called with what is looked for, and with what was found."""
         before, after = self._time("before", filters.before), self._time("after", filters.after)
         wanted = replace(filters, before=before, after=after)
-        return self._search(
-            query, checked_count("k", k, 1), wanted, self._asked_at(asked_at), checked_on_event(on_event)
-        )
+        most, hears = checked_count("k", k, 1), checked_on_event(on_event)
+        return self._watch("search", query).over(self._search(query, most, wanted, self._asked_at(asked_at), hears))
 
     def _search(
         self, query: str, k: int, filters: Filters, asked_at: Flow[datetime | None], on_event: OnEvent | None
@@ -189,7 +198,9 @@ class Core:
     ) -> Flow[Answer]:
         """Return the flow of a question; `on_event` is called with each trace event as it is recorded."""
         wanted, hears = checked_kind("budget", budget, Budget), checked_on_event(on_event)
-        return self._ask(question, loop, self._asked_at(asked_at), wanted, scope, hears)
+        watch = self._watch("ask", question)
+        tell = watch.heard if hears is None else both(watch.heard, hears)
+        return watch.over(self._ask(question, loop, self._asked_at(asked_at), wanted, scope, tell))
 
     def _ask(
         self,
@@ -198,14 +209,14 @@ class Core:
         asked_at: Flow[datetime | None],
         budget: Budget,
         scope: Scope,
-        on_event: OnEvent | None,
+        on_event: OnEvent,
     ) -> Flow[Answer]:
         today = yield from asked_at
         judge = yield from calibrated_judge(self.calibration_target(budget))
         if isinstance(judge, LLMJudge) and budget.gate:
             judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
-        hears = None if on_event is None else as_callback(on_event)
+        hears = as_callback(on_event)
         asking = answer_question(
             question, judge=judge, loop=loop, asked_at=today, budget=budget, scope=scope, on_event=hears
         )
@@ -224,7 +235,7 @@ class Core:
         asked_at: datetime | None,
         budget: Budget,
         scope: Scope,
-        on_event: OnEvent | None,
+        on_event: OnEvent,
     ) -> Flow[Answer]:
         judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
         left = remaining(budget, error.partial)
@@ -244,7 +255,8 @@ class Core:
     ) -> Flow[Block]:
         """Return the flow of a block for a prompt; it asks no chat model. Raise InvalidQuery."""
         question, most = checked_question(question_or_messages), checked_count("tokens", tokens)
-        return self._block(question, most, self._asked_at(asked_at), checked_exclude(exclude), scope)
+        blocking = self._block(question, most, self._asked_at(asked_at), checked_exclude(exclude), scope)
+        return self._watch("block", question).over(blocking)
 
     def _block(
         self, question: str, tokens: int, asked_at: Flow[datetime | None], exclude: frozenset[str], scope: Scope
@@ -313,6 +325,10 @@ class Core:
         first = None if until is None else datetime.fromtimestamp(until, tz=timezone.utc)
         return EnrichReport(done, sum(reasons.values()), first, dict(reasons), dict(self.store.health().failed))
 
+    def extract(self, job: Job) -> Flow[int]:
+        """Return the flow that has a model extract facts from the turn of a job."""
+        return self._watch("extract").over(extract_job(job))
+
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
         if self.judge is None:
@@ -371,10 +387,22 @@ class Core:
 
         Raise InvalidQuery unless exactly one kind of selection is given.
         """
+        erasing = partial(self._forget, turns, session, before, speaker, where, as_in, everything=everything)
         try:
-            return self._forget(turns, session, before, speaker, where, as_in, everything=everything)
+            return self._watch("forget").around(erasing)
         finally:
             clear_word_caches()
+
+    def erase(self) -> EraseReport:
+        """Erase every turn, then remove the file; where another process has it open, it stays, empty."""
+        try:
+            return self._watch("erase").around(self._erase)
+        finally:
+            clear_word_caches()
+
+    def _erase(self) -> EraseReport:
+        report = self.store.forget_where()
+        return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
 
     def _forget(
         self,
@@ -475,6 +503,17 @@ class Core:
         if bound is not None:
             check_clock(name, bound, self.store.roster().last)
         return bound
+
+    def _watch(self, name: OperationName, query: str = "") -> Watch:
+        """Return the watch over a call that is about to begin."""
+        operation = Operation(
+            name, self.name, self.model if self.judge else "", self.embedder.name, self._remote(), query
+        )
+        return Watch(operation, self.observer)
+
+    def _watched(self, name: OperationName, flows: Iterable[Flow[T]]) -> Iterator[Flow[T]]:
+        """Yield flows that are watched, one transaction each."""
+        return (self._watch(name).over(flow) for flow in flows)
 
     def _remote(self) -> bool:
         return bool(getattr(self.embedder, "remote", False))

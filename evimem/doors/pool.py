@@ -9,7 +9,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from os import PathLike
@@ -31,7 +30,8 @@ from .operations import OnModelError
 # closing the last handle of a file would move and delete a log that the parent is writing.
 _LEFT_TO_PARENT: list[object] = []
 
-_FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
+_SUFFIX = ".evimem"
+_MOST_IDLE_WORKERS = 32  # threads that a pool keeps for the next block on an event loop
 _POLL = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
 
 
@@ -56,7 +56,7 @@ class MemoryPool:
         wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
         llm: the model of every memory, see `evimem.open`.
         on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
-        options: `embedder`, `extractor`, `clock` and `timezone` of every memory, see `evimem.open`.
+        options: `embedder`, `extractor`, `clock`, `timezone` and `observer` of every memory, see `evimem.open`.
 
     Raises:
         InvalidQuery: `capacity` is below 1, `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`, or
@@ -85,6 +85,7 @@ class MemoryPool:
         self._options = options
         self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
         self._leases = Leases(capacity)
+        self._idle_workers: list[ThreadPoolExecutor] = []  # the one used last at the end
         self._pid = os.getpid()
         self._closed = False
 
@@ -118,8 +119,9 @@ class MemoryPool:
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
         """Open a user's memory for an `async with` block on an event loop.
 
-        The loop is never blocked: files are opened and used in a thread of the block's own. A caller may be cancelled
-        at any time. A call that its thread has begun is finished first, and the memory is given back after it.
+        The loop is never blocked: files are opened and used in a thread that no other block uses meanwhile; the pool
+        keeps it for a later one. A caller may be cancelled at any time. A call that its thread has begun is finished
+        first, and the memory is given back after it.
 
         Args:
             user_id: see `open`.
@@ -133,7 +135,7 @@ class MemoryPool:
         worker, cancelled = None, False
         try:
             await self._wait_async(lease, granted)
-            worker = ThreadPoolExecutor(1, thread_name_prefix="evimem")
+            worker = self._take_worker()
             opened = await asyncio.shield(loop.run_in_executor(worker, self._prepare, lease))
             yield AsyncMemory(opened.core, None if self._llm is None else self._llm.as_async(), worker)
         except (asyncio.CancelledError, GeneratorExit):
@@ -172,19 +174,35 @@ class MemoryPool:
         try:
             self._wait(lease, gate)
             opened = self._prepare(lease)
-            report = opened.memory.forget(everything=True)
-            removed = opened.core.store.remove()
+            return opened.core.erase()
         finally:
             try:
                 self._end(lease)
             except BaseException:
                 self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
                 raise
-        return report if removed else replace(report, reason=report.reason or _FILE_STAYS)
 
     def __contains__(self, user_id: object) -> bool:
         """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""
         return self._path(key_of(user_id)).exists()
+
+    def count(self) -> int:
+        """Return how many users have a memory, open or not, for metrics. It lists the folder.
+
+        Whose they are cannot be listed: files are named by a digest of the user's id, and the id is kept nowhere.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        return sum(1 for file in self._files() if file.name.endswith(_SUFFIX))
+
+    def bytes(self) -> int:
+        """Return the size of all memories on disk, in bytes, their logs and indexes included. It lists the folder.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        return sum(_size(file) for file in self._files())
 
     def close(self) -> None:
         """Close every memory; a second call does nothing.
@@ -198,6 +216,10 @@ class MemoryPool:
         deadline = time.monotonic() + self._wait_seconds
         while not self._refuse_new(final=time.monotonic() >= deadline):
             time.sleep(_POLL)
+        with self._guard():
+            idle, self._idle_workers = self._idle_workers, []
+        for worker in idle:
+            worker.shutdown(wait=False)
         failed: StoreError | None = None
         while (slot := next(iter(self._leases.slots.values()), None)) is not None:
             try:
@@ -289,11 +311,31 @@ class MemoryPool:
         with self._guard():
             self._leases.end_soon(lease)
         try:
-            ended = worker.submit(self._end, lease)
+            return worker.submit(self._give_back, lease, worker)
         except RuntimeError:  # no thread could be started, so that none is at work
             return None
-        worker.shutdown(wait=False)
-        return ended
+
+    def _give_back(self, lease: Lease, worker: ThreadPoolExecutor) -> None:
+        """End a lease in the thread that served it, and keep the thread."""
+        try:
+            self._end(lease)
+        finally:
+            self._keep_worker(worker)
+
+    def _take_worker(self) -> ThreadPoolExecutor:
+        """Return an executor of one thread, for one block: to start and end one costs more than to open a block."""
+        with self._guard():
+            if self._idle_workers:
+                return self._idle_workers.pop()
+        return ThreadPoolExecutor(1, thread_name_prefix="evimem")
+
+    def _keep_worker(self, worker: ThreadPoolExecutor) -> None:
+        with self._guard():
+            kept = not self._closed and len(self._idle_workers) < _MOST_IDLE_WORKERS
+            if kept:
+                self._idle_workers.append(worker)
+        if not kept:
+            worker.shutdown(wait=False)
 
     def _refuse_new(self, *, final: bool) -> bool:
         """Refuse new leases once every lease has ended; return whether that is so. Raise StoreBusy."""
@@ -308,14 +350,22 @@ class MemoryPool:
             return self._closed
 
     def _path(self, key: str) -> Path:
-        return self._root / key[:2] / f"{key}.evimem"
+        return self._root / key[:2] / f"{key}{_SUFFIX}"
+
+    def _files(self) -> Iterator[os.DirEntry[str]]:
+        """Yield the files of memories, and what SQLite and the vector index keep beside them."""
+        with os.scandir(self._root) as folders:
+            for folder in [entry for entry in folders if len(entry.name) == 2 and entry.is_dir()]:
+                with os.scandir(folder) as files:
+                    yield from files
 
     def _guard(self) -> threading.RLock:
         """Return the lock, for a `with` statement; in the child of a fork, one of its own, with nothing open."""
         if self._pid != os.getpid():
-            _LEFT_TO_PARENT.append(self._leases)
+            _LEFT_TO_PARENT.append((self._leases, self._idle_workers))
             self._lock = threading.RLock()  # another thread of the parent may have held the old one
             self._leases = Leases(self._leases.capacity)
+            self._idle_workers = []
             self._pid = os.getpid()
         return self._lock
 
@@ -325,6 +375,13 @@ def key_of(user_id: object) -> str:
     if not isinstance(user_id, str) or not user_id:
         raise InvalidQuery(f"the user id is {user_id!r}; expected a non-empty string")
     return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+
+def _size(file: os.DirEntry[str]) -> int:
+    try:
+        return file.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:  # erased, or a log that was emptied, since the folder was read
+        return 0
 
 
 def _closed_gate() -> threading.Lock:

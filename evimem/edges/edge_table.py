@@ -1,8 +1,8 @@
 """The Edges layer: typed, weighted links between facts, and one scored hop over them.
 
-Only `similar` edges are stored, because they cost a comparison with all facts. `same_turn` joins each fact to the next
-of its turn, `next` each turn to the next of its session, and `updates` follows from `fact.replaced_by`: stored twice,
-they could only disagree.
+Only `similar` edges are stored, because they cost a comparison with thousands of facts. `same_turn` joins each fact to
+the next of its turn, `next` each turn to the next of its session, and `updates` follows from `fact.replaced_by`:
+stored twice, they could only disagree.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ import numpy as np
 
 from ..db.connection import Connection
 from ..types.vectors import Vectors
-from .fact_vectors import FactMatrix, FactVectors
+from .fact_vectors import FactMatrix, FactVectors, best
 from .link_rules import NEXT_WEIGHT, UPDATE_WEIGHT, Link
 
-EXACT = 65_536  # facts whose edges are all computed again by a check: some 30 s of a processor
-SAMPLE = 4_096  # facts of a larger memory whose edges are: a minute, of a million
 _PAGE = 4_096  # edges read at once
 _EDGES = "SELECT source, target, weight FROM edge WHERE (source, target) > (?, ?) ORDER BY source, target LIMIT ?"
 # An edge is stored once, with the smaller row as its source: each end is looked up by an index of its own.
@@ -100,29 +98,25 @@ class EdgeGraph:
     def count_wrong(self, min_cosine: float) -> int:
         """Return how many facts have other edges than their vectors give; facts queued for linking are left out.
 
-        Up to `EXACT` facts, each is compared with all earlier ones. Beyond that this would take hours: every edge is
-        compared with the vectors of its ends, and some `SAMPLE` facts, evenly spaced, with all earlier facts.
+        Every edge is compared with the vectors of its ends, and every fact with those within its window: it must have
+        the best of these and of the edges that it has. That a like fact beyond the window was not found is no fault.
         """
         self._vectors.drop_cache()  # the file is checked, not the cache of this handle
         known = self._vectors.current()
         queued = known.positions([row for (row,) in self._db.rows(_QUEUED)])
         checked = np.setdiff1d(np.arange(len(known)), queued)
-        wrong: set[int] = set()
-        if len(checked) > EXACT:
-            wrong.update(self._unsound(known, min_cosine))
-            checked = checked[:: len(checked) // SAMPLE]
-        for similar in known.similar(checked.tolist(), min_cosine, only_earlier=True):
+        wrong = set(self._unsound(known, min_cosine)) - set(known.rows[queued].tolist())
+        for similar in known.similar_nearby(checked.tolist(), min_cosine):
             row, instant = int(known.rows[similar.position]), int(known.instants[similar.position])
             kept = {(other, weight) for other, weight in self._db.rows(_EARLIER, (row, instant))}
-            if kept != {(int(known.rows[position]), weight) for position, weight in similar.links}:
+            nearby = {(int(known.rows[position]), weight) for position, weight in similar.links}
+            if kept != set(best(kept | nearby)):
                 wrong.add(row)
         return len(wrong)
 
     def _unsound(self, known: FactMatrix, min_cosine: float) -> Iterator[int]:
         """Yield the later end of each edge that its vectors do not give, from a pass over all edges."""
-        after = (-1, -1)
-        while page := self._db.rows(_EDGES, (*after, _PAGE)):
-            after = (page[-1][0], page[-1][1])
+        for page in self._db.pages(_EDGES, (-1, -1), _PAGE):
             yield from known.unsound([(first, second, weight) for first, second, weight in page], min_cosine)
 
     def clear(self) -> None:

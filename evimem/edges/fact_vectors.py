@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 from ..db.connection import Connection
 from ..embedding.quantize import pack
 from ..types.vectors import Vectors
-from .link_rules import PER_FACT
+from .alike_cells import AlikeCells
+from .link_rules import IN_A_CELL, PER_FACT, WINDOW
 
 Positions = NDArray[np.int64]
 _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
 _BLOCK = 256  # facts compared with others in one matrix product
-_TILE = 16_384  # others in one matrix product: 16 MB of cosines, however many facts there are
+
+_PAGE = 16_384  # vectors read, or put into cells, at once
+_VECTORS = """
+SELECT fact.row, fact.seq, fact.instant, vector, scale FROM fact_vector JOIN fact USING (row)
+WHERE fact_vector.row > ? ORDER BY fact_vector.row LIMIT ?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +41,40 @@ class SimilarFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Close:
-    """Positions, ascending, and their float32 cosines with one fact."""
+    """Positions, and their float32 cosines with one fact: at most 1, which products of stored vectors may exceed."""
 
     positions: Positions
     cosines: Vectors
+
+    def joined(self, other: _Close) -> _Close:
+        """Return these and others."""
+        if not len(other.positions):
+            return self
+        positions = np.concatenate([self.positions, other.positions])
+        return _Close(positions, np.concatenate([self.cosines, other.cosines]))
+
+
+_NOBODY = _Close(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
 class FactMatrix:
     """Facts that have a vector, one position each.
 
-    Rows are ascending; `turns` are sequence numbers and `instants` microseconds since 1970. `matrix` is float32 of
-    shape (facts, dimension), `quantized` the same as stored, int8, to be multiplied by `scales`.
+    Rows are ascending; `turns` are sequence numbers and `instants` microseconds since 1970. `quantized` holds the
+    vectors as stored, int8 of shape (facts, dimension), to be multiplied by `scales`. `cells` are those of the same
+    positions; None where all facts are within a window.
 
-    The float matrix finds candidates, in one product for many facts. The stored integers give their cosines: a sum of
-    integers is exact, so an edge weighs the same to the last bit whatever block it was computed in.
+    Products of floats find candidates, many facts at once. The stored integers give their cosines: a sum of integers
+    is exact, so an edge weighs the same to the last bit whatever block it was computed in.
     """
 
     rows: Positions
     turns: Positions
     instants: Positions
-    matrix: Vectors
     quantized: NDArray[np.int8]
     scales: NDArray[np.float64]
+    cells: AlikeCells | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,36 +84,56 @@ class FactMatrix:
         found = np.searchsorted(self.rows, rows)
         return [int(at) for at, row in zip(found, rows, strict=True) if at < len(self.rows) and self.rows[at] == row]
 
-    def similar(
-        self, positions: Sequence[int], min_cosine: float, *, only_earlier: bool = False
-    ) -> Iterator[SimilarFacts]:
+    def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older row.
 
-        With `only_earlier`, `later` may be incomplete: facts that are in the order of the dialogue are compared with
+        Each is compared with the `WINDOW` facts before and after it by row, and with those further away of its cells.
+        """
+        for block in _blocks(positions):
+            bounds = np.clip(block[:, None] + np.array([-WINDOW, WINDOW + 1]), 0, len(self))
+            for position, near in self._close(block, bounds, min_cosine):
+                yield self._similar_to(position, near.joined(self._afar(position, min_cosine)), min_cosine)
+
+    def similar_nearby(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
+        """Yield, for each of these, the similar facts among those whose rows differ by at most `WINDOW`.
+
+        Rows are never used twice, so that these were within the window whenever the fact was compared, whatever was
+        forgotten since. `later` may be incomplete: facts that are in the order of the dialogue are compared with
         those before them only.
         """
-        in_order = only_earlier and bool((np.diff(self.instants) >= 0).all())
-        for start in range(0, len(positions), _BLOCK):
-            block = np.asarray(positions[start : start + _BLOCK])
-            end = int(block.max()) + 1 if in_order else len(self)
-            for position, close in zip(block.tolist(), self._close(block, end, min_cosine - _ROUNDING), strict=True):
-                yield self._similar_to(position, close, min_cosine)
+        in_order = bool((np.diff(self.instants) >= 0).all())
+        for block in _blocks(positions):
+            bounds = np.searchsorted(self.rows, self.rows[block, None] + np.array([-WINDOW, WINDOW + 1]))
+            if in_order:
+                bounds[:, 1] = block
+            for position, near in self._close(block, bounds, min_cosine):
+                yield self._similar_to(position, near, min_cosine)
 
-    def _close(self, block: Positions, end: int, least: float) -> Iterator[_Close]:
-        """Yield, for each fact of a block, the positions before `end` whose float32 cosine is at least `least`."""
-        rows, others, cosines = [], [], []
-        for start in range(0, end, _TILE):
-            with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
-                tile = self.matrix[block] @ self.matrix[start : min(end, start + _TILE)].T
-            row, other = np.nonzero(tile >= least)
-            rows.append(row)
-            others.append(other + start)
-            cosines.append(tile[row, other])
-        row, other, cosine = np.concatenate(rows), np.concatenate(others), np.concatenate(cosines)
-        order = np.argsort(row, kind="stable")
-        edges = np.searchsorted(row[order], np.arange(len(block) + 1))
-        for first, last in pairwise(edges.tolist()):
-            yield _Close(other[order[first:last]], cosine[order[first:last]])
+    def _close(self, block: Positions, bounds: Positions, min_cosine: float) -> Iterator[tuple[int, _Close]]:
+        """Yield each position of a block with those from its first to before its second bound that may be similar."""
+        begin, end = int(bounds[0, 0]), int(bounds[-1, 1])
+        with np.errstate(all="ignore"):  # a damaged scale may overflow; `_exact` decides
+            cosines = self._floats(block) @ self._floats(slice(begin, end)).T
+        for position, (first, stop), row in zip(block.tolist(), bounds.tolist(), cosines, strict=True):
+            inside = row[first - begin : stop - begin]
+            enough = np.flatnonzero(inside >= min_cosine - _ROUNDING)
+            yield position, _Close(enough + first, np.minimum(inside[enough], 1.0))
+
+    def _afar(self, position: int, min_cosine: float) -> _Close:
+        """Return the facts outside the window of one that share a cell with it and whose cosine may suffice."""
+        if self.cells is None:
+            return _NOBODY
+        others = self.cells.near(position, IN_A_CELL)
+        others = others[np.abs(others - position) > WINDOW]
+        with np.errstate(all="ignore"):  # as in `_close`
+            cosines = self._floats(others) @ self._floats(slice(position, position + 1))[0]
+        enough = cosines >= min_cosine - _ROUNDING
+        return _Close(others[enough], np.minimum(cosines[enough], 1.0))
+
+    def _floats(self, which: Positions | slice) -> Vectors:
+        """Return vectors as float32, shape (those, dimension)."""
+        scales: Vectors = self.scales[which, None].astype(np.float32)
+        return scales * self.quantized[which]
 
     def _similar_to(self, position: int, found: _Close, min_cosine: float) -> SimilarFacts:
         others = self.turns[found.positions] != self.turns[position]
@@ -107,15 +143,16 @@ class FactMatrix:
         if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
             bound = np.partition(cosines, len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
             earlier = earlier[cosines >= bound - 2 * _ROUNDING]
-        exact = self._exact(earlier, position)
+        exact = np.minimum(1.0, self._exact(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
-        best = np.lexsort((earlier, -exact))[:PER_FACT]
-        links = tuple((int(earlier[one]), min(1.0, float(exact[one]))) for one in best)
-        return SimilarFacts(position, links, later)
+        links = best(zip(earlier.tolist(), exact.tolist(), strict=True))
+        return SimilarFacts(position, tuple(links), later)
 
     def unsound(self, edges: Sequence[tuple[int, int, float]], min_cosine: float) -> list[int]:
         """Return the later end of each edge (row, row, weight) that the vectors of its ends do not give."""
         ends = np.array([edge[:2] for edge in edges], np.int64)
+        if not len(self):
+            return [int(row) for row in ends.max(axis=1)]
         weights = np.array([edge[2] for edge in edges], np.float64)
         places = np.minimum(np.searchsorted(self.rows, ends), len(self) - 1)
         known = (self.rows[places] == ends).all(axis=1)
@@ -182,26 +219,31 @@ class FactVectors:
     def current(self) -> FactMatrix:
         """Return every vector that the file holds now; inside a transaction of the caller."""
         last = int(self._columns[self._size - 1, 0]) if self._size else 0
-        found = self._db.rows(
-            "SELECT fact.row, fact.seq, fact.instant, vector, scale FROM fact_vector JOIN fact USING (row) "
-            "WHERE fact_vector.row > ? ORDER BY fact_vector.row",
-            (last,),
-        )
-        if found:
+        for found in self._db.pages(_VECTORS, (last,), _PAGE):
             columns = np.array([row[:3] for row in found], dtype=np.int64)
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
             self._append(columns, quantized, np.array([row[4] for row in found]))
         end = self._size
         rows, turns, instants = self._columns[:end].T
-        return FactMatrix(rows, turns, instants, self._matrix[:end], self._quantized[:end], self._scales[:end])
+        known = FactMatrix(rows, turns, instants, self._quantized[:end], self._scales[:end])
+        return known if end <= WINDOW + 1 else replace(known, cells=self._cells_of(end))
 
     def drop_cache(self) -> None:
         """Drop the cached matrix; `current` reads the file again."""
         self._size = 0
         self._columns = np.empty((0, 3), dtype=np.int64)
-        self._matrix: Vectors = np.empty((0, 0), dtype=np.float32)
         self._quantized = np.empty((0, 0), dtype=np.int8)
         self._scales = np.empty(0)
+        self._cells: AlikeCells | None = None
+
+    def _cells_of(self, end: int) -> AlikeCells:
+        """Return the cells of all positions, those added since included."""
+        cells = self._cells
+        if cells is None:
+            cells = self._cells = AlikeCells()
+        for start in range(len(cells), end, _PAGE):
+            cells.extend(self._quantized[start : min(end, start + _PAGE)].astype(np.float32))  # their length is nothing
+        return cells
 
     def _has(self, row: int, vector: NDArray[np.int8], scale: float) -> bool:
         return bool(
@@ -215,12 +257,10 @@ class FactVectors:
         if end > len(self._columns):
             room = max(end, 2 * self._size, 64)  # doubled, so that appending n facts one by one copies O(n)
             self._columns = _grown(self._columns, (room, 3), self._size)
-            self._matrix = _grown(self._matrix, (room, width), self._size)
             self._quantized = _grown(self._quantized, (room, width), self._size)
             self._scales = _grown(self._scales, (room,), self._size)
         fresh = slice(self._size, end)
         self._columns[fresh], self._quantized[fresh], self._scales[fresh] = columns, quantized, scales
-        self._matrix[fresh] = quantized * scales[:, None].astype(np.float32)
         self._size = end
 
 
@@ -229,3 +269,20 @@ def _grown(array: NDArray[Any], shape: tuple[int, ...], size: int) -> NDArray[An
     if size:
         grown[:size] = array[:size]
     return grown
+
+
+def best(links: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return the `PER_FACT` links that a fact keeps, each of a row or position and a weight; ties go to the older."""
+    return heapq.nsmallest(PER_FACT, links, key=lambda link: (-link[1], link[0]))
+
+
+def _blocks(positions: Sequence[int]) -> Iterator[Positions]:
+    """Yield positions, ascending, in blocks that lie together: a block is compared with what is around all of it."""
+    block: list[int] = []
+    for position in sorted(positions):
+        if block and (len(block) == _BLOCK or position - block[0] > WINDOW):
+            yield np.array(block)
+            block = []
+        block.append(position)
+    if block:
+        yield np.array(block)

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from ..types.values import EdgeKind
 
 PER_FACT = 4  # most `similar` edges from a fact to earlier ones; later facts may add theirs to it
+# A fact is compared with so many before and after it, by arrival, and with so many each way in each of its cells among
+# the others (`alike_cells`): up to `WINDOW` facts with all, and beyond it at a cost that does not grow with the memory.
+WINDOW = 8_192
+IN_A_CELL = 64
 NEXT_WEIGHT = 0.5  # of the turns before and after one in its dialogue; EviMem keeps edges from 0.5 on (E5)
 UPDATE_WEIGHT = 1.0
 PAPER_THRESHOLD = 0.7  # E4, for the embedding of the paper

@@ -29,7 +29,8 @@ class StaticEmbedder:
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self._table: _Table | None = None
-        self.name, self.dimension = SHIPPED.stem, _SHIPPED_DIMENSION
+        self.name: str = SHIPPED.stem
+        self.dimension: int = _SHIPPED_DIMENSION
         if path is not None:
             self._table = _read_table(Path(path))
             self.name = f"{Path(path).stem}-{digest_artifact(Path(path))}"

@@ -43,7 +43,7 @@ class WordPiece:
                 f"a vocabulary needs {UNKNOWN!r} and no piece twice, got {len(self._pieces)} pieces, "
                 f"{len(self._number)} distinct; give the vocabulary.txt that was written with the vectors"
             )
-        self.unknown = self._number[UNKNOWN]
+        self.unknown: int = self._number[UNKNOWN]
         self._longest_piece = max(map(len, self._pieces))
         self._known: dict[str, tuple[int, ...]] = {}
         _IN_USE.add(self)

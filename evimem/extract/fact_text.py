@@ -53,7 +53,7 @@ class Voice:
     __slots__ = ("_owner", "_replaced", "name")
 
     def __init__(self, name: str) -> None:
-        self.name = clean(name) or "speaker"
+        self.name: str = clean(name) or "speaker"
         owner = self._owner = self.name + ("'" if self.name.endswith("s") else "'s")
         self._replaced = {
             **dict.fromkeys(_FIRST_PERSON, self.name),

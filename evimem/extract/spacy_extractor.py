@@ -22,8 +22,8 @@ from .turn_facts import facts_of
 try:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
-except ImportError as error:
-    raise MissingExtra("SpacyExtractor", "spacy") from error
+except ImportError as _error:
+    raise MissingExtra("SpacyExtractor", "spacy") from _error
 
 # labels of the English (ClearNLP) and of the Universal Dependencies schemes
 _SUBJECTS = frozenset(("nsubj", "nsubjpass", "nsubj:pass", "csubj", "csubjpass", "expl"))

@@ -147,7 +147,7 @@ class Source:
     """The text of a turn with its times, sentence by sentence."""
 
     def __init__(self, turn: Turn, weekday: Weekday) -> None:
-        self.voice = voice_of(turn.speaker)
+        self.voice: Voice = voice_of(turn.speaker)
         self._turn = turn
         self._weekday: Weekday = weekday
         self._low = lowered(turn.text)

@@ -20,7 +20,7 @@ class Column:
 
     def __init__(self, dtype: DTypeLike, width: int | None = None) -> None:
         self._room: Array = np.zeros(16 if width is None else (16, width), dtype)
-        self.size = 0
+        self.size: int = 0
         self.values: Array = self._room[:0]
 
     def append(self, value: Any) -> None:

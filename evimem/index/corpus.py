@@ -87,9 +87,9 @@ class Corpus:
 
     def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
         self.dimension = dimension
-        self.dialogue = Dialogue()
-        self.norms = SmoothedNorms()
-        self.sketches = Sketches()
+        self.dialogue: Dialogue = Dialogue()
+        self.norms: SmoothedNorms = SmoothedNorms()
+        self.sketches: Sketches = Sketches()
         self._sealed = None if sealed is None else RecentPostings(sealed)
         self._tail = TailPostings()
         self._alive = Column(np.bool_)
@@ -110,9 +110,9 @@ class Corpus:
         self._scale = Column(np.float32)
         self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
         self._has_forgotten = False
-        self.rows = 0  # alive
-        self.turns = 0  # whose rows they are
-        self.words = 0  # their lengths' sum
+        self.rows: int = 0  # alive
+        self.turns: int = 0  # whose rows they are
+        self.words: int = 0  # their lengths' sum
         self._replies = 0  # alive rows of an assistant
         self._spoken: dict[int, tuple[int, int]] = {}  # turns and words by speaker
         self._spans: dict[int, Span] = {}  # of passages that were found lately, by position

@@ -19,8 +19,8 @@ class Dialogue:
     """
 
     def __init__(self) -> None:
-        self.before = Column(np.int32)
-        self.after = Column(np.int32)
+        self.before: Column = Column(np.int32)
+        self.after: Column = Column(np.int32)
         self._last: dict[int, int] = {}
         self._sorted: dict[int, list[tuple[int, int]]] = {}  # only of sessions that had a late turn
 

@@ -32,7 +32,7 @@ class HnswIndex:
 
     def __init__(self, dimension: int, exact: Rows | None = None, graph: Graph | None = None) -> None:
         self.dimension = dimension
-        self.effort = SearchWidth()
+        self.effort: SearchWidth = SearchWidth()
         self._exact = exact
         self._graph = graph or default_graph(dimension, compact=exact is not None)
         self._held = np.zeros(0, np.bool_)  # by position

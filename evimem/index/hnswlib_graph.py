@@ -27,7 +27,7 @@ class HnswlibGraph:
         self._index = hnswlib.Index("ip", dimension)
         self._index.init_index(_ROOM, ef_construction=ef_construction, M=m, random_seed=_SEED)
         self._searching = threading.Lock()
-        self.kind = f"hnswlib-{version('hnswlib')}-float32"
+        self.kind: str = f"hnswlib-{version('hnswlib')}-float32"
 
     @property
     def room(self) -> int:

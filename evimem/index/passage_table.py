@@ -1,4 +1,7 @@
-"""Which rows of the index a turn has: numbered from 1 in order of arrival, never used twice."""
+"""Which rows of the index a turn has: numbered from 1 in order of arrival.
+
+Numbers of erased turns stay unused until there are many of them; then all rows are numbered anew.
+"""
 
 from __future__ import annotations
 
@@ -65,6 +68,22 @@ class PassageTable:
         """Forget the rows of turns that are being erased; their numbers stay used."""
         self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_HIGH, str(self.high_water)))
         self._db.executemany("DELETE FROM passage WHERE seq = ?", [(seq,) for seq in seqs])
+
+    def mostly_unused(self, spare: int) -> bool:
+        """Say whether more numbers are unused than used, and more than `spare`."""
+        used = int(self._db.value("SELECT coalesce(sum(count), 0) FROM passage"))
+        return self.high_water - used > max(used, spare)
+
+    def renumber(self) -> dict[int, int]:
+        """Number all rows anew from 1, in the same order; return the new number of each."""
+        numbers: dict[int, int] = {}
+        moved: list[tuple[int, int]] = []
+        for seq, first, count in self._db.rows("SELECT seq, first, count FROM passage ORDER BY first"):
+            moved.append((len(numbers) + 1, seq))
+            numbers |= zip(range(first, first + count), range(len(numbers) + 1, len(numbers) + count + 1), strict=True)
+        self._db.executemany("UPDATE passage SET first = ? WHERE seq = ?", moved)  # ascending: a number is free by then
+        self._db.execute("DELETE FROM meta WHERE key = ?", (_HIGH,))
+        return numbers
 
     def clear(self) -> None:
         """Drop all rows, to number them anew from 1."""

@@ -53,7 +53,7 @@ class Segments:
 
     def __init__(self, db: Connection, dimension: int, size: int) -> None:
         self._db = db
-        self.dimension = dimension
+        self.dimension: int = dimension
         self.size = size
 
     def insert(self, number: int, row: IndexRow) -> None:
@@ -118,6 +118,20 @@ class Segments:
         if high_water >= first + self.size:
             self._seal(number)
 
+    def renumber(self, numbers: Mapping[int, int]) -> None:
+        """Give every row its new number: in the same order, and none above its old one."""
+        open_from = self._sealed() * self.size + 1
+        for number in range(self._sealed()):
+            for row, document in self._unsealed(number).items():
+                self._put(numbers[row], document)
+            self._db.execute("DELETE FROM posting WHERE number = ?", (number,))
+            self._db.execute("DELETE FROM segment WHERE number = ?", (number,))
+        moved = [(old, new) for old, new in sorted(numbers.items()) if old >= open_from]
+        self._db.executemany(
+            "UPDATE document SET row = ?2 WHERE row = ?1", moved
+        )  # ascending: a number is free by then
+        self.seal(len(numbers))
+
     def vectors(self, number: int) -> dict[int, Packed]:
         """Return the vectors of a segment by row; pending ones are missing."""
         first = number * self.size
@@ -178,6 +192,25 @@ class Segments:
 
     def _sealed(self) -> int:
         return int(self._db.value("SELECT coalesce(max(number) + 1, 0) FROM segment"))
+
+    def _unsealed(self, number: int) -> dict[int, Stored]:
+        """Return the living rows of a sealed segment as the documents that they were."""
+        first, kept = number * self.size, self.sealed_rows(number)
+        if kept is None:
+            return {}
+        columns, events = np.frombuffer(kept[0], COLUMNS), orjson.loads(kept[1])
+        terms: dict[int, dict[str, int]] = defaultdict(dict)
+        for term, (positions, counts) in sorted(kept[2].items()):
+            for position, count in zip(np.frombuffer(positions, "<i4"), np.frombuffer(counts, "<u2"), strict=True):
+                terms[int(position) - first][term] = int(count)
+        vectors = self.vectors(number)
+        found = {}
+        for at in np.flatnonzero(columns["alive"]).tolist():
+            vector, scale = vectors.get(first + at + 1, (None, None))
+            happens = orjson.dumps(events.get(str(at), []))
+            packed = None if vector is None else vector.tobytes()
+            found[first + at + 1] = Stored(columns[at].tobytes(), happens, orjson.dumps(terms[at]), packed, scale)
+        return found
 
     def _put(self, number: int, row: Stored) -> None:
         self._db.execute(

@@ -22,7 +22,7 @@ class VoyagerGraph:
         self._index = voyager.Index(
             voyager.Space.Cosine, dimension, m, ef_construction, _SEED, storage_data_type=self._storage
         )
-        self.kind = f"voyager-{version('voyager').split('.')[0]}-{self._storage.name.lower()}"
+        self.kind: str = f"voyager-{version('voyager').split('.')[0]}-{self._storage.name.lower()}"
 
     @property
     def room(self) -> int:

@@ -66,14 +66,14 @@ class Session:
         self.task = task
         self.loop = loop
         self.roster = roster
-        self.asked_at = task.asked_at or roster.last
-        self.analysis = _analysis(task, roster, self.asked_at)
+        self.asked_at: datetime | None = task.asked_at or roster.last
+        self.analysis: Analysis = _analysis(task, roster, self.asked_at)
         most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
-        self.retrieval = Retrieval(task, self.analysis, roster, most)
+        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, most)
         self._counter = EntityCounter(task.scope, budget.delta, indexed="index" not in budget.without)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
-        self.checks = 0
+        self.checks: int = 0
         self.queries: list[str] = []
         self.events: list[Event] = Record(task.on_event, task.earlier)
         self.events.append(_analysed(self))

@@ -3,7 +3,4 @@
 from .chat_client import AsyncOpenAI, OpenAI
 from .embedding_client import AsyncOpenAIEmbedder, OpenAIEmbedder
 
-start_batch = OpenAI.start_batch
-collect_batch = OpenAI.collect_batch
-
-__all__ = ["AsyncOpenAI", "AsyncOpenAIEmbedder", "OpenAI", "OpenAIEmbedder", "collect_batch", "start_batch"]
+__all__ = ["AsyncOpenAI", "AsyncOpenAIEmbedder", "OpenAI", "OpenAIEmbedder"]

@@ -26,6 +26,7 @@ _COLUMNS = (
 )
 # An indexed id would be read from the index alone. The join reads the row too, which shows a damaged index.
 _FIND = "SELECT named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE named.id = ?"
+_ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 _PAGE = 2000  # turns read at once
 _PARAMETERS = 500  # row numbers in one statement; SQLite has a limit
 
@@ -60,8 +61,8 @@ class RawLog:
 
     def __init__(self, db: Connection) -> None:
         self._db = db
-        self.sessions = NameTable(db, "session")
-        self.speakers = NameTable(db, "speaker")
+        self.sessions: NameTable = NameTable(db, "session")
+        self.speakers: NameTable = NameTable(db, "speaker")
 
     def append(self, turn: Turn) -> TurnRows:
         """Store a validated turn; return its row numbers."""
@@ -116,9 +117,7 @@ class RawLog:
 
     def id_pages(self) -> Iterator[list[str]]:
         """Yield all ids, a page at a time."""
-        after = 0
-        while page := self._db.rows(f"SELECT seq, id FROM turn WHERE seq > ? ORDER BY seq LIMIT {_PAGE}", (after,)):
-            after = page[-1][0]
+        for page in self._db.pages("SELECT seq, id FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
             yield [turn_id for _, turn_id in page]
 
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
@@ -193,8 +192,8 @@ class RawLog:
 
     def pages(self, after: int = 0) -> Iterator[list[tuple[int, Turn]]]:
         """Yield all turns in order of arrival, a page at a time, without holding a transaction between pages."""
-        while page := self._db.rows(f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT {_PAGE}", (after,)):
-            after = page[-1][0]
+        sql = f"SELECT {_COLUMNS} WHERE turn.seq > ? ORDER BY turn.seq LIMIT ?"
+        for page in self._db.pages(sql, (after,), _PAGE):
             yield [(row[0], _turn(row)) for row in page]
 
     def erase(self, seqs: Sequence[int]) -> None:
@@ -255,11 +254,32 @@ def _conditions(listing: Listing) -> tuple[str, list[Any]]:
     return " AND ".join(clauses), args
 
 
-def _of_metadata(where: Where) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the conditions on metadata as SQL with their arguments: quick tests of its text, then the whole of them."""
+def _of_metadata(where: Where) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Yield the conditions on metadata as SQL with their arguments: quick tests of its text, then the whole of them.
+
+    `meets` is a call of Python, for each turn that it is made for, so that it is left out where a turn is known to meet
+    everything without it: whole numbers are compared by SQLite, and what is not in the text is not equal to it.
+    """
     for parts in where.parts():
         yield f"({' OR '.join('instr(turn.metadata, ?)' for _ in parts) or '0'})", parts
-    yield "meets(turn.metadata, ?)", (where.text,)
+    absent: list[str] = []
+    for condition in where.conditions:
+        if condition.orders_numbers:
+            at = "".join(f'."{key}"' for key in condition.path)
+            order = _ORDERS[condition.operator]
+            yield (
+                f"CASE json_type(turn.metadata, ?) WHEN 'integer' THEN json_extract(turn.metadata, ?) {order} ? "
+                "WHEN 'real' THEN meets(turn.metadata, ?) ELSE 0 END",
+                (f"${at}", f"${at}", condition.operand, where.text),
+            )
+        elif condition.operator == "$ne":
+            absent.append(condition.whole)
+        else:
+            yield "meets(turn.metadata, ?)", (where.text,)
+            return
+    if absent:
+        sure = " AND ".join("NOT instr(turn.metadata, ?)" for _ in absent)
+        yield f"({sure} OR meets(turn.metadata, ?))", (*absent, where.text)
 
 
 def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -30,7 +30,7 @@ class CompleteIndex:
 
     def __init__(self, index: HnswIndex, corpus: Corpus, rows: Callable[[NDArray[np.int64]], Vectors]) -> None:
         self.index = index
-        self.size = len(corpus)
+        self.size: int = len(corpus)
         self._rows = rows
         unindexed = corpus.scale > 0  # a scale of 0 stands for no vector
         unindexed[index.positions()] = False

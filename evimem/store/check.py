@@ -133,9 +133,8 @@ def _orphans(layers: Layers) -> Iterator[str]:
 
 def _altered(layers: Layers, progress: Progress) -> Iterator[str]:
     """Yield a line for each turn that is not what was stored, with its id where that can be read."""
-    after, sql = 0, f"SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT {_PAGE}"
-    while page := [seq for (seq,) in layers.db.rows(sql, (after,))]:
-        after = page[-1]
+    for rows in layers.db.pages("SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
+        page = [seq for (seq,) in rows]
         try:
             layers.raw.read(page)
         except (*UNREADABLE, StoreCorrupt):

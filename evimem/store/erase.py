@@ -30,6 +30,7 @@ _DERIVED = (  # rows that refer to others first, for the foreign keys
     "trace",
 )
 _PAGE = 1000  # turns erased at once
+SPARE = 256  # numbers of erased rows that stay unused however small a memory is
 
 
 class Erasure:
@@ -60,6 +61,8 @@ class Erasure:
             self._erase_page(page)
         if self._turns:
             self._relink()
+            if self._layers.passages.mostly_unused(SPARE):  # a search takes time and room by the highest number
+                self._layers.segments.renumber(self._layers.passages.renumber())
             self._note_commit()
 
     def where(self, listing: Listing, as_in: Path | None) -> bool:
@@ -79,9 +82,9 @@ class Erasure:
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
         for page in layers.raw.id_pages():
             remember_forgotten(layers, page)
-        layers.passages.erase([])  # its highest number stays used
         for table in _DERIVED:
             layers.db.execute(f"DELETE FROM {table}")
+        layers.passages.clear()
         layers.raw.erase_all()
         layers.drop_settings()
         self._note_commit()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from ..edges import ranked
-from ..errors import DimensionMismatch
+from ..errors import DimensionMismatch, StoreCorrupt
 from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
@@ -192,8 +192,11 @@ def listed(layers: Layers, listing: Listing) -> Iterator[Turn]:
         left -= len(page)
         if left <= 0:
             return
+        if (following := page[-1][0].next) <= place:  # as in `Connection.pages`
+            raise StoreCorrupt(f"{str(layers.db.path)!r} holds turns out of their order; run `evimem doctor`")
+        place = following
         with layers.db.reading():
-            page = layers.raw.listed(listing, page[-1][0].next, left)
+            page = layers.raw.listed(listing, place, left)
 
 
 def turns_with_facts(layers: Layers) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..index.segments import SIZE
 from ..protocols import Extractor
 from ..raw import settle_timezone
+from ..raw.local_times import LocalTimes
 from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
 from ..types.trace import Trace
@@ -64,7 +65,8 @@ class SqliteStore:
             EmbedderMismatch, DimensionMismatch: The file was made with another embedder.
             StoreError: The file cannot be opened; see its subclasses.
         """
-        self.path = path = real_path(path)
+        path = real_path(path)
+        self.path: Path = path
         db = open_checked(path, vfs, busy_seconds)
         try:
             with db.decoding():
@@ -73,7 +75,7 @@ class SqliteStore:
                 self._handle = StoreHandle(layers, AnnIndexCache(path, index_from))
                 with self._handle.writing():
                     check_identity(layers, embedder, dimension, owner)
-                    self.times = settle_timezone(db, timezone)
+                    self.times: LocalTimes = settle_timezone(db, timezone)
                 self._handle.finish_erasure()
                 self._handle.save_mark()
         except BaseException:

@@ -118,7 +118,7 @@ class FakeClock:
 
     def __init__(self, now: float = 0.0) -> None:
         """Take the time to start at, in seconds."""
-        self.now = now
+        self.now: float = now
 
     def __call__(self) -> float:
         """Return the time in seconds."""

@@ -60,8 +60,8 @@ class ModelServer:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._open: set[socket.socket] = set()
-        self.busy = 0
-        self.peak = 0
+        self.busy: int = 0
+        self.peak: int = 0
         self.batch_status = "completed"
         self.received: list[Received] = []
         self._files: dict[str, bytes] = {}

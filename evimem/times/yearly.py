@@ -44,11 +44,11 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
 
 # How many times farther an occurrence on the other side counts. A past tense may govern a day to come ("I got a slot on
 # 14 May"), a "will" hardly one that is over. Chosen on our own tables in tests/times.
-DOUBT = {BACK: 40, PERHAPS_BACK: 5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
-DOUBT_OF_DAYS = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
+DOUBT: dict[int, float] = {BACK: 40, PERHAPS_BACK: 5, 0: 1.5, PRESENT: 2.5, AHEAD: 100}
+DOUBT_OF_DAYS: dict[int, float] = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
 # Of the same day in two years one is mostly far nearer, and that says more than the tense: "Got my exam on 5/21!" said
 # in April is of the same year. Chosen on our own tables in tests/times, as the others.
-DOUBT_OF_YEARS = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
+DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
 YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years
 
 

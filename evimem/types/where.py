@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +16,7 @@ import orjson
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le})
 OPERATORS = ("$eq", "$ne", *_ORDERS, "$in", "$prefix")
 _MISSING = object()
+_PLAIN_KEY = re.compile(r"[A-Za-z0-9_ -]+")
 _MOST_PARTS = 32  # texts looked for before a condition is checked: more would cost more than they spare
 
 
@@ -51,6 +53,24 @@ class Condition:
         if self.operator == "$prefix":
             return _begins_with(value, self.operand)
         return _are_ordered(value, self.operand) and _ORDERS[self.operator](value, self.operand)
+
+    @property
+    def orders_numbers(self) -> bool:
+        """Whether it compares with a number so small, at a path so plain, that a database compares whole numbers alike.
+
+        Beyond 2**53 a float is no longer next to every whole number.
+        """
+        return (
+            self.operator in _ORDERS
+            and not isinstance(self.operand, str)
+            and abs(self.operand) <= 2**53
+            and all(map(_PLAIN_KEY.fullmatch, self.path))
+        )
+
+    @property
+    def whole(self) -> str:
+        """The canonical JSON of a key with the operand, which is in that of every metadata that holds it there."""
+        return f"{canonical(self.path[-1])}:{self.texts[0]}"
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,16 +25,28 @@ def test_the_adapters_work_with_the_frameworks_as_pip_installs_them_today(tmp_pa
     assert " passed" in run("run_frameworks", tmp_path / "env")
 
 
-@pytest.mark.nightly
-def test_the_mcp_server_passes_the_official_conformance_suite(tmp_path: Path) -> None:
-    serve = [sys.executable, "-m", "evimem", "mcp", str(tmp_path / "m.evimem"), "--http", "--port", "0"]
-    with subprocess.Popen(serve, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as server:
+@contextmanager
+def served(*words: object) -> Iterator[str]:
+    """Start a server as a process; yield the URL that it names last on its first line of stderr."""
+    command = [sys.executable, "-m", *map(str, words)]
+    root = HERE.parents[1]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=root) as server:
         assert server.stderr is not None
-        url = server.stderr.readline().split()[-1]
         try:
-            printed = run("run_conformance", tmp_path / "env", url)
+            yield server.stderr.readline().split()[-1]
         finally:
             server.terminate()
+
+
+@pytest.mark.nightly
+def test_the_mcp_server_passes_the_official_conformance_suite_and_inspector(tmp_path: Path) -> None:
+    ours = ("evimem", "mcp", tmp_path / "m.evimem", "--http", "--port", "0")
+    with served(*ours) as plain, served("tests.adapters.conformance_server") as fixture:
+        printed = run("run_conformance", tmp_path / "env", plain, fixture)
     passed = [(int(ours), int(all_)) for ours, all_ in re.findall(r"Passed: (\d+)/(\d+)", printed)]
     assert len(passed) == 7
     assert sum(ours for ours, _ in passed) == sum(all_ for _, all_ in passed) == 9
+    assert '"name": "explain"' in printed
+    assert '"turns": 0' in printed
+    assert "Total: 36 passed, 4 failed" in printed
+    assert "all failures are expected" in printed

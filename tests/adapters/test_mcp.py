@@ -20,8 +20,10 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import PromptReference, ResourceTemplateReference
 
 import evimem
-from evimem.adapters.mcp_server import MemoryTools, build
+from evimem.__main__ import main
+from evimem.adapters.mcp_server import MemoryTools, Opening, build
 from evimem.adapters.user_tokens import new_token
+from evimem.cli.exit_codes import Exit
 
 ADDED = {"speaker": "Mira", "text": "I adopted a puppy called Juno.", "time": "2024-03-12T18:20", "session": "s1"}
 Session = Callable[[Client], Awaitable[None]]
@@ -142,6 +144,40 @@ def test_two_servers_of_one_file_see_what_the_other_stored(tmp_path: Path) -> No
             await second(other)
 
     in_process(tmp_path / "m.evimem", first)
+
+
+def test_a_client_is_greeted_before_what_searches_and_answers_is_imported(tmp_path: Path) -> None:
+    greets = (
+        "import sys; from evimem.cli.arguments import parser; words = ['mcp', 'm.evimem'];"
+        "parser(words).parse_args(words); from evimem.adapters.mcp_server import MemoryTools, build;"
+        "build(MemoryTools(None, '')); print(*[name for name in sys.modules if name.startswith('evimem.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", greets], capture_output=True, text=True, check=True)
+    loaded = {name.split(".")[1] for name in done.stdout.split()}
+    assert {"types", "errors", "adapters", "cli"} <= loaded
+    assert loaded & {"doors", "store", "loops", "offline", "times", "index"} == set()
+
+
+def test_a_memory_that_cannot_be_opened_is_an_error_of_the_tool_and_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "m.evimem"
+    path.write_bytes(b"this is no memory " * 10)
+
+    async def run() -> None:
+        opening = Opening(lambda: evimem.open_async(path))
+        async with Client(build(MemoryTools(opening.lend, ""))) as client:
+            assert "NotAMemory: " in await failure(client, "stats")
+            path.unlink()
+            assert (await call(client, "stats"))["turns"] == 0
+        await opening.close()
+
+    asyncio.run(run())
+
+
+def test_a_memory_in_a_folder_that_is_not_there_is_refused_at_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", str(tmp_path / "nowhere" / "m.evimem")]) == Exit.INPUT
+    assert "there is no folder" in capsys.readouterr().err
 
 
 def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ NEEDS = [
     ("langgraph", "langgraph", "langgraph"),
     ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
     ("llama_index", "llama_index", "llama-index"),
+    ("otel", "opentelemetry", "otel"),
+    ("adk", "google", "adk"),
+    ("agent_framework", "agent_framework", "agent-framework"),
 ]
 
 

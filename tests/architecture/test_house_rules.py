@@ -31,9 +31,21 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Connection": "one method for each way to use SQLite safely",
     "OpenAI": "every setting is an argument of its constructor",
 }
-FRAMEWORKS = {"mcp", "uvicorn", "agents", "langchain_core", "langgraph", "pydantic_ai", "llama_index"}
+FRAMEWORKS = {
+    "mcp",
+    "uvicorn",
+    "agents",
+    "langchain_core",
+    "langgraph",
+    "pydantic_ai",
+    "llama_index",
+    "opentelemetry",
+    "google",
+    "agent_framework",
+}
 FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are data of a language
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
+    ("arguments.py", "demo"): "names of commands",
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
     ("bench_runs.py", "benchmark"): "names of options",
     ("erase.py", "edge"): "tables",
@@ -42,6 +54,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("page.py", "answer"): "styles of printed text",
     ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
+    ("watching.py", "add"): "names of calls",
     ("values.py", "minute"): "granularities of a time span",
     ("verbs.py", "at"): "endings of stems that lost a mute e",
 }

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from evimem.db import schema
 from evimem.db.connection import Connection
 from evimem.edges import EdgeGraph
+from evimem.edges.alike_cells import AlikeCells
+from evimem.edges.fact_vectors import FactMatrix
+from evimem.index.passage_table import PassageTable
 from evimem.index.segments import Segments
 from evimem.index.supersede import Supersession
 from evimem.store import check, erase, forgotten_ids
 from evimem.store.ann import AnnIndexCache
 from evimem.store.handle import StoreHandle
-from tests.breaks.gates import DERIVED, ERASURE, MACHINE
+from tests.breaks.gates import COMPARED, DERIVED, ERASURE, MACHINE, NUMBERED_ANEW, WRONG_EDGES
 from tests.breaks.patch import opened_with, put
 from tests.breaks.registry import breaks
 
@@ -98,6 +104,31 @@ def sealed_dates_of_forgotten_turns_stay() -> None:
 )
 def the_check_reports_nothing() -> None:
     put(check, "problems", lambda layers, extractor, progress: ())
+
+
+@breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")
+def numbers_of_erased_rows_stay_unused() -> None:
+    put(PassageTable, "mostly_unused", lambda self, spare: False)
+
+
+@breaks(gate=NUMBERED_ANEW, says="are not those that its turns give")
+def rows_of_sealed_segments_keep_no_terms() -> None:
+    honest = Segments._unsealed
+    put(
+        Segments,
+        "_unsealed",
+        lambda self, number: {row: replace(one, terms=b"{}") for row, one in honest(self, number).items()},
+    )
+
+
+@breaks(gate=COMPARED, says="more facts are compared")
+def a_fact_is_compared_with_all() -> None:
+    put(AlikeCells, "near", lambda self, position, most: np.arange(len(self)))
+
+
+@breaks(gate=WRONG_EDGES, says="other edges than their vectors give")
+def only_edges_that_are_there_are_checked() -> None:
+    put(FactMatrix, "similar_nearby", lambda self, positions, min_cosine: iter(()))
 
 
 @breaks(gate=MACHINE, says="the postings")

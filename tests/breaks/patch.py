@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +42,7 @@ def put_default(function: Any, name: str, value: Any) -> None:
 
 def put_property(owner: type, name: str, value: property) -> None:
     """Replace an attribute that instances of a class set for themselves."""
-    if f"self.{name} = " not in inspect.getsource(owner):
+    if not re.search(rf"self\.{name}(: .*)? = ", inspect.getsource(owner)):
         raise AttributeError(f"no method of {owner.__qualname__} sets self.{name}; was it renamed?")
     setattr(owner, name, value)
     PATCHED.append(f"{owner.__qualname__}.{name}")

@@ -48,7 +48,7 @@ def test_every_command_explains_itself(cli, name):
     ran = cli(name, "--help")
     assert ran.code == 0
     assert "--json" in ran.out
-    assert arguments.COMMANDS[name].__doc__.split("\n")[0].split()[0] in ran.out
+    assert arguments.module_of(name).__doc__.split("\n")[0].split()[0] in ran.out
 
 
 def test_a_wrong_command_line_is_a_usage_error(cli):
@@ -90,6 +90,6 @@ def test_an_unexpected_error_is_not_hidden(friends, monkeypatch):
     def broken(options, screen):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(arguments.stats_command, "run", broken)
+    monkeypatch.setattr(arguments.module_of("stats"), "run", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["stats", str(friends)])

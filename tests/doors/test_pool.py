@@ -318,3 +318,57 @@ def test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing(
             with pool._guard(), pool.open("bo"):  # held by this thread of the parent
                 assert in_child(child) == 1
         assert opening.result(PATIENCE) == 0
+
+
+def test_blocks_on_event_loops_use_one_thread_after_another_and_closing_the_pool_ends_it(tmp_path: Path) -> None:
+    async def thread(pool: MemoryPool, user: str) -> threading.Thread:
+        async with pool.open_async(user) as memory:
+            return await memory._in_worker(threading.current_thread)
+
+    with pool_at(tmp_path) as pool:
+        used = [asyncio.run(thread(pool, user)) for user in ("ana", "bo", "cy", "ana")]
+        assert len(set(used)) == 1
+    used[0].join(PATIENCE)
+    assert not used[0].is_alive()
+
+
+def test_blocks_that_last_at_the_same_time_wait_for_no_call_of_each_other(tmp_path: Path) -> None:
+    async def run(pool: MemoryPool) -> int:
+        over = threading.Event()
+        async with pool.open_async("ana") as first, pool.open_async("ana") as second:
+            waiting = asyncio.ensure_future(first._in_worker(lambda: over.wait(PATIENCE)))
+            try:
+                return (await asyncio.wait_for(second.stats(), PATIENCE / 2)).turns
+            finally:
+                over.set()
+                await waiting
+
+    with pool_at(tmp_path) as pool:
+        assert asyncio.run(run(pool)) == 0
+        assert len(pool._idle_workers) == 2
+
+
+def test_no_more_threads_are_kept_than_a_pool_has_use_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evimem.doors.pool, "_MOST_IDLE_WORKERS", 1)
+
+    async def run(pool: MemoryPool) -> None:
+        async with pool.open_async("ana") as first, pool.open_async("ana") as second:
+            await asyncio.gather(first.stats(), second.stats())
+
+    with pool_at(tmp_path) as pool:
+        asyncio.run(run(pool))
+        assert len(pool._idle_workers) == 1
+
+
+def test_a_pool_counts_memories_and_bytes_whether_they_are_open_or_not(tmp_path: Path) -> None:
+    with pool_at(tmp_path / "users", capacity=2) as pool:
+        assert (pool.count(), pool.bytes()) == (0, 0)
+        for user in ("ana", "bo", "cy"):
+            with pool.open(user) as memory:
+                memory.extend([said(0)])
+        files = [path for path in (tmp_path / "users").rglob("*") if path.is_file()]
+        assert len([path for path in files if "-wal" in path.name]) == 2  # two are open, and count with their logs
+        assert (pool.count(), pool.bytes()) == (3, sum(path.stat().st_size for path in files))
+        (tmp_path / "users" / "notes.txt").write_text("of somebody else")
+        pool.erase("bo")
+        assert pool.count() == 2

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
 
 import evimem
 from evimem import Memory
-from evimem.edges import edge_table, fact_vectors
-from evimem.edges.fact_vectors import FactMatrix
+from evimem.edges import alike_cells, fact_vectors
+from evimem.edges.alike_cells import AlikeCells
+from evimem.edges.fact_vectors import FactMatrix, SimilarFacts
 from evimem.edges.link_rules import PER_FACT
 from evimem.embedding.quantize import pack
+from evimem.types.vectors import Vectors
 
 NOON = datetime(2024, 3, 12, 12)
+Search = Callable[[FactMatrix, Sequence[int], float], Iterator[SimilarFacts]]
 
 
-def matrix(count: int, *, in_order: bool, seed: int = 0) -> FactMatrix:
+def matrix(count: int, *, in_order: bool, spread: float = 1.0, seed: int = 0) -> FactMatrix:
     random = np.random.default_rng(seed)
-    vectors = random.normal(size=(count, 16)) + 4 * random.normal(size=(12, 16))[random.integers(0, 12, count)]
+    vectors = spread * random.normal(size=(count, 16)) + 4 * random.normal(size=(12, 16))[random.integers(0, 12, count)]
     packed = [pack((row / np.linalg.norm(row)).astype(np.float32)) for row in vectors]
     quantized, scales = np.stack([one for one, _ in packed]), np.array([scale for _, scale in packed])
     instants = np.arange(count) // 3 if in_order else random.integers(0, count, count)
     rows = np.cumsum(random.integers(1, 4, count))
-    floats = (quantized * scales[:, None]).astype(np.float32)
-    return FactMatrix(rows, random.integers(0, count, count), instants, floats, quantized, scales)
+    return FactMatrix(rows, random.integers(0, count, count), instants, quantized, scales)
 
 
-def one_by_one(known: FactMatrix, position: int, least: float) -> list[tuple[int, float]]:
+def one_by_one(known: FactMatrix, position: int, least: float, *, window: int | None = None) -> list[tuple[int, float]]:
     found = []
     for other in range(len(known)):
+        if window is not None and abs(known.rows[other] - known.rows[position]) > window:
+            continue
         earlier = (known.instants[other], known.rows[other]) < (known.instants[position], known.rows[position])
         if earlier and known.turns[other] != known.turns[position]:
             dot = int(known.quantized[other].astype(int) @ known.quantized[position].astype(int))
@@ -41,17 +48,93 @@ def one_by_one(known: FactMatrix, position: int, least: float) -> list[tuple[int
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("only_earlier", [True, False])
+@pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
 def test_similar_facts_are_those_of_comparing_each_with_each(
-    monkeypatch: pytest.MonkeyPatch, in_order: bool, only_earlier: bool
+    monkeypatch: pytest.MonkeyPatch, in_order: bool, search: Search
 ) -> None:
     monkeypatch.setattr(fact_vectors, "_BLOCK", 7)
-    monkeypatch.setattr(fact_vectors, "_TILE", 50)
     known = matrix(180, in_order=in_order)
-    found = list(known.similar(range(180), 0.7, only_earlier=only_earlier))
+    found = list(search(known, range(180), 0.7))
     assert sum(len(one.links) for one in found) > 300
     for one in found:
         assert list(one.links) == one_by_one(known, one.position, 0.7)
+
+
+@pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
+def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search: Search) -> None:
+    """Stored vectors are not quite of length one: their products exceed 1 by more or less, and count as 1."""
+    known = matrix(60, in_order=True, spread=0.001)
+    known = replace(known, scales=known.scales * np.random.default_rng(2).uniform(1.0, 1.002, 60))
+    for one in search(known, range(60), 0.7):
+        assert list(one.links) == one_by_one(known, one.position, 0.7)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch: pytest.MonkeyPatch, in_order: bool) -> None:
+    monkeypatch.setattr(fact_vectors, "_BLOCK", 7)
+    monkeypatch.setattr(fact_vectors, "WINDOW", 30)
+    known = matrix(180, in_order=in_order)
+    for one in known.similar_nearby(range(180), 0.7):
+        assert list(one.links) == one_by_one(known, one.position, 0.7, window=30)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(
+    monkeypatch: pytest.MonkeyPatch, in_order: bool
+) -> None:
+    monkeypatch.setattr(fact_vectors, "WINDOW", 40)
+    monkeypatch.setattr(fact_vectors, "IN_A_CELL", 20)
+    known = matrix(400, in_order=in_order)
+    cells = AlikeCells()
+    cells.extend(known.quantized.astype(np.float32))
+    wanted = found = windowed = 0
+    for one in replace(known, cells=cells).similar(range(400), 0.7):
+        every = one_by_one(known, one.position, 0.7)
+        wanted += len(every)
+        found += len(set(every) & set(one.links))
+        windowed += sum(abs(at - one.position) <= 40 for at, _ in every)
+    assert windowed < 0.3 * wanted
+    assert found > 0.93 * wanted
+
+
+def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fact_vectors, "WINDOW", 30)
+    monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
+    compared: list[int] = []
+    honest = FactMatrix._floats
+
+    def counting(self: FactMatrix, which: slice) -> Vectors:
+        found = honest(self, which)
+        compared.append(len(found))
+        return found
+
+    monkeypatch.setattr(FactMatrix, "_floats", counting)
+    for count in (300, 3_000):
+        known, cells = matrix(count, in_order=True), AlikeCells()
+        cells.extend(known.quantized.astype(np.float32))
+        compared.clear()
+        list(replace(known, cells=cells).similar([count - 1], 0.7))
+        list(known.similar_nearby([count - 1], 0.7))
+        assert sum(compared) <= 2 * (30 + 2) + 2 * 2 * len(alike_cells._PAIRS), "more facts are compared"
+
+
+def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alike_cells, "_SLICE", 37)
+    vectors = matrix(150, in_order=True).quantized.astype(np.float32)
+    whole, parts = AlikeCells(), AlikeCells()
+    whole.extend(vectors)
+    parts.extend(vectors[:100])
+    parts.extend(vectors[100:])
+    hashes = alike_cells._hashed(vectors)
+    for position in range(150):
+        alike = hashes == hashes[position]
+        shared = np.zeros(150, bool)
+        for one, two in alike_cells._PAIRS:
+            shared |= alike[:, one] & alike[:, two]
+        assert (
+            whole.near(position, 150).tolist() == parts.near(position, 150).tolist() == np.flatnonzero(shared).tolist()
+        )
+        assert len(whole.near(position, 1)) <= 1 + 2 * len(alike_cells._PAIRS)
 
 
 @pytest.fixture
@@ -62,21 +145,22 @@ def linked(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize("exact", [True, False], ids=["all facts", "a sample"])
+@pytest.mark.parametrize("window", [8_192, 6])
 @pytest.mark.parametrize(
     "damage",
     [
         "UPDATE edge SET weight = weight * 0.999 WHERE target = (SELECT max(target) FROM edge)",
         "UPDATE edge SET weight = weight * 0.999 WHERE source = (SELECT min(source) FROM edge)",
+        "UPDATE edge SET source = 2 WHERE (source, target) = (SELECT min(source), max(target) FROM edge)",
+        "DELETE FROM edge WHERE target = (SELECT max(target) FROM edge)",
         "DELETE FROM edge",
+        "DELETE FROM fact_vector",
     ],
 )
 def test_the_check_sees_edges_that_the_vectors_do_not_give(
-    linked: Memory, monkeypatch: pytest.MonkeyPatch, exact: bool, damage: str
+    linked: Memory, monkeypatch: pytest.MonkeyPatch, window: int, damage: str
 ) -> None:
-    if not exact:
-        monkeypatch.setattr(edge_table, "EXACT", 4)
-        monkeypatch.setattr(edge_table, "SAMPLE", 3)
+    monkeypatch.setattr(fact_vectors, "WINDOW", window)
     assert linked.check().problems == ()
     db = linked._core.store._handle.db
     with db.writing():
@@ -84,8 +168,30 @@ def test_the_check_sees_edges_that_the_vectors_do_not_give(
     assert "other edges than their vectors give" in " ".join(linked.check().problems)
 
 
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_order: bool
+) -> None:
+    monkeypatch.setattr(fact_vectors, "WINDOW", 9)
+    monkeypatch.setattr(fact_vectors, "IN_A_CELL", 2)
+    minutes = list(range(45)) if in_order else Random(3).sample(range(45), 45)
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        for number, minute in enumerate(minutes):
+            place = ("Porto", "Leeds", "Lyon", "Ghent", "Turku")[number * number % 11 % 5]
+            said = f"I like the old harbour in {place}, number {number % 7}."
+            memory.add("Mira", said, time=NOON + timedelta(minutes=minute), id=f"{number}")
+            if number % 15 == 14:
+                assert memory.check().problems == ()
+        for first in (0, 15, 30):
+            memory.forget(turns=[str(number) for number in range(first, first + 12, 2)])
+            assert memory.check().problems == ()
+        db = memory._core.store._handle.db
+        far = db.value("SELECT count(*) FROM edge WHERE target - source > 9")
+    assert far > 0, "cells found nothing beyond the window"
+
+
 def test_edges_across_blocks_survive_forgetting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fact_vectors, "_TILE", 3)
+    monkeypatch.setattr(fact_vectors, "_BLOCK", 3)
     with evimem.open(tmp_path / "m.evimem") as memory:
         for number in range(12):
             memory.add(

@@ -46,7 +46,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_no_example_is_longer_than_a_page_and_the_list_names_them_all() -> None:
     programs = [path for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"}]
-    assert len(programs) == 6
+    assert len(programs) == 8
     assert [path.name for path in programs if len(path.read_text().splitlines()) > 60] == []
     listed = (EXAMPLES / "README.md").read_text()
     assert [path.name for path in programs if f"]({path.name})" not in listed] == []

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from evimem.errors import ModelError, ModelUnavailable, ReplyError
-from evimem.openai import OpenAI, collect_batch, start_batch
+from evimem.openai import OpenAI
 from evimem.openai.batch_client import read_batch
 from evimem.testing import Fault, ModelServer
 from evimem.types.model import Complete, Reply
@@ -18,7 +18,7 @@ def client(server):
 def test_requests_go_out_as_a_file_and_come_back_by_their_keys():
     with ModelServer("one", Fault("429"), {"message": {"content": ""}}) as server:
         model = client(server)
-        outcomes = collect_batch(model, start_batch(model, REQUESTS), REQUESTS)
+        outcomes = model.collect_batch(model.start_batch(REQUESTS), REQUESTS)
     assert [type(outcomes[name]) for name in REQUESTS] == [Reply, ModelUnavailable, ReplyError]
     assert outcomes["a"].text == "one"
     sent = [json.loads(line) for line in server.received[0].body["file"].splitlines()]
@@ -34,13 +34,13 @@ def test_a_batch_that_is_still_worked_on_has_no_outcomes():
     with ModelServer() as server:
         server.batch_status = "in_progress"
         model = client(server)
-        assert collect_batch(model, start_batch(model, REQUESTS), REQUESTS) is None
+        assert model.collect_batch(model.start_batch(REQUESTS), REQUESTS) is None
 
 
 def test_a_batch_whose_start_fails_is_not_started_again_behind_the_callers_back():
     with ModelServer(then=Fault("503")) as server:
         with pytest.raises(ModelUnavailable, match="503"):
-            start_batch(client(server), REQUESTS)
+            client(server).start_batch(REQUESTS)
         assert len(server.received) == 1
 
 

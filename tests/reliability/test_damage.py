@@ -240,3 +240,32 @@ def test_a_row_of_another_type_is_reported_as_damage(closed: Kit, case: str) -> 
     db.close()
     with small_thresholds():
         assert verdict(closed, log=False) in ("named", "refused")
+
+
+def with_last_number(path: Path, table: str, number: int) -> None:
+    """Overwrite the row number of the last row in a table that fits on one page."""
+    db = apsw.Connection(str(path))
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    size = db.pragma("page_size")
+    root = next(db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)))[0]
+    db.close()
+    raw = bytearray(path.read_bytes())
+    page = (root - 1) * size
+    assert raw[page] == 0x0D, "the root is not a leaf of a table"
+    count = int.from_bytes(raw[page + 3 : page + 5], "big")
+    cell = page + int.from_bytes(raw[page + 8 + 2 * (count - 1) : page + 10 + 2 * (count - 1)], "big")
+    while raw[cell] & 0x80:  # the length of the row
+        cell += 1
+    raw[cell + 1] = number
+    path.write_bytes(raw)
+
+
+def test_rows_out_of_order_are_reported_and_never_read_for_ever(disk: Path) -> None:
+    """Found by fuzzing: the check asked for what comes after the last turn, and got the same turns again and again."""
+    with open_memory(disk / "m.evimem") as memory:
+        memory.extend([said(number) for number in range(4)])
+    with_last_number(disk / "m.evimem", "turn", 1)
+    with open_memory(disk / "m.evimem") as memory:
+        with pytest.raises(StoreCorrupt, match="out of their order"):
+            list(memory.turns())
+        assert "cannot be read (StoreCorrupt)" in " ".join(memory.check().problems)

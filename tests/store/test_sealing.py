@@ -17,6 +17,7 @@ from evimem.embedding import StaticEmbedder
 from evimem.index.document import documents
 from evimem.index.passages import passages
 from evimem.loaders.examples import load_example
+from evimem.store import erase
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry
 
@@ -162,6 +163,61 @@ def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(
         after = derived(memory)
         memory.rebuild()
         assert derived(memory) == after
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize("segment", [16, 10_000])
+def test_rows_are_numbered_anew_when_most_numbers_are_unused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, segment: int
+) -> None:
+    monkeypatch.setattr(erase, "SPARE", 20)
+    some = TURNS[:70]
+    staying = some[5::4]
+    gone = [turn.id for turn in some if turn not in staying]
+    with opened(tmp_path / "m.evimem", segment) as memory, opened(tmp_path / "m.evimem", segment) as reader:
+        memory.extend(some)
+        found(reader)
+        store = memory._core.store
+        for start in range(0, len(gone), 30):
+            memory.forget(turns=gone[start : start + 30])
+            assert memory.check().problems == ()
+            assert found(reader) == found(memory)
+        rows = sum(len(passages(turn.text)) for turn in staying)
+        assert len(store._handle.corpus()) <= 2 * rows + 20, "numbers of erased rows were not given again"
+        memory.extend(TURNS[120:126])
+        with opened(tmp_path / "new.evimem", segment) as fresh:
+            fresh.extend([*staying, *TURNS[120:126]])
+            assert found(fresh) == found(memory) == found(reader)
+        before = derived(memory)
+        memory.rebuild()
+        assert derived(memory) == before
+
+
+def test_numbering_anew_keeps_queued_vectors_and_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(erase, "SPARE", 4)
+    with opened(tmp_path / "m.evimem", 16) as memory:
+        store = memory._core.store
+        for number, turn in enumerate(TURNS[:60]):
+            facts = memory._core.extractor.extract(turn)
+            store.write([Entry(replace(turn, role="user"), facts)] if number % 3 else [])
+            memory.extend([] if number % 3 else [turn])
+        memory.forget(turns=[turn.id for turn in TURNS[:40]])
+        assert memory.stats().turns == 20
+        assert memory.health().pending["vector"] == 14
+        assert memory.check().problems == ()
+        memory.enrich()
+        with opened(tmp_path / "new.evimem", 16) as fresh:
+            fresh.extend([replace(turn, role="user") if at % 3 else turn for at, turn in enumerate(TURNS[:60])][40:])
+            assert found(fresh) == found(memory)
+
+
+def test_forgetting_everything_begins_the_numbers_anew(tmp_path: Path) -> None:
+    with opened(tmp_path / "m.evimem", 16) as memory:
+        memory.extend(TURNS[:40])
+        memory.forget(everything=True)
+        memory.extend(TURNS[40:45])
+        rows = sum(len(passages(turn.text)) for turn in TURNS[40:45])
+        assert len(memory._core.store._handle.corpus()) == rows
         assert memory.check().problems == ()
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evimem import Turn
+from evimem import StoreCorrupt, Turn
 from evimem.embedding import StaticEmbedder
 from evimem.protocols import Store
 from evimem.store.in_memory import MemoryStore
@@ -27,13 +28,36 @@ NOON = datetime(2024, 3, 12, 12)
 KEYS = ("a", "b", "c")
 VALUES = st.recursive(
     st.sampled_from(
-        [None, True, False, 0, 1, 2, -1, 1.0, 0.5, "", "a", "ab", "b", "1", 'a"b', "\u00e9", "\U0001f600x"]
+        [
+            None,
+            True,
+            False,
+            0,
+            1,
+            2,
+            -1,
+            1.0,
+            0.5,
+            0.1 + 0.2,
+            2**53 + 1,
+            2**63 - 1,
+            float(2**53),
+            -1e300,
+            "",
+            "a",
+            "ab",
+            "b",
+            "1",
+            'a"b',
+            "\u00e9",
+            "\U0001f600x",
+        ]
     ),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=2),
     max_leaves=4,
 )
 METADATA = st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=3)
-ORDERED = st.sampled_from([0, 1, 1.0, 0.5, "", "a", "b"])
+ORDERED = st.sampled_from([0, 1, 1.0, 0.5, 0.3, 2**53, 2**53 + 1, 2**63 - 1, 1e300, "", "a", "b"])
 OPERATORS = st.one_of(
     st.fixed_dictionaries({"$eq": VALUES}),
     st.fixed_dictionaries({"$ne": VALUES}),
@@ -195,3 +219,33 @@ def test_what_is_no_condition_is_refused_and_says_what_is(conditions: Any, says:
 def test_values_are_compared_as_they_are_kept() -> None:
     where = Where.read({"said": NOON, "tags": ("a", "b")})
     assert where.meets({"said": "2024-03-12T12:00:00", "tags": ["a", "b"]})
+
+
+NUMBERS = [0, 1, -1, 1.0, 0.5, 0.3, 0.1 + 0.2, 2**53, 2**53 + 1, float(2**53), 2**63 - 1, -(2**63), 1e300, -1e300]
+ODD_KEYS = ["n", "n m", 'n"m', "n.m", "\u00f1"]
+
+
+@pytest.mark.parametrize("make", STORES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("key", ODD_KEYS)
+def test_numbers_are_ordered_exactly_whatever_their_key(
+    make: Callable[[Path], Store], key: str, tmp_path: Path
+) -> None:
+    others = [None, True, False, "1", "", [1], {"n": 1}]
+    held = [{"of": {key: value}} for value in (*NUMBERS, *others)] + [{"of": 1}, {}]
+    store = filled(make, tmp_path, held)
+    for order in ("$gt", "$gte", "$lt", "$lte"):
+        for operand in NUMBERS:
+            conditions = {"of": {key: {order: operand}}}
+            wanted = [f"t{number}" for number, one in enumerate(held) if meets(one, conditions)]
+            found = [turn.id for turn in store.turns(Listing(where=Where.read(conditions)))]
+            assert found == wanted, conditions
+
+
+def test_metadata_that_is_damaged_is_no_turn_that_does_not_match(tmp_path: Path) -> None:
+    store = filled(sqlite, tmp_path, [{"a": 1}, {"a": 2}])
+    db = apsw.Connection(str(tmp_path / "m.evimem"))
+    db.execute("UPDATE turn SET metadata = substr(metadata, 1, 6) WHERE id = 't0'")
+    db.close()
+    for conditions in ({"a": {"$gte": 2}}, {"a": 1}, {"a": {"$lt": 0.5}}):
+        with pytest.raises(StoreCorrupt):
+            store.recall(Query("tea", 3, where=Where.read(conditions)))

@@ -10,14 +10,17 @@ With --http for many, each with the memory of its own user, named by the token i
   evimem mcp --pool users --http --tokens tokens.txt --public-url https://memory.example/mcp
 
 Tools: search, ask, explain, stats; add without --read-only; forget with --allow-forget. Resources: evimem://stats,
-evimem://turn/ID, evimem://session/NAME. Prompt: answer_from_memory. Needs the extra: pip install 'evimem[mcp]'
+evimem://turn/ID, evimem://session/NAME. Prompt: answer_from_memory. It makes OpenTelemetry spans, exported where the
+program that runs it says so, such as opentelemetry-instrument. Needs the extra: pip install 'evimem[mcp]'
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import socket
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
@@ -26,9 +29,12 @@ from typing import Any, NoReturn
 import evimem
 
 from ...adapters.user_tokens import TokenFile
+from ...errors import InvalidQuery
 from ..exit_codes import Exit
 from ..open_memory import add_model, add_timezone, model
 from ..screen import Screen
+
+_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans may hold what was said
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,22 +80,32 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Serve until the client ends or a signal comes."""
     from ...adapters.mcp_server import serve  # noqa: PLC0415 - an extra
 
+    folder: Path = options.pool or options.path.absolute().parent
+    if not (folder.is_dir() or options.pool):
+        raise InvalidQuery(f"there is no folder {str(folder)!r}; make it, and the memory is made in it")
     listening = _listen(options) if options.http else None
     url = f"http://{_address(listening)}/mcp" if listening else None
     tokens = TokenFile(options.tokens) if options.tokens else None
-    settings: dict[str, Any] = {"llm": model(options), "on_model_error": options.on_model_error or "raise"}
-    settings |= {"timezone": options.timezone} if options.timezone else {}
     signal.signal(signal.SIGTERM, _interrupt)
     offered = {name: getattr(options, name) for name in ("read_only", "allow_forget", "prefix")}
-    memory = (
-        evimem.MemoryPool(options.pool, **settings) if options.pool else evimem.open_async(options.path, **settings)
-    )
+    make = partial(_opened, options, model(options))
     if url:
         screen.note(f"evimem: listening at {url}")
     serve(
-        memory, options.user if options.pool else "", listening, tokens=tokens, url=options.public_url or url, **offered
+        make, options.user if options.pool else "", listening, tokens=tokens, url=options.public_url or url, **offered
     )
     return Exit.OK
+
+
+def _opened(options: argparse.Namespace, llm: Any) -> evimem.AsyncMemory | evimem.MemoryPool:
+    from ...adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
+
+    settings: dict[str, Any] = {"llm": llm, "on_model_error": options.on_model_error or "raise"}
+    settings["observer"] = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
+    settings |= {"timezone": options.timezone} if options.timezone else {}
+    if options.pool:
+        return evimem.MemoryPool(options.pool, **settings)
+    return evimem.open_async(options.path, **settings)
 
 
 def _names(options: list[str]) -> str:

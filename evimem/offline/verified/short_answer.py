@@ -214,5 +214,7 @@ def _own_words(view: View) -> View:
 
 
 def _is_value(text: str) -> bool:
-    """Return whether a phrase names something: no interjection, no markup."""
-    return not set(words(text)) <= _EMPTY and _MARKUP.search(text) is None
+    """Return whether a phrase names something and is whole: no interjection, no markup, no end in the middle."""
+    last = text.split()[-1:]
+    whole = not last or last[0] not in STOP_WORDS
+    return whole and not set(words(text)) <= _EMPTY and _MARKUP.search(text) is None

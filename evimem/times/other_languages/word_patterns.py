@@ -68,7 +68,7 @@ class SpelledTable(Generic[T]):
     """What words stand for, found by any of their spellings. `source` is a pattern of all of them."""
 
     def __init__(self, table: Mapping[str, T]) -> None:
-        self.source = any_of(table)
+        self.source: str = any_of(table)
         spelled = {word.removeprefix("="): value for word, value in table.items()}
         self._values = {spelling_key(word): value for word, value in spelled.items()}
         self._values |= {spelling_key(word.translate(_WRITTEN_OUT)): value for word, value in spelled.items()}

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import evimem.edges.fact_vectors
 import evimem.index.supersede
+import evimem.store.erase
 import evimem.store.handle
 import evimem.store.writes
 from evimem import Fact, Memory, Turn
@@ -76,12 +77,16 @@ def said(number: int, *, random: Random | None = None, session_size: int = 7) ->
 
 @contextmanager
 def small_thresholds() -> Iterator[None]:
-    """Seal segments, write marks, defer links and index vectors after a few turns, as only large memories do."""
+    """Seal segments, write marks, defer links, index vectors and number rows anew after a few turns.
+
+    Only large memories do so otherwise.
+    """
     with (
         patch.dict(SqliteStore.__init__.__kwdefaults__, segment=8, index_from=24),
         patch.object(evimem.index.supersede, "REACH", 2),
         patch.object(evimem.edges.fact_vectors, "PER_FACT", 2),
         patch.object(evimem.store.handle, "EVERY", 5),
         patch.object(evimem.store.writes, "LINK_NOW", 40),
+        patch.object(evimem.store.erase, "SPARE", 12),
     ):
         yield

@@ -1,0 +1,195 @@
+"""The calls of mem0's `Memory` over a pool, for programs that come from there: no model, no network, one file a user.
+
+memory = Memory("users")                                          # where mem0's takes a configuration
+memory.add([{"role": "user", "content": "I moved to Porto."}], user_id="mira")
+memory.search("Where do I live?", filters={"user_id": "mira"})    # {"results": [{"id", "memory", "score", ...}]}
+
+What is stored is what was said, a turn for each message, and no sentence that a model makes of it: `infer` changes
+nothing, and system messages, which programs fill with memories, are left out. The file is that of the user, else of
+the agent, else of the run: `filters={"agent_id": ...}` alone finds what was added for no user. What evimem has not it
+refuses with a sentence: expiry (call `delete`), OR, NOT and text operators in filters. There is no `history`: nothing
+is kept of what was changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+from urllib.parse import quote, unquote
+
+import evimem
+
+from ..doors.pool import MemoryPool
+from ..errors import InvalidQuery, InvalidTurn, UnknownTurn
+from ..loaders.chat_messages import read_message
+from ..text.memory_fence import without_blocks
+from ..types.values import Turn
+from .message_log import logged
+
+SCOPES = ("user_id", "agent_id", "run_id")
+_ORDERS = {"eq", "ne", "gt", "gte", "lt", "lte", "in"}
+
+
+class Mem0Memory:
+    """mem0's calls. The exceptions are evimem's; each id names the owner of its file, so that it is enough by itself.
+
+    Args:
+        root: The folder of the files, or a pool, which stays the caller's to close.
+        options: What `MemoryPool` takes, such as `capacity`.
+    """
+
+    def __init__(self, root: str | PathLike[str] | MemoryPool, **options: Any) -> None:
+        self.pool: MemoryPool = root if isinstance(root, MemoryPool) else MemoryPool(root, **options)
+        self._owns = self.pool is not root
+
+    def add(
+        self,
+        messages: str | Mapping[str, Any] | Iterable[Mapping[str, Any]],
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        infer: bool = True,
+        **scope: Any,
+    ) -> dict[str, Any]:
+        """Store messages, durably on return, and nothing where one cannot be. Raise InvalidTurn, InvalidQuery.
+
+        With or without `infer`, what was said is stored.
+        """
+        owner, kept = _scope(scope)
+        given = [messages] if isinstance(messages, (str, Mapping)) else list(messages)
+        try:
+            read = [read_message({"role": "user", "content": one} if isinstance(one, str) else one) for one in given]
+        except ValueError as error:
+            raise InvalidTurn(f"a message cannot be stored: {error}") from error
+        said = [one for one in read if one.role != "system" and without_blocks(one.text).strip()]
+        with self.pool.open(owner) as memory:
+            newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
+            turns = logged(said, kept.get("run_id", ""), memory.now(), newest)
+            own = {**kept, "metadata": dict(metadata or {})}
+            memory.extend([replace(turn, metadata={**turn.metadata, **own}) for turn in turns], strict=True)
+        return {"results": [{"id": _id(owner, one.id), "memory": one.text, "event": "ADD"} for one in turns]}
+
+    def search(
+        self, query: str, *, top_k: int = 20, filters: Mapping[str, Any] | None = None, **scope: Any
+    ) -> dict[str, Any]:
+        """Find what was said, best first; a `score` compares the results of one search only."""
+        owner, where = _where(filters, scope)
+        if owner not in self.pool:  # opening would make a file
+            return {"results": []}
+        with self.pool.open(owner) as memory:
+            hits = memory.search(query, top_k, where=where)
+        return {"results": [{**_entry(owner, hit.turn), "score": hit.score} for hit in hits]}
+
+    def get_all(self, *, filters: Mapping[str, Any] | None = None, top_k: int = 20, **scope: Any) -> dict[str, Any]:
+        """List the newest turns, in dialogue order."""
+        owner, where = _where(filters, scope)
+        if owner not in self.pool:
+            return {"results": []}
+        with self.pool.open(owner) as memory:
+            turns = list(memory.turns(where=where, limit=top_k, newest=True))
+        return {"results": [_entry(owner, turn) for turn in turns]}
+
+    def get(self, memory_id: str) -> dict[str, Any] | None:
+        """Return what has this id; None where there is nothing."""
+        try:
+            with self._opened(memory_id) as (owner, memory, turn_id):
+                return _entry(owner, memory.turn(turn_id))
+        except UnknownTurn:
+            return None
+
+    def update(
+        self, memory_id: str, text: str | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> dict[str, str]:
+        """Put other words, or other metadata, in the place of what has this id. Raise UnknownTurn, InvalidTurn."""
+        with self._opened(memory_id) as (_, memory, turn_id):
+            old = memory.turn(turn_id)
+            kept = {name: value for name, value in old.metadata.items() if text is None or name != "message"}
+            kept |= {} if metadata is None else {"metadata": dict(metadata)}
+            new = replace(old, text=old.text if text is None else text, metadata=kept)
+            memory.extend([new], strict=True, replace=True)
+        return {"message": "updated"}
+
+    def delete(self, memory_id: str) -> dict[str, str]:
+        """Forget what has this id, with everything derived from it. Raise UnknownTurn."""
+        with self._opened(memory_id) as (_, memory, turn_id):
+            memory.forget([turn_id])
+        return {"message": "deleted"}
+
+    def delete_all(self, **scope: Any) -> dict[str, str]:
+        """Forget everything of a user, or what was added with their agent or run. Raise InvalidQuery without one."""
+        owner, kept = _scope(scope)
+        if len(kept) == 1:
+            self.pool.erase(owner)
+        elif owner in self.pool:
+            with self.pool.open(owner) as memory:
+                memory.forget(where=kept)
+        return {"message": "deleted"}
+
+    def close(self) -> None:
+        """Close the pool, unless it was given."""
+        if self._owns:
+            self.pool.close()
+
+    @contextmanager
+    def _opened(self, memory_id: str) -> Iterator[tuple[str, evimem.Memory, str]]:
+        quoted, _, turn_id = str(memory_id).partition("/")
+        owner = unquote(quoted)
+        if not owner or owner not in self.pool:
+            raise UnknownTurn(memory_id)
+        with self.pool.open(owner) as memory:
+            yield owner, memory, turn_id
+
+
+Memory = Mem0Memory  # the name that programs import
+
+
+def _scope(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return whose file it is, and the scopes. Raise InvalidQuery without any, and for what evimem has not."""
+    kept = {name: given[name] for name in SCOPES if given.get(name) is not None}
+    other = sorted(name for name in given if name not in SCOPES and given[name] not in (None, False))
+    if other:
+        raise InvalidQuery(f"evimem has no {', '.join(other)}; leave it out (see evimem.adapters.mem0)")
+    if not kept or not all(isinstance(value, str) and value for value in kept.values()):
+        raise InvalidQuery(f"the scope is {kept!r}; expected a string for one of {', '.join(SCOPES)}")
+    name, value = next(iter(kept.items()))
+    return f"{name}={value}", kept
+
+
+def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return whose file it is, and the conditions. mem0 takes scopes among the filters, and took them beside them."""
+    conditions = dict(filters or {})
+    for also in conditions.pop("AND", []):
+        if twice := sorted(set(conditions) & set(also)):
+            raise InvalidQuery(
+                f"filters have two conditions on {', '.join(twice)}; write them as one: {{'gte': 1, 'lt': 5}}"
+            )
+        conditions |= also
+    named = {name: conditions.pop(name) for name in SCOPES if name in conditions}
+    owner, kept = _scope({**scope, **named})
+    if wrong := sorted(name for name in conditions if name in {"OR", "NOT", "AND"}):
+        raise InvalidQuery(f"filters have {', '.join(wrong)}; expected conditions that hold all at once")
+    return owner, {**kept, **({"metadata": {k: _condition(k, v) for k, v in conditions.items()}} if conditions else {})}
+
+
+def _condition(key: str, wanted: Any) -> Any:
+    if not isinstance(wanted, Mapping):
+        if wanted == "*":
+            raise InvalidQuery(f"the filter of {key!r} is '*'; expected a value or {', '.join(sorted(_ORDERS))}")
+        return wanted
+    if unknown := sorted(set(wanted) - _ORDERS):
+        raise InvalidQuery(f"the filter of {key!r} has {', '.join(unknown)}; expected {', '.join(sorted(_ORDERS))}")
+    return {f"${order}": value for order, value in wanted.items()}
+
+
+def _id(owner: str, turn_id: str) -> str:
+    return f"{quote(owner, safe='=@')}/{turn_id}"
+
+
+def _entry(owner: str, turn: Turn) -> dict[str, Any]:
+    scopes = {name: turn.metadata[name] for name in SCOPES if name in turn.metadata}
+    at = turn.time.isoformat()
+    own = turn.metadata.get("metadata") or None
+    entry = {"id": _id(owner, turn.id), "memory": turn.text or turn.caption or "", "role": turn.role, "metadata": own}
+    return {**entry, "created_at": at, "updated_at": at, **scopes}

@@ -1,0 +1,169 @@
+"""OpenTelemetry: a span for each call of a memory, made while it runs, with the API alone.
+
+memory = evimem.open("mira.evimem", observer=Spans())
+
+Nothing is exported unless the program sets a tracer provider. Names are those of the GenAI semantic conventions, their
+spans for memories (status "development", read in November 2026), and "evimem." before what they have no name for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from .. import __version__
+from ..doors.watching import Operation, OperationName
+from ..errors import MissingExtra
+from ..flow import Embed
+from ..types.answer import Answer
+from ..types.block import Block
+from ..types.model import Complete, Reply
+from ..types.reports import AddReport, EraseReport
+from ..types.trace import Acted, Event, Found, GapsChanged, Judged, Queried
+from ..types.values import Turn
+
+try:
+    from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, get_tracer, set_span_in_context
+except ImportError as _error:
+    raise MissingExtra("evimem.adapters.otel", "otel") from _error
+
+SPAN_NAMES: dict[OperationName, str] = {
+    "add": "create_memory",
+    "replace": "upsert_memory",
+    "update": "update_memory",
+    "extract": "update_memory",
+    "search": "search_memory",
+    "ask": "search_memory",
+    "block": "search_memory",
+    "forget": "delete_memory",
+    "erase": "delete_memory_store",
+}
+
+
+class Spans:
+    """An observer that makes spans: of calls, with a child for each request to a model or embedder, and trace events.
+
+    A span has the digest of the memory (`gen_ai.memory.store.id`, see `Operation.store`), how many turns it is about,
+    and of `ask` the loop, tier, confidence and iterations. Other OpenTelemetry spans of the caller are its parents.
+
+    Args:
+        capture_content: Whether spans hold questions and what was found for them, too. No span does by default.
+        provider: The tracer provider; by default the one that the program has set.
+    """
+
+    def __init__(self, *, capture_content: bool = False, provider: Any = None) -> None:
+        self._tracer: Tracer = get_tracer("evimem", __version__, provider)
+        self._capture = capture_content
+
+    def begin(self, operation: Operation) -> CallSpan:
+        """Start a span."""
+        name = SPAN_NAMES[operation.name]
+        known = {
+            "gen_ai.operation.name": name,
+            "gen_ai.memory.store.id": operation.store,
+            "evimem.operation": operation.name,
+        }
+        if self._capture and operation.query:
+            known["gen_ai.memory.query.text"] = operation.query
+        return CallSpan(self._tracer.start_span(name, attributes=known), self._tracer, operation, self._capture)
+
+
+class CallSpan:
+    """The span of one call."""
+
+    def __init__(self, span: Span, tracer: Tracer, operation: Operation, capture: bool) -> None:  # noqa: FBT001
+        self._span = span
+        self._tracer = tracer
+        self._operation = operation
+        self._capture = capture
+
+    def heard(self, event: Event) -> None:
+        """Add an event of the trace, without what it quotes."""
+        if self._span.is_recording():
+            self._span.add_event(f"evimem.{event.kind}", {"evimem.iteration": event.iteration, **_counted(event)})
+
+    def asks(self, request: Complete | Embed) -> Callable[[Any], None]:
+        """Start the span of a request; it ends with the reply."""
+        chat = isinstance(request, Complete)
+        kind = SpanKind.CLIENT if chat or self._operation.remote else SpanKind.INTERNAL
+        asked = self._operation.model if chat else self._operation.embedder
+        name = "chat" if chat else "embeddings"
+        known = {"gen_ai.operation.name": name, "gen_ai.request.model": asked}
+        known |= {"evimem.role": request.role} if isinstance(request, Complete) else {}
+        parent = set_span_in_context(self._span)
+        span = self._tracer.start_span(f"{name} {asked}", parent, kind, known)
+
+        def replied(reply: Any) -> None:
+            if isinstance(reply, Reply):
+                span.set_attribute("gen_ai.response.model", reply.model)
+                span.set_attribute("gen_ai.usage.input_tokens", reply.input_tokens)
+                span.set_attribute("gen_ai.usage.output_tokens", reply.output_tokens)
+            _finish(span, reply)
+
+        return replied
+
+    def ends(self, outcome: Any) -> None:
+        """End the span."""
+        if self._span.is_recording():
+            self._span.set_attributes(_result(outcome))
+            if self._capture and (turns := _found(outcome)):
+                records = [{"id": turn.id, "content": turn.text} for turn in turns]
+                self._span.set_attribute("gen_ai.memory.records", json.dumps(records, ensure_ascii=False))
+        _finish(self._span, outcome)
+
+
+def _finish(span: Span, outcome: Any) -> None:
+    if isinstance(outcome, BaseException):
+        span.set_attribute("error.type", type(outcome).__name__)
+        if isinstance(outcome, Exception):  # else the caller stopped it; an error's sentence may name what users chose
+            span.set_status(Status(StatusCode.ERROR))
+    span.end()
+
+
+def _found(outcome: Any) -> list[Turn]:
+    if isinstance(outcome, Block):
+        return list(outcome.turns)
+    return [hit.turn for hit in outcome] if isinstance(outcome, tuple) else []
+
+
+def _result(outcome: Any) -> dict[str, Any]:
+    count = "gen_ai.memory.record.count"
+    match outcome:
+        case Answer():
+            return {
+                count: len({turn for event in outcome.trace if isinstance(event, Found) for turn in event.turns}),
+                "evimem.loop": outcome.trace.loop,
+                "evimem.tier": outcome.tier.value,
+                "evimem.abstained": outcome.abstained,
+                "evimem.confidence": outcome.confidence,
+                "evimem.iterations": max((event.iteration for event in outcome.trace), default=0),
+            }
+        case Block():
+            return {count: len(outcome.turns), "evimem.tier": outcome.tier.value}
+        case AddReport():
+            return {count: outcome.added + outcome.replaced}
+        case EraseReport():
+            return {count: outcome.turns}
+        case tuple():
+            return {count: len(outcome)}
+    return {}
+
+
+def _counted(event: Event) -> dict[str, Any]:
+    """Return what an event says beside texts and ids."""
+    match event:
+        case Queried():
+            said: dict[str, Any] = {"path": event.path, "k": event.k}
+        case Found():
+            said = {"path": event.path, "turns": len(event.turns), "facts": len(event.facts)}
+        case Judged():
+            kinds = [gap.kind for gap in event.gaps]
+            said = {"tier": event.final_tier.value, "probability": event.own_probability, "gaps": kinds}
+        case GapsChanged():
+            said = {"supported": len(event.supported), "waived": len(event.waived), "open": len(event.open)}
+        case Acted():
+            said = {"action": event.action}
+        case _:
+            said = {}
+    return {f"evimem.{name}": value for name, value in said.items()}
