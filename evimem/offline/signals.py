@@ -61,7 +61,8 @@ def attribution(view: View, matches: Matches) -> dict[str, float]:
 
     `gap` averages over the best few, `gap_best` compares the best two; both use only what the question itself found
     at first, because later searches look for the target and would bias the comparison. `facts_own` and `facts_other`
-    are the share of the question's words in the best fact about the target, and about another speaker.
+    are the share of the question's words in the best fact about the target, and about another speaker; `facts_against`
+    is how much more that of the other has.
     """
     first = _found_first(view)
     weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
@@ -73,6 +74,7 @@ def attribution(view: View, matches: Matches) -> dict[str, float]:
         "gap_best": max(own) - max(other),
         "facts_own": facts[0],
         "facts_other": facts[1],
+        "facts_against": max(0.0, facts[1] - facts[0]),
     }
 
 
@@ -97,7 +99,7 @@ def shape(view: View) -> dict[str, float]:
 def meaning(view: View) -> dict[str, float]:
     """Return how near in meaning the nearest turn comes to the question, and the ten nearest on average."""
     found = sorted((item.parts.get("meaning", 0.0) for item in view.evidence if item.for_question), reverse=True)
-    return {"meaning": max(found, default=0.0), "meaning_ten": sum(found[:_SHAPE]) / _SHAPE}
+    return {"meaning": max(found, default=0.0), "meaning_ten": sum(found[:_SHAPE]) / max(1, len(found[:_SHAPE]))}
 
 
 def form(matches: Matches) -> dict[str, float]:

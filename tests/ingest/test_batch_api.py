@@ -129,7 +129,7 @@ def test_a_turn_that_was_forgotten_meanwhile_is_passed_over(opened: Any) -> None
 
 
 def test_a_model_without_a_batch_service_is_refused(opened: Any) -> None:
-    with pytest.raises(evimem.InvalidQuery, match="without llm="):
+    with pytest.raises(evimem.NoModel, match=r"enrich_batch\(\) needs a chat model"):
         opened(None).enrich_batch()
 
     class Plain:

@@ -64,7 +64,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = build(tmp_path_factory.mktemp("gate") / "m.evimem", LEAST_TURNS)
     with evimem.open(path) as memory:
         target = memory._core.calibration_target()
-        knots = ((-1.0, 0.05), (1.0, 0.9), (2.0, 0.999))
+        knots = ((-1.0, 0.05), (0.0, 0.9), (1.0, 0.999))
         fields: dict[str, Any] = dict.fromkeys(
             ("ece", "ece_before", "auroc", "aurc", "caught", "false_abstention"), 0.0
         )

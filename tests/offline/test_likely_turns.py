@@ -9,6 +9,7 @@ from evimem.judging.evidence import View
 from evimem.offline.constants import SHIPPED
 from evimem.offline.likely_turns import likely_turns, turn_signals
 from evimem.offline.match_sentences import match
+from evimem.offline.signals import attribution, meaning
 
 See = Callable[..., View]
 Lines = Sequence[tuple[str, str]]
@@ -68,3 +69,16 @@ def test_what_no_search_for_the_question_found_has_no_search_score(see: See) -> 
 
 def test_nothing_shown_has_no_probabilities(see: See) -> None:
     assert likely(see("What is it?", [])) == {}
+
+
+def test_in_a_small_memory_the_nearest_turns_are_averaged_over_those_there_are(see: See) -> None:
+    view = see("Where is Mira's studio now?", MOVES)
+    near = tuple(replace(item, parts={"meaning": 0.5}) for item in view.evidence)
+    assert meaning(replace(view, evidence=near, memo={}))["meaning_ten"] == 0.5
+
+
+def test_what_is_said_of_others_counts_against_only_beyond_what_is_said_of_the_asked_one(see: See) -> None:
+    lines = [("Mira", "I live in Leeds."), ("Tomas", "I live in Porto.")]
+    alike, other = see("Where does Mira live?", lines), see("Where does Mira live?", lines, found=[2])
+    assert attribution(alike, match(alike))["facts_against"] == 0.0
+    assert attribution(other, match(other))["facts_against"] == 1.0
