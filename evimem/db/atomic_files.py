@@ -57,7 +57,10 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
             file.flush()
             _set_mode(file, _mode_of(path) or (like and _mode_of(like)) or PRIVATE)
             os.fsync(file.fileno())
-        temporary.replace(path)
+            if os.name != "nt":
+                temporary.replace(path)  # while it is locked: `sweep` of another process takes what is not
+        if os.name == "nt":
+            temporary.replace(path)  # there, no open file can be renamed
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -74,7 +77,7 @@ def claim(temporary: Path) -> BinaryIO:
     while True:
         file = _open_private(temporary)
         _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
-        _lock(file)
+        _lock(file, wait=True)  # for `sweep` of another process, which has it for a moment
         if temporary.exists():
             return file
         file.close()  # swept between opening and locking: try again
@@ -162,7 +165,7 @@ def sweep(path: Path) -> None:
         try:
             with open_regular(file) as handle:
                 named = found["companion"] or found["sqlite"] or path.suffix in _COMPANIONS  # by no one else
-                if _lock(handle) and (named or _is_ours(handle)):
+                if _lock(handle) and _is_at(handle, file) and (named or _is_ours(handle)):
                     file.unlink()
         except OSError:
             continue  # another process was first, or this one may not delete it
@@ -198,8 +201,16 @@ def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
     found = _TEMPORARY.fullmatch(entry.name, len(path.name))
     if found is None or not entry.is_file(follow_symlinks=False):
         return None
-    owned = os.name == "nt" or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    try:
+        owned = os.name == "nt" or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+    except FileNotFoundError:
+        return None  # it has taken its place, or was swept, since it was listed
     return found if owned else None
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    """Return whether an open file still has a name: before it was locked, another file may have been given it."""
+    return os.path.samestat(os.fstat(file.fileno()), path.stat())
 
 
 def _is_ours(file: BinaryIO) -> bool:
@@ -220,12 +231,15 @@ def _set_mode(file: BinaryIO, mode: int) -> None:
         os.fchmod(file.fileno(), mode)
 
 
-def _lock(file: BinaryIO) -> bool:
-    """Lock a file unless another process has; return whether this one holds it, which is never so without locks."""
+def _lock(file: BinaryIO, *, wait: bool = False) -> bool:
+    """Lock a file unless another process has; return whether this one holds it, which is never so without locks.
+
+    With `wait`, until the other process lets go of it.
+    """
     if os.name == "nt":
         return True  # there, no process can delete a file that another has open
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True

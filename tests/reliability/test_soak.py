@@ -170,10 +170,11 @@ class Life:
 
 def check_growth(sizes_seen: list[Size]) -> None:
     """Compare the resources of a process late in its life with those early in it."""
-    early, late = sizes_seen[: len(sizes_seen) // 3], sizes_seen[len(sizes_seen) // 3 :]
+    third = max(1, len(sizes_seen) // 3)  # a slow machine may tell of two in a short life
+    early, late = sizes_seen[:third], sizes_seen[third:]
     assert max(size.log for size in sizes_seen) <= LOG, "a write-ahead log grows without an end"
     most = max(size.descriptors for size in early) + 2 * HANDLES + CONNECTIONS
-    assert max(size.descriptors for size in late) <= most, "descriptors are not given back"
+    assert max((size.descriptors for size in late), default=0) <= most, "descriptors are not given back"
     for size in late:
         grown = size.memory - max(size.memory for size in early)
         assert grown <= SPARE + A_TURN * size.turns, f"{grown:.0f} MB more after {size.turns} turns"
