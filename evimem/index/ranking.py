@@ -69,7 +69,8 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= _in_time(query, corpus)
     if query.holding:
         mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
-    mask[corpus.rows_of(query.exclude)] = False
+    if query.exclude:
+        mask[corpus.rows_of(query.exclude)] = False
     return mask
 
 

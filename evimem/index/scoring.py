@@ -73,10 +73,12 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
 
 
 def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
-    """Return where the largest values are, in no order."""
+    """Return where the largest values are, in no order; of equal ones at the edge, the first."""
     if len(values) <= most:
         return np.arange(len(values))
-    return np.argpartition(values, len(values) - most)[len(values) - most :]
+    least = np.partition(values, len(values) - most)[len(values) - most]  # far faster than argpartition
+    above, edge = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    return np.concatenate([above, edge[: most - len(above)]])
 
 
 def first_of_each(turns: NDArray[np.int32]) -> NDArray[np.intp]:
@@ -171,8 +173,9 @@ def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: in
 def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
     """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
     weights = prepared.weights
-    counting = _Counting(prepared, near)
-    room = _length_norm(prepared, near)
+    still_asking = _still_asking(prepared.corpus, near.places, weights)
+    counting = _Counting(near, still_asking)
+    room = _length_norm(prepared, near, still_asking)
     sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
     for term in prepared.terms:
         own = counting.frequency([RelatedTerm(term.posting, UNIT)])
@@ -188,19 +191,19 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
 class _Counting:
     """Counts terms in turns with their neighbours' shares."""
 
-    def __init__(self, prepared: PreparedQuery, near: Neighbourhood) -> None:
-        weights = prepared.weights
+    def __init__(self, near: Neighbourhood, still_asking: Scores) -> None:
         self._near = near
-        self._asking = weights.asking * near.shares + weights.answering * near.answers
-        self._still_asking = _still_asking(prepared.corpus, near.places, weights)
+        self._asking = near.weights.asking * near.shares + near.weights.answering * near.answers
+        self._still_asking = still_asking
 
     def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
         """Return how often the rows have a term that these members stand for."""
         counts = np.zeros(len(self._near.places) + 1, np.int64)
         for member in members:
             slots = self._near.slots[member.posting.positions]
-            found = member.posting.counts.astype(np.int64)  # rows that are not scored share slot 0
-            counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
+            here = np.flatnonzero(slots)  # few: the other rows are not scored
+            found = member.posting.counts[here].astype(np.int64)
+            counts[slots[here]] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
         asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
         asking = asked * self._still_asking
         telling = (counts[1:] & _STATED) + (asked - asking)
@@ -212,16 +215,17 @@ class _Counting:
         return frequency / UNIT
 
 
-def _length_norm(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
+def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) -> Scores:
     """Return BM25's length norm: k1 for a passage of average length with average neighbours."""
     corpus, weights = prepared.corpus, prepared.weights
-    asks = asking_share(corpus, near.places, weights)
+    lengths = corpus.length[near.places]
+    stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
+    asking = lengths - stated
     length, whole = np.zeros(len(near.positions)), np.zeros(len(near.positions))
-    for column, (places, rows) in enumerate(zip(near.positions.T, near.rows.T, strict=True)):
+    for column, rows in enumerate(near.rows.T):
         share = near.shares[:, column]
-        stated = corpus.length[places] * (1 - asks[rows])
-        asking = weights.asking * share + weights.answering * near.answers[:, column]
-        length = length + (share * stated + asking * (corpus.length[places] - stated))
+        asked = weights.asking * share + weights.answering * near.answers[:, column]
+        length = length + (share * stated[rows] + asked * asking[rows])
         whole = whole + share
     average = corpus.words / corpus.rows if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
