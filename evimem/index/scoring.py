@@ -2,7 +2,7 @@
 
 words, related   BM25 over what a passage and its neighbours say (Robertson and Zaragoza 2009)
 meaning          the cosine of the query with the passage's vector, smoothed over its neighbours
-asks, speaker, date, when, passages, user, rule   priors that need no neighbours
+asks, brief, speaker, date, when, passages, user, rule   priors that need no neighbours
 
 Everything is elementwise or an exact sum of whole numbers, so that a row's score does not depend on which others are
 scored with it, and a rebuilt memory ranks to the bit as the one it was built from.
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from .corpus import NEVER, ROLES, Corpus
 from .dialogue_smoothing import Neighbourhood, neighbourhood
 from .passages import MOST
-from .prepared_query import UNIT, PreparedQuery, RelatedTerm
+from .prepared_query import UNIT, IndexQuery, PreparedQuery, RelatedTerm
 from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
@@ -99,7 +99,12 @@ def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
 def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, Scores]:
     """Return the parts that need no neighbours."""
     query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
-    parts: dict[str, Scores] = {"asks": -weights.asks * asking_share(corpus, positions, weights)}
+    asks = asking_share(corpus, positions, weights)
+    told = corpus.length[positions] * (1 - asks)
+    parts: dict[str, Scores] = {
+        "asks": -weights.asks * asks,
+        "brief": -weights.brief * (1 - np.minimum(1.0, told / weights.full)),
+    }
     if weights.tickets:
         # The best of many passages is better by chance alone: a correction for multiple comparisons.
         parts["passages"] = -weights.tickets * logarithms()[corpus.parts[positions]]
@@ -110,7 +115,7 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, S
             parts["rule"] = weights.rule * corpus.rules[positions].astype(np.float64)
     if len(query.names) == 1:
         (name,) = query.names
-        parts["speaker"] = speaker_weight(name, corpus, weights) * (corpus.speaker[positions] == name)
+        parts["speaker"] = speaker_weight(query, corpus, weights) * (corpus.speaker[positions] == name)
     if query.times:
         parts["date"] = weights.date * _closeness(prepared, positions)
     if query.when:
@@ -142,12 +147,16 @@ def logarithms() -> Scores:
     return np.array([0.0, *(math.log(count) for count in range(1, MOST + 2))])
 
 
-def speaker_weight(speaker: int, corpus: Corpus, weights: Weights) -> float:
-    """Return the weight of a row by the named speaker: more for the one who says less in an unequal pair.
+def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float:
+    """Return the weight of a row by the one speaker that a query names.
 
-    An assistant's long replies repeat what a user said, and would outrank the user's few words.
+    It is more for the one who says less in an unequal pair: an assistant's long replies repeat what a user said, and
+    would outrank the user's few words. It is more where several things are asked for: what somebody reads, plays or
+    visits is told by himself in many turns, and asked about by the other in as many.
     """
-    return weights.speaker * min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
+    (speaker,) = query.names
+    wordiness = min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
+    return weights.speaker * wordiness * (weights.several if query.several else 1.0)
 
 
 def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:

@@ -132,6 +132,7 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         None if query.role is None else ROLES.index(query.role),
         None if query.where is None else _with_metadata(query.where, kept),
         query.holding,
+        query.several,
     )
 
 

@@ -157,6 +157,7 @@ class Query:
         times: Hint: intervals that the question mentions.
         when: Hint: whether the question asks for a time.
         recalls: Hint: whether it recalls what was said or done, and asks for no advice.
+        several: Hint: whether it asks for several things, which one turn rarely tells.
         bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
         holding: Filter: only turns that have all of these terms, the stems that turns are found by.
     """
@@ -177,6 +178,7 @@ class Query:
     recalls: bool = False
     bare: bool = False
     holding: tuple[str, ...] = ()
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +186,14 @@ class Hints:
     """What a question says about where to look: priors of a search, never filters.
 
     `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or duration,
-    `recalls` whether it recalls what was said or done.
+    `recalls` whether it recalls what was said or done, `several` whether it asks for several things.
     """
 
     names: tuple[str, ...] = ()
     times: tuple[TimeSpan, ...] = ()
     when: bool = False
     recalls: bool = False
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
