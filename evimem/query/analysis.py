@@ -41,7 +41,9 @@ _USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
 _ASSISTANT = re.compile(rf"\b(?:your|(?:did|have) you|you {_any('questions.assistant_said')})\b", re.IGNORECASE)
 _RECALLS = re.compile(rf"\b{_any('questions.recalling')}\b", re.IGNORECASE)
 # "Which books ...", "What has she painted?": what one turn rarely tells in full. A count is one thing.
-_NO_THING = rf"(?!{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking', 'questions.no_things')}\b)"
+_NO_THING = (
+    rf"(?!{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking', 'questions.no_things')}\b)"
+)
 _SEVERAL = re.compile(
     rf"\b(?:what|which)\s+(?:{_NO_THING}[\w&/'\u2019+-]+\s+){{0,3}}?{_NO_THING}[\w-]{{2,}}[^\Ws]s(?![\w'\u2019])"
     r"|^\W*(?:what|where|whom?)\s+(?:has|have)\b|\bboth\b|\bwhat\s+(?:are|were|else|all)\b|\bin\s+what\s+ways\b",
