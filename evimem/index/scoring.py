@@ -183,8 +183,9 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
     """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
     weights = prepared.weights
     still_asking = _still_asking(prepared.corpus, near.places, weights)
-    counting = _Counting(near, still_asking)
-    room = _length_norm(prepared, near, still_asking)
+    asked = weights.asking * near.shares + weights.answering * near.answers
+    counting = _Counting(near, still_asking, asked)
+    room = _length_norm(prepared, near, still_asking, asked)
     sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
     for term in prepared.terms:
         own = counting.frequency([RelatedTerm(term.posting, UNIT)])
@@ -200,10 +201,10 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
 class _Counting:
     """Counts terms in turns with their neighbours' shares."""
 
-    def __init__(self, near: Neighbourhood, still_asking: Scores) -> None:
+    def __init__(self, near: Neighbourhood, still_asking: Scores, asked: Scores) -> None:
         self._near = near
-        self._asking = near.weights.asking * near.shares + near.weights.answering * near.answers
         self._still_asking = still_asking
+        self._asked = asked
 
     def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
         """Return how often the rows have a term that these members stand for."""
@@ -216,29 +217,31 @@ class _Counting:
         asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
         asking = asked * self._still_asking
         telling = (counts[1:] & _STATED) + (asked - asking)
-        frequency: Scores = np.zeros(len(self._near.positions))
-        for column, rows in enumerate(self._near.rows.T):
-            frequency = frequency + (
-                self._near.shares[:, column] * telling[rows] + self._asking[:, column] * asking[rows]
-            )
-        return frequency / UNIT
+        rows = self._near.rows
+        return added(self._near.shares * telling[rows] + self._asked * asking[rows]) / UNIT
 
 
-def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) -> Scores:
-    """Return BM25's length norm: k1 for a passage of average length with average neighbours."""
+def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores, asked: Scores) -> Scores:
+    """Return BM25's length norm: k1 for a passage of average length with average neighbours.
+
+    `asked` is how much of the stems in questions counts, by neighbour.
+    """
     corpus, weights = prepared.corpus, prepared.weights
     lengths = corpus.length[near.places]
     stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
     asking = lengths - stated
-    length, whole = np.zeros(len(near.positions)), np.zeros(len(near.positions))
-    for column, rows in enumerate(near.rows.T):
-        share = near.shares[:, column]
-        asked = weights.asking * share + weights.answering * near.answers[:, column]
-        length = length + (share * stated[rows] + asked * asking[rows])
-        whole = whole + share
+    length, whole = added(near.shares * stated[near.rows] + asked * asking[near.rows]), added(near.shares)
     average = corpus.words / corpus.rows if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
     return room
+
+
+def added(lines: Scores) -> Scores:
+    """Return the lines added from the first on; numpy's own sum takes an order that depends on how they lie."""
+    total = lines[0].copy()
+    for line in lines[1:]:
+        total += line
+    return total
 
 
 def _saturated(frequency: Scores, room: Scores) -> Scores:
@@ -250,14 +253,12 @@ def _saturated(frequency: Scores, room: Scores) -> Scores:
 def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.weights
-    along = np.zeros(len(near.positions))
-    if prepared.direction is None or prepared.projections is None or not len(along):
-        return along
+    if prepared.direction is None or prepared.projections is None or not near.positions.size:
+        return np.zeros(near.positions.shape[1])
     dots = prepared.projections.at(near.places)
     echoes = weights.echo * asking_share(corpus, near.places, weights)
     shares = near.shares + near.answers * echoes[near.rows]
-    for column, rows in enumerate(near.rows.T):
-        along = along + shares[:, column] * dots[rows]
+    along = added(shares * dots[near.rows])
     norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
     cosine: Scores = np.divide(along, norm, out=np.zeros(len(along)), where=norm > 0)
     return cosine
@@ -266,9 +267,9 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
     if prepared.direction is None or prepared.projections is None:
-        return np.zeros(len(near.positions))
+        return np.zeros(near.positions.shape[1])
     dots = prepared.projections.at(near.places)
-    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
+    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=0)
     cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
     return cosines
 
@@ -276,13 +277,13 @@ def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     """Return the lengths of smoothed vectors; those computed for an earlier query are cached."""
     known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights, echoing=most_asking(corpus, near.weights))
-    itself = near.positions[:, 0]
+    itself = near.positions[0]
     missing = np.flatnonzero(np.isnan(known[itself]))
     for start in range(0, len(missing), _SLICE // 8):
         part = missing[start : start + _SLICE // 8]
         smooth = np.zeros((len(part), corpus.dimension), np.float32)
-        for column, places in enumerate(near.positions[part].T):
-            amount = (shares[part, column] * corpus.scale[places].astype(np.float64)).astype(np.float32)
+        for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
+            amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
             some = np.flatnonzero(amount)
             smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
         known[itself[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))
