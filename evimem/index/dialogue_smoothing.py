@@ -40,8 +40,8 @@ class Neighbourhood:
     def take(self, chosen: NDArray[np.intp], size: int) -> Neighbourhood:
         """Return these columns of a neighbourhood in a corpus of a size."""
         around = self.positions[:, chosen]
-        parts = (self.shares[:, chosen], self.answers[:, chosen])
-        return Neighbourhood(around, *parts, self.weights, *_places(around, size))
+        shares, answers = self.shares[:, chosen], self.answers[:, chosen]
+        return Neighbourhood(around, shares, answers, self.weights, *_places(around, size))
 
 
 def neighbourhood(

@@ -238,7 +238,7 @@ def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Sco
 
 def added(lines: Scores) -> Scores:
     """Return the lines added from the first on; numpy's own sum takes an order that depends on how they lie."""
-    total = lines[0].copy()
+    total: Scores = lines[0].copy()
     for line in lines[1:]:
         total += line
     return total
