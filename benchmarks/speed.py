@@ -25,7 +25,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import apsw
-import numpy as np
 
 import evimem
 from evimem.bench.result_file import ResultTable
@@ -112,25 +111,6 @@ def against_all(path: Path, effort: SearchEffort = SEARCH_EFFORT) -> tuple[float
     return statistics.fmean(same), statistics.fmean(kept)
 
 
-def beside_scan(path: Path) -> tuple[float, float]:
-    """Return what a search takes and what comparing its vector with all of the memory takes, in turn, median CPU ms."""
-    embedder, searched, scanned = StaticEmbedder(), [], []
-    with evimem.open(path) as memory:
-        memory.search("warm up")
-        corpus = memory._core.store._handle.corpus()  # type: ignore[attr-defined]
-        rows = corpus.vectors * corpus.scale[:, None]  # float32
-        for text in asked() * 3:
-            query = embedder.embed([text])[0]
-            began = time.process_time()
-            memory.search(text)
-            between = time.process_time()
-            cosines = rows @ query
-            np.argpartition(cosines, len(cosines) - 10)
-            searched.append(between - began)
-            scanned.append(time.process_time() - between)
-    return statistics.median(searched) * 1000, statistics.median(scanned) * 1000
-
-
 def asked() -> list[str]:
     """Return questions with frequent and rare words."""
     return [*QUESTIONS, *(f"{text[:-1]} with thing{40 * number}?" for number in range(1, 6) for text in QUESTIONS)]
@@ -151,7 +131,6 @@ def measure(size: int, words: int) -> dict[str, float]:
             found = median_ms([lambda q=q: memory.search(q) for q in asked() * 3])
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         like, kept = against_all(path) if size <= SCORED else (math.nan, math.nan)
-        search, scan = beside_scan(path) if size <= SCORED else (math.nan, math.nan)
         return {
             "turns": size,
             "facts": facts,
@@ -161,8 +140,6 @@ def measure(size: int, words: int) -> dict[str, float]:
             "open ms": opened * 1000,
             "first search ms": first * 1000,
             "search p50 ms": found,
-            "search p50, CPU ms": search,
-            "exact float32 scan p50, CPU ms": scan,
             "like all %": 100 * like,
             "score kept %": 100 * kept,
             "file MB": sum(file.stat().st_size for file in folder.glob("m.evimem*")) / 1e6,
