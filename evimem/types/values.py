@@ -208,7 +208,8 @@ class Hit:
             other hits of the same query. Of an edge: its weight times the discount of its seed's rank, above 0 to 1.
         parts: The summands of `score` by name: of a search among others "words" (BM25), "related", "meaning" (cosine),
             "speaker", "date", "when", and of long turns and chats with an assistant "passages", "user" and "rule";
-            "asks" and "passages" are penalties, at most 0. Zero parts are left out.
+            "asks" (the passage asks), "brief" (it tells little) and "passages" are penalties, at most 0. Zero parts are
+            left out.
         path: How it was found: "search", "edge:<kind>" or "keyword".
         neighbours: Ids of the turns next to it in the dialogue whose words or vectors count in its score.
         span: The passage that was found: a half-open range of characters of the turn's text; of a short turn all of
