@@ -91,6 +91,7 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
             limit=options.limit,
             wide=options.wide,
             asker=_asker(options, progress),
+            processes=_processes(options),
         )
     page = [BLANK, *answers_page(ran.asked, SHOWN)] if options.sample else []
     return Finished(locomo_tables(ran), _failed(ran.asked), locomo_charts(ran), page)
@@ -139,6 +140,13 @@ def _asker(options: argparse.Namespace, progress: Callable[[int], None]) -> Aske
     checkpoint = Checkpoint(options.checkpoint, settings(options)) if options.checkpoint else None
     workers = (options.concurrency or _CONCURRENCY) if options.llm else 1
     return Asker(workers=workers, checkpoint=checkpoint, dollars=options.dollars, progress=progress)
+
+
+def _processes(options: argparse.Namespace) -> int:
+    """Return how many conversations run at a time: one where a model or a file of kept results is shared."""
+    if options.llm or options.mailbox or options.checkpoint:
+        return 1
+    return options.processes or os.cpu_count() or 1
 
 
 def _approach(options: argparse.Namespace) -> Approach:

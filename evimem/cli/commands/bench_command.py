@@ -34,6 +34,7 @@ _ONLY = {  # options of some of the benchmarks
     "adapter": ("chats", "synthetic"),
     "sample": ("locomo",),
     "wide": ("locomo",),
+    "processes": ("locomo",),
     "enrich": ("locomo",),
     "judge": ("locomo", "longmemeval"),
     "check": ("report",),
@@ -69,6 +70,12 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
         "--wide",
         action="store_true",
         help="locomo: ask answerable questions again with 20 turns per search, to score the confidence in the evidence",
+    )
+    group.add_argument(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="locomo, without a model: N conversations at a time (default: one for each processor)",
     )
     group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
     group.add_argument(
