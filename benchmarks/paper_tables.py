@@ -25,6 +25,7 @@ from evimem import Budget, Memory
 from evimem.bench.answer_judge import VARIANTS as RUBRICS
 from evimem.bench.asking import Approach, Asker
 from evimem.bench.estimates import estimate, rows_of
+from evimem.bench.g_eval import VARIANT as G_EVAL
 from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, told_of
 from evimem.bench.processes import mapped
 from evimem.bench.result_file import Cell, ResultTable
@@ -86,7 +87,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument("--model", help="a chat model; without one all is deterministic")
     parser.add_argument("--base-url", help="its endpoint")
-    parser.add_argument("--judge", choices=RUBRICS, default=RUBRICS[0], help="how a model marks (default: strict)")
+    parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
     add_result(parser)
     options = parser.parse_args()
     wanted = dict(TABLES) if options.table == "all" else {options.table: TABLES[options.table]}

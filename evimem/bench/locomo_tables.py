@@ -9,6 +9,7 @@ from .answer_f1 import ADVERSARIAL
 from .answer_overlap import bleu_1, meteor, rouge_2, rouge_l
 from .bootstrap import percentile
 from .estimates import rows_of
+from .g_eval import LOWEST
 from .result_file import Cell, ResultTable
 from .retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
 from .run_locomo import QuestionResult, Run
@@ -98,6 +99,9 @@ def answer_measures(asked: Sequence[QuestionResult]) -> dict[str, _Measure]:
     found: dict[str, _Measure] = {"official F1": lambda one: one.f1, "abstained": lambda one: one.abstained}
     if any(one.correct is not None for one in asked):
         found["judged correct"] = lambda one: bool(one.correct)
+    if any(one.grade is not None for one in asked):
+        found["G-Eval, 1 to 5"] = lambda one: LOWEST if one.grade is None else one.grade
+        found["of it, by probabilities"] = lambda one: one.weighted
     return found
 
 

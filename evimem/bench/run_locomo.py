@@ -21,6 +21,7 @@ from ..types.trace import Acted, Judged, Queried
 from .answer_f1 import ADVERSARIAL, official_f1
 from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
+from .g_eval import HIGHEST, LOWEST, VARIANT, Grade, grade_answer
 from .processes import mapped
 from .stages import Stages
 
@@ -45,10 +46,13 @@ class QuestionResult:
     `sufficient` that it has seen all the evidence; `complete` is whether all gold turns were shown. `checks` counts its
     verdicts; `quote` is the cited text, or the reason for abstaining. `failed` is why the model gave no answer, empty
     if it did; `correct` is a judge's mark, where one was asked: where there is no answer, an abstention alone is
-    correct, unasked. `tiers` holds the tier of each check after the clamps, and `covered` whether all gold turns were
-    shown to it; `refined` the query of each further iteration, empty where it had none. `search_seconds`,
-    `ask_seconds` and the `stages` of the latter (searching, judging, answering) are processor time and, of the latter,
-    the wait for the model, so that other work on the machine hardly moves them.
+    correct, unasked. `grade` is G-Eval's, from 1 to 5, and `weighted` whether probabilities made it; unasked it is 5
+    for that abstention, and 1 for any other and for an answer where there is none.
+
+    `tiers` holds the tier of each check after the clamps, `covered` whether all gold turns were shown to it, and
+    `refined` the query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and the
+    `stages` of the latter (searching, judging, answering) are processor time, of asking with the wait for the model, so
+    that other work on the machine hardly moves them.
     """
 
     sample: str
@@ -75,6 +79,8 @@ class QuestionResult:
     cost: float | None = None
     failed: str = ""
     correct: bool | None = None
+    grade: float | None = None
+    weighted: bool = False
     tiers: tuple[str, ...] = ()
     covered: tuple[bool, ...] = ()
     refined: tuple[str, ...] = ()
@@ -180,7 +186,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
     try:
         answer = memory.ask(question.text, how.loop, budget=how.budget, on_event=stages.hear)
         taken = stages.ended()
-        mark = _marked(how, question, answer.text)
+        mark, grade = _marked(how, question, answer.text), _graded(how, question, answer.text)
     except ModelError as error:
         return replace(base, failed=str(error) or type(error).__name__)
     judged = [event for event in answer.trace if isinstance(event, Judged)]
@@ -200,8 +206,10 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
         checks=len(judged),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
-        cost=added(answer.usage.cost, mark.cost),
+        cost=added(added(answer.usage.cost, mark.cost), grade.cost if grade else None),
         correct=mark.correct,
+        grade=grade.value if grade else None,
+        weighted=bool(grade and grade.weighted),
         tiers=tuple(event.final_tier.value for event in judged),
         covered=covered,
         refined=_refined(answer),
@@ -223,11 +231,19 @@ def _refined(answer: Answer) -> tuple[str, ...]:
 
 
 def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> AnswerMark:
-    if not how.rubric:
+    if how.rubric in ("", VARIANT):
         return UNMARKED
     if question.answer is None or text is None:
         return AnswerMark(question.answer is None and text is None)
     return mark_answer(how.llm, how.rubric, question.text, question.answer, text)
+
+
+def _graded(how: Approach, question: LocomoQuestion, text: str | None) -> Grade | None:
+    if how.rubric != VARIANT:
+        return None
+    if question.answer is None or text is None:
+        return Grade(float(HIGHEST if question.answer is None and text is None else LOWEST), weighted=False)
+    return grade_answer(how.llm, question.text, question.answer, text)
 
 
 def _unanswered(sample: str, number: int, question: LocomoQuestion, why: str) -> QuestionResult:

@@ -15,6 +15,7 @@ import argparse
 from pathlib import Path
 
 from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
+from ...bench.g_eval import VARIANT as G_EVAL
 from ...bench.provenance import provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
@@ -80,8 +81,9 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
     group.add_argument(
         "--judge",
-        choices=VARIANTS_OF_JUDGE,
-        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way)",
+        choices=(*VARIANTS_OF_JUDGE, G_EVAL),
+        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way); "
+        "locomo: g-eval grades them from 1 to 5",
     )
     group.add_argument(
         "--registers",
@@ -137,6 +139,8 @@ def _misused_model(options: argparse.Namespace) -> str | None:
         return "--adapter names another memory, for which the options of evimem's model mean nothing"
     if options.dollars is not None and not options.price:
         return "--dollars needs --price, by which the cost is known"
+    if options.judge == G_EVAL and options.benchmark != "locomo":
+        return f"--judge {G_EVAL} is of `bench locomo` only: LongMemEval has rubrics of its own"
     needing = [name for name in ("enrich", "judge") if getattr(options, name)]
     if needing and not (options.llm or options.mailbox):
         return f"--{needing[0]} needs a model: --llm or --mailbox"
