@@ -17,7 +17,7 @@ from ..doors.memory import Memory
 from ..errors import ModelError
 from ..loaders.locomo_format import LocomoQuestion, LocomoSample
 from ..types.answer import Answer
-from ..types.trace import Acted, Judged, Queried
+from ..types.trace import Acted, Event, Judged, Queried
 from .answer_f1 import ADVERSARIAL, official_f1
 from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
@@ -190,7 +190,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
     except ModelError as error:
         return replace(base, failed=str(error) or type(error).__name__)
     judged = [event for event in answer.trace if isinstance(event, Judged)]
-    covered = _covered(answer, question)
+    covered = list(_covered(answer, question))
     return replace(
         base,
         text=answer.text,
@@ -202,7 +202,7 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
         ask_seconds=sum(taken),
         quote=" ... ".join(citation.quote for citation in answer.citations) or answer.reason or "",
         sufficient=judged[-1].confidence if judged else 0.0,
-        complete=bool(covered) and covered[-1],
+        complete=bool(covered) and covered[-1][1],
         checks=len(judged),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
@@ -211,16 +211,21 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
         grade=grade.value if grade else None,
         weighted=bool(grade and grade.weighted),
         tiers=tuple(event.final_tier.value for event in judged),
-        covered=covered,
+        covered=tuple(whole for event, whole in covered if isinstance(event, Judged)),
         refined=_refined(answer),
         stages=taken,
     )
 
 
-def _covered(answer: Answer, question: LocomoQuestion) -> tuple[bool, ...]:
-    """Return for each view of the evidence whether it shows all gold turns."""
-    shown = [event.detail["turns"] for event in answer.trace if isinstance(event, Acted) and event.action == "show"]
-    return tuple(set(question.evidence) <= set(turns) for turns in shown)
+def _covered(answer: Answer, question: LocomoQuestion) -> Iterator[tuple[Event, bool]]:
+    """Yield each view of the evidence and each verdict, with whether the view shows all gold turns."""
+    whole = False
+    for event in answer.trace:
+        if isinstance(event, Acted) and event.action == "show":
+            whole = set(question.evidence) <= set(event.detail["turns"])
+            yield event, whole
+        elif isinstance(event, Judged):
+            yield event, whole
 
 
 def _refined(answer: Answer) -> tuple[str, ...]:
