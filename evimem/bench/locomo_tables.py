@@ -21,13 +21,13 @@ _DEPTHS = (5, 10, 20)
 _Measure = Callable[[QuestionResult], float]
 
 
-def locomo_tables(run: Run) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question."""
+def locomo_tables(run: Run, overlap: Mapping[str, Callable[[str, str], float]] = {}) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question; `overlap` has further scores of an answer and its gold."""
     scored = {"there is an answer": answering(run.asked), "all evidence was seen": sufficiency(run.wide or run.asked)}
     probabilities = [_quality(name, scores) for name, scores in scored.items() if scores is not None]
     return (
         _retrieval(run.asked),
-        _answers(run.asked),
+        _answers(run.asked, OVERLAP | {name: _overlap(measure) for name, measure in overlap.items()}),
         *([_probabilities(probabilities)] if probabilities else []),
         _cost(run),
     )
@@ -74,7 +74,7 @@ def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
     )
 
 
-def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
+def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure]) -> ResultTable:
     groups = by_category(asked)
     answered = {name: [one for one in some if not one.abstained] for name, some in groups.items()}
     return ResultTable(
@@ -83,7 +83,7 @@ def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
         _columns(groups),
         (
             *rows_of({"official F1, where answered": lambda one: one.f1}, answered, _sample)[:-1],
-            *rows_of(OVERLAP, by_category(told_of(asked)), _sample)[:-1],
+            *rows_of(overlap, by_category(told_of(asked)), _sample)[:-1],
             *rows_of(answer_measures(asked), groups, _sample),
         ),
         (

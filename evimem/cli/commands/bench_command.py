@@ -36,6 +36,7 @@ _ONLY = {  # options of some of the benchmarks
     "sample": ("locomo",),
     "wide": ("locomo",),
     "processes": ("locomo",),
+    "bert_score": ("locomo",),
     "enrich": ("locomo",),
     "judge": ("locomo", "longmemeval"),
     "check": ("report",),
@@ -77,6 +78,12 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="locomo, without a model: N conversations at a time (default: one for each processor)",
+    )
+    group.add_argument(
+        "--bert-score",
+        metavar="FOLDER",
+        type=Path,
+        help="locomo: also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
     )
     group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
     group.add_argument(
@@ -124,7 +131,7 @@ def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options; None if nothing is."""
     for name, benchmarks in _ONLY.items():
         if getattr(options, name) and options.benchmark not in benchmarks:
-            return f"--{name} is of `bench {' and '.join(benchmarks)}` only"
+            return f"--{name.replace('_', '-')} is of `bench {' and '.join(benchmarks)}` only"
     if (options.file is None) != (options.benchmark == "synthetic"):
         return "`bench synthetic` takes no PATH" if options.file else f"`bench {options.benchmark}` needs a PATH"
     return _misused_model(options)
