@@ -113,7 +113,7 @@ def run_sample(sample: LocomoSample, *, rows: Mapping[str, Approach], every: int
     first = next(iter(rows.values()))
     asker = Asker(workers=8 if first.llm else 1)
     with ingested(some, first) as (memory, _):
-        asked = {name: ask_all(memory, some, how, asker, name) for name, how in rows.items()}
+        asked = {name: ask_all(memory, some, how, asker, name, ranked=False) for name, how in rows.items()}
         searched = list(asked_again(memory, some, asked["full"])) if again else []
     return SampleRun(asked, searched)
 

@@ -89,7 +89,7 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All results of one run. `wide` holds those of questions asked again with `DEPTH` turns per search path."""
+    """All results of one run. `wide` has those of questions asked again, unranked, with `DEPTH` turns a search path."""
 
     ingested: tuple[IngestResult, ...]
     asked: tuple[QuestionResult, ...]
@@ -128,7 +128,7 @@ def _run(sample: LocomoSample, how: Approach, limit: int | None, asker: Asker | 
     more = replace(how, budget=replace(how.budget, k=DEPTH))
     with ingested(sample, how) as (memory, report):
         asked = ask_all(memory, replace(sample, questions=sample.questions[:limit]), how, asker)
-        again = ask_all(memory, _answerable(sample, limit), more, asker) if wide else []
+        again = ask_all(memory, _answerable(sample, limit), more, asker, ranked=False) if wide else []
     return Run((report,), tuple(asked), tuple(again))
 
 
@@ -161,11 +161,16 @@ def _ingest(memory: Memory, sample: LocomoSample) -> IngestResult:
     return IngestResult(sample.id, report.added, report.facts, time.thread_time() - started)
 
 
-def ask_all(memory: Memory, sample: LocomoSample, how: Approach, asker: Asker, name: str = "") -> list[QuestionResult]:
-    """Ask every question of a sample; a checkpoint keeps its results by the name of the approach."""
+def ask_all(
+    memory: Memory, sample: LocomoSample, how: Approach, asker: Asker, name: str = "", *, ranked: bool = True
+) -> list[QuestionResult]:
+    """Ask every question of a sample; a checkpoint keeps its results by the name of the approach.
+
+    Unless they are `ranked`, there is no search for the question beside what asking searches for.
+    """
 
     def ask(one: tuple[int, LocomoQuestion]) -> QuestionResult:
-        return _ask(memory, sample.id, *one, how)
+        return _ask(memory, _searched(memory, sample.id, *one, ranked=ranked), one[1], how)
 
     def give_up(one: tuple[int, LocomoQuestion], why: str) -> QuestionResult:
         return _unanswered(sample.id, *one, why)
@@ -174,14 +179,18 @@ def ask_all(memory: Memory, sample: LocomoSample, how: Approach, asker: Asker, n
     return asker.each(keyed, ask, _restored, give_up)
 
 
-def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how: Approach) -> QuestionResult:
+def _searched(memory: Memory, sample: str, number: int, question: LocomoQuestion, *, ranked: bool) -> QuestionResult:
+    """Return what is known of a question before it is asked."""
+    base = _unanswered(sample, number, question, "")
+    if not ranked:
+        return base
     started = time.thread_time()
     hits = memory.search(question.text, DEPTH)
-    base = replace(
-        _unanswered(sample, number, question, ""),
-        ranked=tuple(hit.turn.id for hit in hits),
-        search_seconds=time.thread_time() - started,
-    )
+    taken = time.thread_time() - started
+    return replace(base, ranked=tuple(hit.turn.id for hit in hits), search_seconds=taken)
+
+
+def _ask(memory: Memory, base: QuestionResult, question: LocomoQuestion, how: Approach) -> QuestionResult:
     stages = Stages()
     try:
         answer = memory.ask(question.text, how.loop, budget=how.budget, on_event=stages.hear)
