@@ -283,4 +283,5 @@ def _unanswered(sample: str, number: int, question: LocomoQuestion, why: str) ->
 
 
 def _restored(kept: Any) -> QuestionResult:
-    return QuestionResult(**{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()})
+    found: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
+    return QuestionResult(**found)
