@@ -9,7 +9,7 @@ from .fragments import Pattern, one_of
 REACH = 40  # characters before a word in which a verb of naming stands
 _NAMED = Pattern(
     rf"\b(?:{one_of(ENGLISH.words('times.naming'))}(?: it| him| her| them| me)?"
-    rf"|(?:a|an|the|this|that) [a-z]{{1,16}} called|call(?:ed)? it) [\"'(]?\Z"
+    rf"|(?:a|an|the|this|that) [a-z]{{1,16}} called|call(?:ed)? it|{one_of(ENGLISH.words('people.honorifics'))}\.?) [\"'(]?\Z"
 )
 _SUBJECT = Pattern(
     r"'s (?:not|been|got|gonna|still|always|never|(?!during\b|evening\b|morning\b|meeting\b)[a-z]{2,16}ing)\b"
