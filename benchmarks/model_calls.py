@@ -116,7 +116,14 @@ def print_downgrades(rows: Sequence[Row]) -> None:
     exact = [(event, row) for event, row in judged if event.tier is evimem.Tier.EXACT]
     lowered = [(event, row) for event, row in exact if event.final_tier is not event.tier]
     print(f"  exact: {len(exact)}, of them downgraded: {len(lowered)} ({len(lowered) / max(1, len(exact)):.3f})")
-    for event, row in lowered[:40] if os.environ.get("SHOW_DOWNGRADES") else ():
+    questions = {id(row): row for _, row in exact}
+    last = {id(row): (event, row) for event, row in judged}
+    ended = [
+        (event, row) for event, row in last.values() if id(row) in questions and event.final_tier is not event.tier
+    ]
+    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row.kind for _, row in ended).most_common())
+    print(f"  questions that end downgraded: {len(ended)} of {len(questions)}: {kinds or 'none'}")
+    for event, row in ended if os.environ.get("SHOW_DOWNGRADES") else ():
         print("   ", row.answer.trace.question, [gap.text for gap in event.gaps][:2])
 
 

@@ -70,7 +70,9 @@ class Session:
         self.analysis: Analysis = _analysis(task, roster, self.asked_at)
         most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
         self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, most)
-        self._counter = EntityCounter(task.scope, budget.delta, indexed="index" not in budget.without)
+        self._counter = EntityCounter(
+            task.scope, budget.delta, indexed="index" not in budget.without, supposed=self.analysis.supposed
+        )
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.checks: int = 0
@@ -118,7 +120,8 @@ class Session:
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Look up an entity's facts and record what they brought."""
         self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
-        return self.arrive((yield from self.retrieval.look_up(entity, iteration)), iteration)
+        names = self._counter.called(entity)
+        return self.arrive((yield from self.retrieval.look_up(names, iteration)), iteration)
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
         """Record what a path brought."""
