@@ -27,6 +27,7 @@ from evimem.types.trace import Found, Judged
 from .gold_model import Asked, Conversation, GoldJudge, conversations
 from .speed import QUESTIONS, chat
 
+TRAPS = frozenset(("adversarial", "attribution_trap"))  # kinds of question about another person than the gold turns
 TURNS = 10_000
 ROUNDS = 13
 UNGATED = evimem.Budget(gate=False)
@@ -57,15 +58,17 @@ class TimedModel(ScriptedModel):
         return reply
 
 
-def ask_all(conversations: Iterable[Conversation], budget: evimem.Budget, *, counted: bool = False) -> Iterator[Row]:
-    """Ask every question of each conversation in a memory of its own."""
+def ask_all(
+    conversations: Iterable[Conversation], budget: evimem.Budget, *, counted: bool = False, traps: bool = False
+) -> Iterator[Row]:
+    """Ask every question of each conversation in a memory of its own; with `traps`, the judge sees through them."""
     with tempfile.TemporaryDirectory() as folder:
         for number, one in enumerate(conversations):
             judge = GoldJudge(one.turns, counted=counted)
             with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
                 memory.extend(one.turns, strict=True)
                 for asked in one.questions:
-                    judge.gold, judge.asked = asked.gold, []
+                    judge.gold, judge.asked, judge.trap = asked.gold, [], traps and asked.kind in TRAPS
                     answer = memory.ask(asked.text, budget=budget, asked_at=asked.asked_at)
                     yield Row(asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
 
@@ -175,13 +178,14 @@ def main() -> None:
     parser.add_argument("locomo", nargs="?", type=Path)
     parser.add_argument("--chats", type=Path, help="a folder of labelled chats")
     parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
+    parser.add_argument("--traps", action="store_true", help="the judge says where gold turns are about another person")
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
     given = parser.parse_args()
     budget = evimem.Budget(gate=False, without=frozenset(given.without))
     if given.locomo:
-        report(list(ask_all(conversations(given.locomo), budget, counted=given.counted)))
+        report(list(ask_all(conversations(given.locomo), budget, counted=given.counted, traps=given.traps)))
     if given.chats:
-        report(list(ask_all(conversations(given.chats), budget, counted=given.counted)))
+        report(list(ask_all(conversations(given.chats), budget, counted=given.counted, traps=given.traps)))
     if not given.locomo and not given.chats:
         own_time()
 

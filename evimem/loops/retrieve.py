@@ -179,7 +179,7 @@ class Retrieval:
         if path == "keyword":  # all of them for the same question, so that their scores compare
             self._ranks.update((hit.turn.id, -hit.score) for hit in hits)
             return
-        behind = 0 if path in {"anchor", "refined"} else self._most
+        behind = 0 if path in {"anchor", "refined", "further"} else self._most
         for rank, hit in enumerate(hits):
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
             known = self._evidence[hit.turn.id]

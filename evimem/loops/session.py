@@ -68,7 +68,7 @@ class Session:
         self.roster = roster
         self.asked_at: datetime | None = task.asked_at or roster.last
         self.analysis: Analysis = _analysis(task, roster, self.asked_at)
-        most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
+        most = max(task.further, _deepest(task))
         self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, most)
         self._counter = EntityCounter(
             task.scope, budget.delta, indexed="index" not in budget.without, supposed=self.analysis.supposed
@@ -112,6 +112,11 @@ class Session:
         how += "; times first" if wanted.when else ""
         self.events.append(Queried(iteration, path, wanted.text, k, how))
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
+
+    def read_on(self, k: int, iteration: int) -> Flow[Arrived]:
+        """Read the question's own search down to its k-th turn, and record what that brought."""
+        found = yield from self.retrieval.search(Search(self.task.question), k, path="further", iteration=iteration)
+        return self.arrive(found, iteration)
 
     def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
         """Follow edges from turns and record what they brought."""
@@ -211,6 +216,12 @@ class Session:
             pinned=self.pinned,
             scope=self.task.scope,
         )
+
+
+def _deepest(task: Task) -> int:
+    """Return down to which turn a search of the last iteration is read."""
+    k = task.budget.k + task.budget.step * max(0, task.budget.iterations - 1)
+    return k + task.budget.iterations * (k // 2) if task.judge.reads_on else k
 
 
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:

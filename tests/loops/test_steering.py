@@ -84,6 +84,27 @@ def test_a_contradicted_premise_ends_the_search_at_once_and_is_corrected(puppy: 
 
 
 @pytest.mark.parametrize(
+    ("first", "then", "checks"),
+    [
+        (("s1:1",), ("s1:1",), 2),
+        (("s1:1",), (), 3),  # what it is about was not shown
+        ((), ("s1:1",), 3),
+    ],
+)
+def test_what_is_shown_to_be_anothers_at_two_checks_ends_the_search(
+    puppy: Any, script: Any, first: tuple[str, ...], then: tuple[str, ...], checks: int
+) -> None:
+    """Between the two, the turns of the one asked about are searched."""
+    gap = Gap("attribution", "Tomas", "the puppy is Mira's, not Tomas's")
+    judge = script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,), pinned=shown) for shown in (first, then)])
+    answer = puppy.ask("What is Tomas's puppy called?", judge)
+    assert (answer.abstained, answer.reason, len(judge.views)) == (True, gap.text, checks)
+    assert [query.speaker for query in puppy.searches if query.speaker][:1] == ["Tomas"]
+    if checks == 2:
+        assert of(answer, Stopped)[0].reason == "the evidence is about another person"
+
+
+@pytest.mark.parametrize(
     ("tier", "said", "shown", "told"),
     [
         (EXACT, 0.95, 0.95, "Juno"),
