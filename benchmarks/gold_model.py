@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evimem.bench.locomo_tables import CATEGORIES
 from evimem.embedding import count_tokens
 from evimem.llm.quoting import escape, format_time, named
 from evimem.loaders.labelled_chats import read_chats
@@ -16,7 +17,6 @@ from evimem.loaders.locomo_format import read_locomo
 from evimem.types.model import Complete
 from evimem.types.values import Turn
 
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _ROW = re.compile(r'"([^"]+)" \((tag|time|word)')
 
 

@@ -1,20 +1,23 @@
-"""Retrieval quality, and the effect of each ingredient: `python -m benchmarks.retrieval LOCOMO.json`.
+"""Retrieval quality, and what each ingredient is worth.
 
-Recall and nDCG are over turns, by the definition of evimem.bench.retrieval_metrics; the gold turns are the evidence
-that a question cites, and questions without any are left out. `--ablate` adds and drops each ingredient by itself;
-`--scenes` runs on generated conversations of three kinds.
+`python -m benchmarks.retrieval LOCOMO.json --chats FOLDER ...` prints every set and register. Recall and nDCG are over
+turns, by the definition of evimem.bench.retrieval_metrics; the gold turns are the evidence that a question cites, and
+questions without any are left out, as are those of labelled chats without an answer. `--ablate` adds and drops each
+ingredient by itself; `--scenes` runs on generated conversations of three kinds.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from statistics import fmean
+from typing import TypeAlias
 
 from evimem import Turn
-from evimem.bench.estimates import rows_of
+from evimem.bench.estimates import estimate, rows_of
 from evimem.bench.locomo_tables import category_name
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
@@ -27,6 +30,7 @@ from evimem.index.document import embedding_texts
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS, Weights
+from evimem.loaders.labelled_chats import LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
@@ -45,8 +49,10 @@ INGREDIENTS: dict[str, dict[str, float]] = {
     "question to answer": FLOW,
     "what is asked counts less": {"asking": 1.0},
     "turns that ask rank lower": {"asks": 0.0},
+    "passages that tell little rank lower": {"brief": 0.0},
     "related words": {"related": 0.0},
     "speaker": {"speaker": 0.0},
+    "speaker, twice where several things are asked for": {"several": 1.0},
     "date": {"date": 0.0},
     "when": {"when": 0.0},
     "long questions tell": {"questions": 1e9, "questions_to_assistant": 1e9},
@@ -55,16 +61,28 @@ INGREDIENTS: dict[str, dict[str, float]] = {
     "standing instructions": {"rule": 0.0},
 }
 BARE = {name: value for without in INGREDIENTS.values() for name, value in without.items()}
+WHOLE, PLAIN = "everything", "words and meaning"
+STEPS: dict[str, dict[str, float]] = {"BM25 alone": {**BARE, "meaning": 0.0}, PLAIN: BARE, WHOLE: {}}
 CHECKS: dict[str, dict[str, float]] = {
     "words only": {"meaning": 0.0},
     "meaning only": {"words": NOTHING},
-    "BM25 alone": {**BARE, "meaning": 0.0},
+    "BM25 alone": STEPS["BM25 alone"],
     "b = .3": {"b": 0.3},
     "b = .9": {"b": 0.9},
     "spread = .2": {"spread": 0.2},
     "spread = .4": {"spread": 0.4},
     "burst = 1 (a message is a turn)": {"burst": 1.0},
 }
+
+
+@dataclass(frozen=True)
+class GoldQuestion:
+    """A question with the ids of its gold turns, its category, and "today" for it where that is known."""
+
+    text: str
+    gold: frozenset[str]
+    category: int = 0
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -78,11 +96,12 @@ class PreparedQuestion:
 
 @dataclass(frozen=True)
 class Conversation:
-    """A corpus, the ids of its turns in order, and the questions about it."""
+    """A corpus, the ids of its turns in order, the questions about it, and its register, where it has one."""
 
     corpus: Corpus
     ids: tuple[str, ...]
     asked: tuple[PreparedQuestion, ...]
+    register: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,10 @@ class Score:
     all_10: float
 
 
-def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset[str], int]]) -> Conversation:
+Clusters: TypeAlias = "list[list[Score]]"
+
+
+def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], register: str = "") -> Conversation:
     """Index turns as a memory does, and prepare the questions about them."""
     embedder, extractor = StaticEmbedder(), RuleExtractor()
     sessions = {name: at for at, name in enumerate(dict.fromkeys(turn.session for turn in turns))}
@@ -112,21 +134,34 @@ def conversation(turns: Sequence[Turn], questions: Iterable[tuple[str, frozenset
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)
     asked = []
-    for text, gold, category in questions:
-        found = hints(text, speakers, last)
+    for one in questions:
+        found = hints(one.text, speakers, one.asked_at or last)
         times = tuple((microseconds(t.start), microseconds(t.end)) for t in found.times if t.start and t.end)
         names = frozenset(speakers[name] for name in found.names)
-        vector = embedder.embed([text])[0]
-        query = IndexQuery(text, vector, names, times, found.when, found.recalls)
-        asked.append(PreparedQuestion(query, gold & set(ids), category))
-    return Conversation(corpus, ids, tuple(one for one in asked if one.gold))
+        priors = {"names": names, "times": times, "when": found.when, "recalls": found.recalls}
+        query = IndexQuery(one.text, embedder.embed([one.text])[0], **priors, several=found.several)  # type: ignore[arg-type]
+        asked.append(PreparedQuestion(query, one.gold & set(ids), one.category))
+    return Conversation(corpus, ids, tuple(one for one in asked if one.gold), register)
 
 
 def locomo(path: Path) -> list[Conversation]:
     """Read the conversations of a LoCoMo file."""
     return [
-        conversation(sample.turns, ((q.text, frozenset(q.evidence), q.category) for q in sample.questions))
+        conversation(sample.turns, (GoldQuestion(q.text, frozenset(q.evidence), q.category) for q in sample.questions))
         for sample in read_locomo(path)
+    ]
+
+
+def labelled(folder: Path) -> list[Conversation]:
+    """Read the labelled chats of a folder; each keeps its register."""
+    return [conversation(chat.turns, _answered(chat), chat.register) for chat in read_chats(folder)]
+
+
+def _answered(chat: LabelledChat) -> list[GoldQuestion]:
+    return [
+        GoldQuestion(q.text, frozenset(q.evidence), asked_at=datetime.fromisoformat(q.asked_at) if q.asked_at else None)
+        for q in chat.questions
+        if q.gold
     ]
 
 
@@ -134,7 +169,7 @@ def scenes(count: int) -> dict[str, list[Conversation]]:
     """Write so many conversations of each kind."""
     written = {kind: [scene(kind, seed) for seed in range(count)] for kind in KINDS}
     return {
-        kind: [conversation(one.turns, ((text, gold, 0) for text, gold in one.questions)) for one in several]
+        kind: [conversation(one.turns, [GoldQuestion(*asked) for asked in one.questions]) for one in several]
         for kind, several in written.items()
     }
 
@@ -186,42 +221,118 @@ def summary(name: str, clusters: Sequence[Sequence[Score]]) -> ResultTable:
     )
 
 
-def ablation(conversations: Sequence[Conversation]) -> ResultTable:
-    """Return what each ingredient adds to bare words and meaning, and what its loss costs the whole."""
+def changed(conversations: Sequence[Conversation], changes: Mapping[str, float]) -> Clusters:
+    """Put every question with some weights changed; return the scores of each conversation."""
+    weights = replace(WEIGHTS, **changes)
+    return [scored(one, weights, SEARCH_EFFORT) for one in conversations]
 
-    def changed(name: str, changes: dict[str, float]) -> tuple[Cell, ...]:
-        weights = replace(WEIGHTS, **changes)
-        return row(name, [scored(one, weights, SEARCH_EFFORT) for one in conversations])
 
-    rows = [changed("everything", {}), changed("bare: words and meaning of the turn alone", BARE)]
+def ablation(conversations: Sequence[Conversation], runs: Mapping[str, Clusters]) -> ResultTable:
+    """Return what each ingredient adds to bare words and meaning, and what its loss costs the whole.
+
+    `runs` are the scores of the whole and of the runs without each ingredient, by name.
+    """
+    rows = [row(WHOLE, runs[WHOLE]), row(f"bare: {PLAIN} of the turn alone", runs[PLAIN])]
     for name, without in INGREDIENTS.items():
         kept = {key: value for key, value in BARE.items() if key not in without}
-        rows.append(changed(f"bare + {name}", kept))
-    rows += [changed(f"without {name}", without) for name, without in INGREDIENTS.items()]
-    rows += [changed(name, changes) for name, changes in CHECKS.items()]
+        rows.append(row(f"bare + {name}", changed(conversations, kept)))
+    rows += [row(f"without {name}", runs[name]) for name in INGREDIENTS]
+    rows += [row(name, changed(conversations, changes)) for name, changes in CHECKS.items()]
     candidates = SearchEffort(whole=0)
     rows.append(row("candidates only", [scored(one, WEIGHTS, candidates) for one in conversations]))
     return ResultTable("ingredients", "What each ingredient is worth", COLUMNS, tuple(rows))
 
 
+def runs_without(conversations: Sequence[Conversation]) -> dict[str, Clusters]:
+    """Return the scores of the whole, of words alone and with their meaning, and without each ingredient, by name."""
+    return {name: changed(conversations, changes) for name, changes in {**STEPS, **INGREDIENTS}.items()}
+
+
+def by_register(sets: Mapping[str, Sequence[Conversation]], runs: Mapping[str, Mapping[str, Clusters]]) -> ResultTable:
+    """Return R@10 of each set and register, with intervals over conversations: from plain words to the whole."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, conversations in sets.items():
+        groups = {name: [*range(len(conversations))]}
+        for at, one in enumerate(conversations):
+            if one.register:
+                groups.setdefault(f"{name}: {one.register}", []).append(at)
+        for group, places in groups.items():
+            cells = [recall_of([runs[name][step][at] for at in places]) for step in STEPS]
+            rows.append((group, *cells, len(places), sum(len(conversations[at].asked) for at in places)))
+    columns = ("R@10", *STEPS, "conversations", "questions")
+    return ResultTable("sets", "Retrieval by set and register", columns, tuple(rows), (), tuple(STEPS))
+
+
+def losses(runs: Mapping[str, Mapping[str, Clusters]]) -> ResultTable:
+    """Return what R@10 loses in each set without each ingredient, question by question, with intervals."""
+    rows = tuple(
+        (f"without {name}", *(recall_of(_lost(of[WHOLE], of[name])) for of in runs.values())) for name in INGREDIENTS
+    )
+    return ResultTable("losses", "What R@10 loses without an ingredient", ("", *runs), rows, (), tuple(runs))
+
+
+def register_losses(conversations: Sequence[Conversation], runs: Mapping[str, Clusters]) -> ResultTable:
+    """Return what R@10 loses in each register of a set without each ingredient."""
+    registers = tuple(dict.fromkeys(one.register for one in conversations))
+    rows = []
+    for name in INGREDIENTS:
+        lost = _lost(runs[WHOLE], runs[name])
+        within = {
+            of: [cluster for one, cluster in zip(conversations, lost, strict=True) if one.register == of]
+            for of in registers
+        }
+        rows.append((f"without {name}", *(recall_of(within[of]) for of in registers)))
+    return ResultTable("register-losses", "What R@10 loses in each register", ("", *registers), tuple(rows))
+
+
+def _lost(whole: Clusters, without: Clusters) -> Clusters:
+    """Return the scores of the whole with the loss of recall of each question as its R@10."""
+    return [
+        [replace(one, recall_10=one.recall_10 - other.recall_10) for one, other in zip(ones, others, strict=True)]
+        for ones, others in zip(whole, without, strict=True)
+    ]
+
+
+def recall_of(clusters: Clusters) -> Cell:
+    """Return the mean R@10 with its interval over conversations."""
+    found = [(at, score) for at, cluster in enumerate(clusters) for score in cluster]
+    return estimate(found, lambda one: one[1].recall_10, lambda one: one[0])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", help="a LoCoMo file")
+    parser.add_argument("--chats", type=Path, nargs="+", default=[], metavar="FOLDER", help="folders of labelled chats")
     parser.add_argument("--ablate", action="store_true", help="show each ingredient alone and each dropped")
     parser.add_argument("--scenes", action="store_true", help="run on the written conversations of three kinds")
     add_result(parser)
     options = parser.parse_args()
-    if options.file is None and not options.scenes:
-        parser.error("give a LoCoMo file, or --scenes")
-    groups = {"locomo": locomo(options.file)} if options.file else {}
+    if options.file is None and not options.scenes and not options.chats:
+        parser.error("give a LoCoMo file, folders of labelled chats, or --scenes")
+    sets = {"locomo": locomo(options.file)} if options.file else {}
+    sets |= {folder.name: labelled(folder) for folder in options.chats}
     if options.scenes:
-        groups |= scenes(3)
-    tables = []
-    for name, conversations in groups.items():
-        tables.append(summary(name, [scored(one, WEIGHTS, SEARCH_EFFORT) for one in conversations]))
-        if options.ablate:
-            tables.append(replace(ablation(conversations), name=f"ingredients-{name}"))
-    record("retrieval", options, tables, [options.file] if options.file else [])
+        sets |= scenes(3)
+    tables = tables_with_ablation(sets) if options.ablate else summaries(sets)
+    record("retrieval", options, tables, [*([options.file] if options.file else []), *options.chats])
+
+
+def summaries(sets: Mapping[str, Sequence[Conversation]]) -> list[ResultTable]:
+    """Return the whole table of each set."""
+    return [summary(name, changed(conversations, {})) for name, conversations in sets.items()]
+
+
+def tables_with_ablation(sets: Mapping[str, Sequence[Conversation]]) -> list[ResultTable]:
+    """Return the tables of all sets and registers, and what each ingredient is worth in each."""
+    runs = {name: runs_without(conversations) for name, conversations in sets.items()}
+    tables = [summary(name, of[WHOLE]) for name, of in runs.items()] + [by_register(sets, runs), losses(runs)]
+    for name, conversations in sets.items():
+        if conversations[0].register:
+            table = register_losses(conversations, runs[name])
+        else:
+            table = ablation(conversations, runs[name])
+        tables.append(replace(table, name=f"{table.name}-{name}"))
+    return tables
 
 
 if __name__ == "__main__":

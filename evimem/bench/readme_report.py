@@ -84,10 +84,13 @@ def shown(cell: Cell, *, interval: bool = False) -> str:
     ['0.857', '12.3', '1,792', '997', '-']
     >>> shown(MeanScore(0.85714, 997, 0.83, 0.88), interval=True)
     '0.857 (0.830-0.880)'
+    >>> shown(MeanScore(0.002, 997, -0.001, 0.006), interval=True)
+    '0.002 (-0.001 to 0.006)'
     """
     if isinstance(cell, MeanScore):
         if interval and cell.low is not None and cell.high is not None:
-            return f"{_number(cell.value)} ({_number(cell.low)}-{_number(cell.high)})"
+            between = "-" if cell.low >= 0 else " to "
+            return f"{_number(cell.value)} ({_number(cell.low)}{between}{_number(cell.high)})"
         return _number(cell.value)
     if isinstance(cell, float):
         return _number(cell)

@@ -28,6 +28,8 @@ _TIME_AFTER = re.compile(
     )
 )
 _PREPOSITIONS = letters("PREPOSITION TO")
+_DEGREES = frozenset(("so", "too"))
+_GRADED = frozenset(letters("ADJECTIVE ADVERB PARTICIPLES NOUN"))
 _NOT_AN_OBJECT = letters("END COMMA BREAK AND SUBORDINATOR QUESTION_WORD GERUND THAT")
 _MAX_PREPOSITIONS = 2
 _NEGATED_BEFORE = 3  # tokens before an adverb in which a "not" denies it: "is not really happy"
@@ -58,6 +60,8 @@ def object_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:
         return object_range(sentence, tags, start, after.start())
     while start < end and tags[start] == Tag.TIME:
         start += 1
+    if tags[start : start + 1] == Tag.APOSTROPHE:  # "today's workshop"
+        start += 1
     return Range(start, start if tags[start : start + 1] == Tag.COMMA else end)
 
 
@@ -66,11 +70,21 @@ def _is_before_object(sentence: Tagged, tags: str, at: int, end: int) -> bool:
 
     Adverbs of manner and degree are part of it: "well at the launch", "nearly 400 euros", "not very happy".
     """
+    if _is_degree(sentence, tags, at, end):
+        return False
     if tags[at] != Tag.ADVERB:
         return tags[at] in _BEFORE_OBJECT
     if sentence.words[at] not in _FILLERS or Tag.NOT in tags[max(0, at - _NEGATED_BEFORE) : at]:
         return at + 1 < end and tags[at + 1] == Tag.TIME
     return True
+
+
+def _is_degree(sentence: Tagged, tags: str, at: int, end: int) -> bool:
+    """Return whether "so" or "too" says how far: "never so tired", "too hot to think", "so hard that it broke"."""
+    if sentence.words[at] not in _DEGREES or tags[at + 1 : at + 2] not in _GRADED:
+        return False
+    is_measured = Tag.TO in tags[at + 2 : end] or Tag.THAT in tags[at + 2 : end]
+    return sentence.words[at] == "too" or is_measured or Tag.NOT in tags[max(0, at - _NEGATED_BEFORE) : at]
 
 
 def whole_range(sentence: Tagged, tags: str, start: int, end: int) -> Range:

@@ -23,12 +23,17 @@ _OPENING = frozenset(ENGLISH.words("predicates.senses.opening"))
 _PROPOSAL = re.compile(
     tag_pattern(".. [BASE BASE_OR_NOUN PAST_OR_PARTICIPLE] (?= .* [NOUNS ADJECTIVE BASE_OR_NOUN TIME])")
 )
+_TRAILING_DOUBTS = frozenset(ENGLISH.words("grammar.trailing_doubts"))
+_MENDED = re.compile(rf"\b{ENGLISH.any_of('grammar.self_corrections')} , i mean\b")
+_TRAILING = 2  # tokens at the end that may take back the sentence
 _FINITE = letters("AUXILIARIES NOT GERUND")
 _BEFORE_OPENING = letters("ADVERB INTERJECTION SYMBOL COMMA AND SO QUOTE")
 
 
 def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[Statement]:
     """Return what the sentence (its first `limit` tokens) states, in order."""
+    if _is_taken_back(sentence):
+        return []
     tags = sentence.tags if limit is None else sentence.tags[:limit]
     if sentence.words[:2] == ["let", "'s"]:
         return _proposed(sentence, tags, voice)
@@ -40,6 +45,13 @@ def read(sentence: Tagged, voice: Voice, limit: int | None = None) -> list[State
     if clauses[0].role == "dropped" and not _is_about_speaker(sentence, clauses[0]):
         return []
     return statements_from(sentence, tags, clauses, links(sentence, tags, clauses), voice)
+
+
+def _is_taken_back(sentence: Tagged) -> bool:
+    """Return whether a sentence ends in doubt or mends itself: "or he left idk", "90 pounds, sorry, I mean euros"."""
+    if not _TRAILING_DOUBTS.isdisjoint(sentence.words[-_TRAILING:]):
+        return True
+    return "mean" in sentence.words and _MENDED.search(" ".join(sentence.words)) is not None
 
 
 def statements_from(

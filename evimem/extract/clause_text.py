@@ -18,6 +18,7 @@ _NEEDS_OBJECT = frozenset(ENGLISH.words("predicates.senses.needs_object"))
 _WITHOUT_OBJECT = frozenset(ENGLISH.words("predicates.senses.without_object"))
 _SHARED_STATES = frozenset(ENGLISH.words("grammar.shared_states"))
 _PERSONS = tuple(TagSet.PERSONS)
+_NOUN_PHRASE = tuple(TagSet.NOUN_PHRASE)
 
 
 class ClauseText:
@@ -43,8 +44,9 @@ class ClauseText:
         None where the clause states nothing.
         """
         sentence, tags = self._sentence, self._tags
-        if verb in SAY and tags[stop : stop + 1] == Tag.INTERJECTION:
-            return None  # "said yes to the plan"
+        is_reply = sentence.words[stop : stop + 1] == ["no"] and tags[stop + 1 : stop + 2] not in _NOUN_PHRASE
+        if verb in SAY and (tags[stop : stop + 1] == Tag.INTERJECTION or is_reply):
+            return None  # "said yes to the plan", "said no for now"
         if stop < end and is_divided(tags, stop):
             place = Range(stop, stop)
         else:

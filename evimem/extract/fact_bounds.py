@@ -9,6 +9,7 @@ from ..protocols import Extractor
 from ..times.context import Weekday
 from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .identity import fact_id
+from .rule_extractor import weekday_of
 
 # The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
 # characters; a custom extractor may go beyond them up to these bounds.
@@ -31,9 +32,8 @@ class BoundedExtractor:
 
     @property
     def weekday(self) -> Weekday:
-        """Its weekday convention: "recent" for an extractor that names none."""
-        weekday: Weekday = getattr(self.inner, "weekday", "recent")
-        return weekday
+        """Its weekday convention: see `weekday_of`."""
+        return weekday_of(self.inner)
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the first MAX_FACTS facts of a turn that can be stored and exported."""

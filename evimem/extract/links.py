@@ -116,17 +116,26 @@ def _link(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | 
         opens_condition = gap.word in _OPEN_ENDED and _is_present(sentence, tags, clause)  # "Once I'm a doctor"
         return "condition" if opens_condition else "main"
     reduced = tags[clause.verb] == Tag.PAST_OR_PARTICIPLE and clause.verb - clause.subject > 1
-    return _after(head(sentence, before), gap, reduced=reduced, present=_is_present(sentence, tags, clause))
+    opened = tags[before.subject - 1 : before.subject] == Tag.SUBORDINATOR  # "When mine was ill I used to read"
+    verb = "" if opened and tags[before.end - 1] == Tag.BE else head(sentence, before)
+    return _after(verb, gap, reduced=reduced, present=_is_present(sentence, tags, clause))
 
 
 def _without_subject(
     sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan | None, last: Link | None
 ) -> Link:
     gap = _gap(sentence, tags, before.end if before is not None else 0, clause.subject)
+    if before is not None and _hides_a_clause(sentence, tags, before.end, clause.subject):
+        return "unsure"
     if before is None or (last == "main" and _shares(sentence, tags, clause, before, gap.tags)):
         return "main" if before is None or _is_surely_shared(sentence, tags, clause, before, gap) else "unsure"
     is_verb = tags[clause.end - 1] in _UNMISTAKABLE and last in ("main", "content", "unsure")
     return "unsure" if is_verb and gap.continues else "part"
+
+
+def _hides_a_clause(sentence: Tagged, tags: str, start: int, end: int) -> bool:
+    """Return whether tokens [start, end) have "its a heron", which looks like a possession and states something."""
+    return any(sentence.words[at] == "its" and tags[at + 1] == Tag.DETERMINER for at in range(start, end - 1))
 
 
 def _is_surely_shared(sentence: Tagged, tags: str, clause: ClauseSpan, before: ClauseSpan, gap: _Gap) -> bool:
@@ -148,7 +157,8 @@ def _is_apart(gap: _Gap) -> bool:
 def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
     """Return how a clause is connected to the one before it, which has this verb.
 
-    It may be `reduced` to a participle: "I read a novel called Dune", not "I know a girl called me".
+    It may be `reduced` to a participle: "I read a novel called Dune", not "I know a girl called me". No verb is that of
+    a clause like "When she was ill", after which nothing follows that belongs to it.
     """
     if reduced and verb in _PERCEIVED and Tag.THAT not in gap.tags:
         return "part"
@@ -159,6 +169,8 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
             return "content"
     if gap.connector == Tag.PREPOSITION_OR_CONJUNCTION:
         return "part" if gap.word in _OPEN_ENDED or present else "main"  # "before you hear it": not yet
+    if not verb:
+        return "main" if gap.continues else "unsure"
     return "main" if gap.continues else "part"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..lang.guess import is_english
+from ..protocols import Extractor
 from ..text.sentences import sentences
 from ..times.context import Weekday
 from ..types.values import Fact, Turn
@@ -45,6 +46,12 @@ class RuleExtractor:
         A span is a half-open range of characters of the turn's text, or of its caption for a fact of kind image.
         """
         return facts_of(turn, self.weekday, read, self.name)
+
+
+def weekday_of(extractor: Extractor) -> Weekday:
+    """Return the weekday convention of an extractor: "recent" for one of another kind, which may have none."""
+    weekday: Weekday = getattr(extractor, "weekday", "recent")
+    return weekday
 
 
 def stance(turn: Turn) -> Stance:

@@ -121,7 +121,10 @@ class SentenceReader:
         stop = clause.end if nested else predicate_end(sentence, tags, clause, verb, extent.end)
         first_person = subject.tag == Tag.FIRST_PERSON
         predicate = self._voice.predicate(sentence, clause.verb, stop, first=first_person)
-        if not predicate or not subject.text:
+        # "you should try it" is advice or a guess; of "I only wore it because" the reason is what is said
+        is_advice = subject.tag == Tag.SECOND_PERSON and Tag.MODAL in tags[clause.verb : clause.end]
+        is_for_a_reason = tags[extent.end : extent.end + 1] == Tag.SUBORDINATOR and "only" in predicate.split(" ")
+        if not predicate or not subject.text or is_advice or is_for_a_reason:
             return None
         if clause.role == "shared":
             if self._auxiliary is not None and tags[clause.verb] in _SHARING:

@@ -18,6 +18,8 @@ _INTRANSITIVE = frozenset(ENGLISH.words("grammar.intransitive_participles"))
 _PLURAL_PRONOUNS = frozenset(ENGLISH.words("grammar.plural_pronouns"))
 _NEVER_ALONE = frozenset(ENGLISH.words("grammar.participles_of_phrases"))
 _ECHOES = frozenset(("nor", "neither", "so"))
+_REQUESTING = frozenset(ENGLISH.words("grammar.requesting"))
+_WAYS_OF_THINGS = frozenset(ENGLISH.words("grammar.ways_of_things"))
 _BRACKETS = frozenset("()[]{}")
 _ENDS = frozenset(("", *letters("END COMMA BREAK AND")))
 _NO_SUBJECTS = frozenset(("neither", "no"))
@@ -29,6 +31,8 @@ _FEELINGS = frozenset(ENGLISH.words("grammar.feelings_without_verb"))
 _VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
 _DETERMINERS = TagSet.DETERMINERS + Tag.IT
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
+_LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
+_AFTER_LISTED = frozenset(("", *letters("AND COMMA END")))
 _RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
 _NEVER_IN_SUBJECT = frozenset(letters("BREAK QUOTE END SUBORDINATOR"))
 _NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
@@ -63,7 +67,15 @@ def is_sure_subject(sentence: Tagged, tags: str, start: int, end: int) -> bool:
     first = found[:1]
     if start and sentence.words[start - 1] == ")":
         return False  # "Mia (4) and Theo (7) both have asthma"
+    if found[-2:-1] == Tag.AND and found[-1] in TagSet.PERSONS and _ends_a_phrase(sentence, tags, start):
+        return False  # "after 22 years and I've quit"
     return _is_sure_word(first, last) if end - start == 1 else _is_sure_phrase(sentence, found, start, end)
+
+
+def _ends_a_phrase(sentence: Tagged, tags: str, start: int) -> bool:
+    """Return whether the first of two joined nouns may belong to what stands before it, or counts something."""
+    is_governed = tags[start - 1 : start] in (Tag.PREPOSITION_OR_CONJUNCTION, Tag.PREPOSITION)
+    return is_governed or sentence.words[start][0].isdigit()
 
 
 def _is_sure_word(tag: str, word: str) -> bool:
@@ -79,6 +91,8 @@ def _is_sure_phrase(sentence: Tagged, found: str, start: int, end: int) -> bool:
     opens_wrong = opens_wrong or not _BRACKETS.isdisjoint(sentence.words[start:end])
     if opens_wrong or (first == Tag.NOT and found[1] not in _QUANTIFIERS) or not _NEVER_IN_SUBJECT.isdisjoint(found):
         return False
+    if found == Tag.THAT + Tag.IT or (found[-1] in TagSet.PERSONS and found[-2] != Tag.AND):
+        return False  # "After that it went wrong", "no way you did it"
     has_relative = not _RELATIVES.isdisjoint(found[1:])
     ends_relative = has_relative and found[-1] in (Tag.ADVERB, Tag.PREPOSITION)  # "the company I work for"
     if (found[-1] in _NEVER_LAST and not ends_relative) or last in _CLOSED_DETERMINERS:
@@ -97,6 +111,7 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     is_modal_alone = group.strip(TagSet.QUALIFIERS) == Tag.MODAL  # "we'd all get comfy"
     word = sentence.words[clause.verb]
     is_echo = clause.role == "shared" and sentence.words[clause.verb - 1] in _ECHOES  # "nor is Ana"
+    is_request = clause.role == "shared" and not _REQUESTING.isdisjoint(sentence.words[clause.subject : clause.end])
     is_step = sentence.words[clause.end - 1] == "gone" and following == Tag.AND  # "I've gone and told them"
     if (
         is_inverted
@@ -104,6 +119,7 @@ def is_sure_verb(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
         or is_first_person
         or is_modal_alone
         or is_echo
+        or is_request
         or is_step
         or (word == "'s" and _is_fixed(sentence, group, following, clause))
     ):
@@ -130,6 +146,13 @@ def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     is_noun_phrase = tags[clause.subject] in _DETERMINERS or before == Tag.NAME
     is_noun_phrase = is_noun_phrase or Tag.APOSTROPHE in tags[clause.subject : clause.verb]
     return is_noun_phrase or following in _TRANSITIVE_SIGNS
+
+
+def _is_sure_singular(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
+    """Return whether a form like "calls" is a verb after its subject: not "notes, phone calls and letters"."""
+    follows_comma = tags[clause.subject - 1 : clause.subject] == Tag.COMMA
+    is_listed = follows_comma and tags[clause.end : clause.end + 1] in _AFTER_LISTED
+    return not (is_listed and tags[clause.subject : clause.verb] in _LONE_NOUNS)
 
 
 def _is_sure_base(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
@@ -165,6 +188,7 @@ def _is_sure_like(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
 
 _SURE_BY_TAG = {
     Tag.LIKE: _is_sure_like,
+    Tag.S_FORM: _is_sure_singular,
     Tag.S_FORM_OR_PLURAL: _is_sure_s_form,
     Tag.BASE_OR_NOUN: _is_sure_base,
     Tag.PAST_OR_PARTICIPLE: _is_sure_past,
@@ -186,6 +210,8 @@ def _is_sure_without_subject(sentence: Tagged, tags: str, clause: ClauseSpan) ->
         first = sentence.words[clause.end - len(group)]
         return group[0] != Tag.PAST_OR_PARTICIPLE or lemma(first) in _BEFORE_INFINITIVE
     after = sentence.words[clause.end] if following else ""
+    if after in _WAYS_OF_THINGS and lemma(sentence.words[clause.end - 1]) == "go":
+        return False
     is_directed = after in _DIRECTIONS or following in _AFTER_PARTICIPLE
     if verb == Tag.GERUND:
         is_phrase = sentence.words[clause.verb] in _NEVER_ALONE

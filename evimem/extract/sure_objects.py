@@ -17,6 +17,10 @@ _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
 _OPENING_BRACKETS = ("(", "[")
+_REFLEXIVES = frozenset(ENGLISH.words("grammar.reflexives"))
+_BEFORE_EMPHASIS = frozenset(letters("IT OBJECT NOUNS"))
+_WITHOUT_BE = frozenset(("gon",))  # of "gonna"
+_ANOTHER_SUBJECT = frozenset(letters("PERSONS IT THERE DETERMINERS NAME"))
 _THERE_IS = Tag.THERE + Tag.BE
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
 _AFTER_DIVIDING_SO = (*TagSet.BASES, *TagSet.PERSONS)
@@ -85,6 +89,8 @@ def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) 
         or sentence.words[cut - 1] in _DANGLING_WORDS
     ):
         cut -= 1
+    if cut - start > 1 and sentence.words[cut - 1] in _REFLEXIVES and tags[cut - 2] in _BEFORE_EMPHASIS:
+        cut -= 1  # "bought it myself"
     return None if (cut <= start < end) or cut - start > longest else Range(start, cut)
 
 
@@ -93,7 +99,7 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
     join = -1
     for index in range(start, end):
         tag = tags[index]
-        if sentence.words[index] in _SEPARATORS and tag != Tag.QUOTE:
+        if (sentence.words[index] in _SEPARATORS and tag != Tag.QUOTE) or _opens_another(sentence, tags, index):
             return index if index > start else None
         if tag in _JOINS:
             join = index
@@ -108,6 +114,15 @@ def _first_doubt(sentence: Tagged, tags: str, start: int, end: int) -> int | Non
             if _LICENSED.search(before) is None and (index - start > _LOOK_BACK or _COMPLEMENT.match(before) is None):
                 return join if join > start else None
     return end
+
+
+def _opens_another(sentence: Tagged, tags: str, index: int) -> bool:
+    """Return whether something else begins here: "14k wtf", "no meat and that I drink tea", "late gonna run"."""
+    if tags[index] == Tag.INTERJECTION:
+        return True
+    if sentence.words[index] in _WITHOUT_BE:
+        return tags[index - 1] != Tag.BE
+    return tags[index : index + 2] == Tag.AND + Tag.THAT and tags[index + 2 : index + 3] in _ANOTHER_SUBJECT
 
 
 def _is_conjoined_verb(sentence: Tagged, tag: str, index: int) -> bool:

@@ -24,6 +24,7 @@ _NOT_ONCE = re.compile(tag_pattern("NOT PREPOSITION_OR_CONJUNCTION"))
 _NOUN_NOT = re.compile(tag_pattern("NOUN NOT"))  # "ai n't"
 _NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
 _NOT_ONLY = re.compile(tag_pattern("NOT [ADVERB]"))
+_TOO = re.compile(tag_pattern("ADVERB (?=[ADJECTIVE NOUN ADVERB PARTICIPLES])"))  # "too hot to think", like "so hot"
 _CLITIC_NOUN = re.compile(tag_pattern("^ [BASE BASE_OR_NOUN PAST LIKE] (?=[BE APOSTROPHE] DETERMINERS)"))
 
 _NAMES = frozenset(ENGLISH.words("people.names_that_are_words"))
@@ -48,6 +49,7 @@ _AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
 _ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
 _AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
 _AFTER_SUBJECT_GERUND = frozenset(letters("S_FORM BE PASTS"))
+_PAST_ENDINGS = ("ed", "ade", "old", "ought")
 _OBJECTS = frozenset(letters("DETERMINERS OBJECT IT NAME PLURAL TO"))
 
 
@@ -69,6 +71,8 @@ def in_context(tags: str, words: Sequence[str]) -> str:
         tags = _with_phrases(tags, words)
     if Tag.QUOTE in tags:
         tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
+    if "too" in words:
+        tags = _TOO.sub(lambda found: Tag.SO if words[found.start()] == "too" else found.group(), tags)
     return _with_negations(tags, words)
 
 
@@ -166,5 +170,7 @@ def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
         return Tag.BE
     if words[at] in _GOT or tags[at] == Tag.PAST:
         return Tag.HAVE
-    is_active = tags[at] in TagSet.PARTICIPLES and tags[at + 1 : at + 2] in _OBJECTS and words[at] not in _STATIVE
+    following = tags[at + 1 : at + 2]
+    is_active = tags[at] in TagSet.PARTICIPLES and following in _OBJECTS and words[at] not in _STATIVE
+    is_active = is_active or (words[at].endswith(_PAST_ENDINGS) and following == Tag.OBJECT)  # "she's made me toast"
     return Tag.HAVE if is_active else Tag.BE

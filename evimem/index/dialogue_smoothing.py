@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """One line a passage: the rows that count in its score, itself first; NONE with share 0 where there are fewer.
+    """One column a passage: the rows that count in its score, itself first; NONE with share 0 where there are fewer.
 
     `shares` is what counts of a neighbour, `answers` what counts beyond it of a question that the passage may answer.
     `places` are all the positions that occur, ascending; `slots` says for each position of the corpus where among
@@ -37,9 +38,10 @@ class Neighbourhood:
     rows: NDArray[np.intp]
 
     def take(self, chosen: NDArray[np.intp], size: int) -> Neighbourhood:
-        """Return these rows of a neighbourhood in a corpus of a size."""
-        around = self.positions[chosen]
-        return Neighbourhood(around, self.shares[chosen], self.answers[chosen], self.weights, *_places(around, size))
+        """Return these columns of a neighbourhood in a corpus of a size."""
+        around = self.positions[:, chosen]
+        shares, answers = self.shares[:, chosen], self.answers[:, chosen]
+        return Neighbourhood(around, shares, answers, self.weights, *_places(around, size))
 
 
 def neighbourhood(
@@ -51,24 +53,37 @@ def neighbourhood(
 ) -> Neighbourhood:
     """Return the rows that count in the score of each of these, and by how much."""
     itself = positions.astype(np.int32)
-    columns = [(itself, np.ones(len(itself)), np.zeros(len(itself)))]
+    backward: list[_Step] = []
+    forward: list[_Step] = []
     fading = _fading(weights)
-    for links, answers in ((dialogue.before.values, fading.answers), (dialogue.after.values, None)):
-        here, speaker, turn = itself, speakers[itself], turns[itself]
-        state = np.zeros(len(itself), np.intp)
-        for _ in range(weights.steps):
-            there = np.where(here == NONE, NONE, links[here])
-            following, next_turn = speakers[there], turns[there]
-            state = state + np.where((following == speaker) & (next_turn != turn), 1, weights.steps + 1)
-            share = np.where(there == NONE, 0.0, fading.shares[state])
-            if not share.any():
-                break
-            there = np.where(share > 0, there, NONE)  # no turn beyond the reach is followed
-            answered = np.zeros(len(itself)) if answers is None else np.where(share > 0, answers[state], 0.0)
-            columns.append((there, share, answered))
-            here, speaker, turn = there, following, next_turn
-    around, shares, answering = (np.stack(values, axis=1) for values in zip(*columns, strict=True))
+    # Both directions at once: the first line of each array goes backward, the second forward.
+    here, speaker, turn = (np.stack([column, column]) for column in (itself, speakers[itself], turns[itself]))
+    state = np.zeros(here.shape, np.intp)
+    for _ in range(weights.steps):
+        there = np.stack([dialogue.before.values[here[0]], dialogue.after.values[here[1]]])
+        there[here == NONE] = NONE
+        following, next_turn = speakers[there], turns[there]
+        state += np.where((following == speaker) & (next_turn != turn), 1, weights.steps + 1)
+        share = fading.shares[state]
+        share[there == NONE] = 0.0
+        reached = share > 0
+        if not reached.any():
+            break
+        there[~reached] = NONE  # no turn beyond the reach is followed
+        backward.append((there[0], share[0], np.where(reached[0], fading.answers[state[0]], 0.0)))
+        forward.append((there[1], share[1], np.zeros(len(itself))))
+        here, speaker, turn = there, following, next_turn
+    lines = [(itself, np.ones(len(itself)), np.zeros(len(itself))), *_reaching(backward), *_reaching(forward)]
+    around, shares, answering = (np.stack(values) for values in zip(*lines, strict=True))
     return Neighbourhood(around, shares, answering, weights, *_places(around, len(speakers)))
+
+
+_Step: TypeAlias = tuple[NDArray[np.int32], Shares, Shares]
+
+
+def _reaching(steps: list[_Step]) -> list[_Step]:
+    """Return the steps that reach any row."""
+    return [step for step in steps if step[1].any()]
 
 
 def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:

@@ -144,7 +144,9 @@ def _cosine(direction: NDArray[np.float32] | None, corpus: Corpus, near: Sequenc
 
 
 def _priors(query: IndexQuery, corpus: Corpus, position: int, weights: Weights) -> dict[str, float]:
-    parts = {"asks": -weights.asks * _asking_share(corpus, position, weights)}
+    asks = _asking_share(corpus, position, weights)
+    told = int(corpus.length[position]) * (1 - asks)
+    parts = {"asks": -weights.asks * asks, "brief": -weights.brief * (1 - min(1.0, told / weights.full))}
     parts["passages"] = -weights.tickets * math.log(int(corpus.parts[position]))
     if corpus.has_assistant:
         if len(query.names) != 1:
@@ -153,7 +155,7 @@ def _priors(query: IndexQuery, corpus: Corpus, position: int, weights: Weights) 
             parts["rule"] = weights.rule * bool(corpus.rules[position])
     if len(query.names) == 1:
         (name,) = query.names
-        parts["speaker"] = speaker_weight(name, corpus, weights) * (int(corpus.speaker[position]) == name)
+        parts["speaker"] = speaker_weight(query, corpus, weights) * (int(corpus.speaker[position]) == name)
     if query.times:
         parts["date"] = weights.date * _closeness(query, corpus, position, weights)
     if query.when:

@@ -34,10 +34,10 @@ class IndexQuery:
     """What to look for, in the index's numbers.
 
     `before`, `after`, `speaker`, `session`, `role`, `exclude`, `among` and `holding` are hard filters; `names`,
-    `times`, `when` and `recalls` are priors. Times are microseconds (see `microseconds`) in half-open intervals,
-    speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and `among` numbers of
-    turns, `holding` terms that a turn must have; `vector` has shape
-    (dimension,). `weights` say what the parts of a score count.
+    `times`, `when`, `recalls` and `several` are priors. Times are microseconds (see `microseconds`) in half-open
+    intervals, speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and `among`
+    numbers of turns, `holding` terms that a turn must have; `vector` has shape (dimension,). `weights` say what the
+    parts of a score count.
     """
 
     text: str
@@ -55,6 +55,7 @@ class IndexQuery:
     role: int | None = None
     among: NDArray[np.int64] | None = None
     holding: tuple[str, ...] = ()
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)

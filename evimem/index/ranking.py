@@ -50,7 +50,7 @@ def _ranked(scored: Scored, turns: NDArray[np.int32], index: int, total: float) 
     parts = {name: float(part[index]) for name, part in scored.parts.items() if part[index]}
     position = int(scored.positions[index])
     turn = int(turns[position])
-    around = dict.fromkeys(int(turns[there]) for there in scored.neighbours.positions[index, 1:] if there != NONE)
+    around = dict.fromkeys(int(turns[there]) for there in scored.neighbours.positions[1:, index] if there != NONE)
     return Ranked(turn, position, total, parts, tuple(other for other in around if other != turn))
 
 
@@ -69,7 +69,8 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= _in_time(query, corpus)
     if query.holding:
         mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
-    mask[corpus.rows_of(query.exclude)] = False
+    if query.exclude:
+        mask[corpus.rows_of(query.exclude)] = False
     return mask
 
 

@@ -2,7 +2,7 @@
 
 words, related   BM25 over what a passage and its neighbours say (Robertson and Zaragoza 2009)
 meaning          the cosine of the query with the passage's vector, smoothed over its neighbours
-asks, speaker, date, when, passages, user, rule   priors that need no neighbours
+asks, brief, speaker, date, when, passages, user, rule   priors that need no neighbours
 
 Everything is elementwise or an exact sum of whole numbers, so that a row's score does not depend on which others are
 scored with it, and a rebuilt memory ranks to the bit as the one it was built from.
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from .corpus import NEVER, ROLES, Corpus
 from .dialogue_smoothing import Neighbourhood, neighbourhood
 from .passages import MOST
-from .prepared_query import UNIT, PreparedQuery, RelatedTerm
+from .prepared_query import UNIT, IndexQuery, PreparedQuery, RelatedTerm
 from .weights import Weights
 
 DAY = 86_400_000_000  # microseconds
@@ -73,10 +73,12 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
 
 
 def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
-    """Return where the largest values are, in no order."""
+    """Return where the largest values are, in no order; of equal ones at the edge, the first."""
     if len(values) <= most:
         return np.arange(len(values))
-    return np.argpartition(values, len(values) - most)[len(values) - most :]
+    least = np.partition(values, len(values) - most)[len(values) - most]  # far faster than argpartition
+    above, edge = np.flatnonzero(values > least), np.flatnonzero(values == least)
+    return np.concatenate([above, edge[: most - len(above)]])
 
 
 def first_of_each(turns: NDArray[np.int32]) -> NDArray[np.intp]:
@@ -97,7 +99,12 @@ def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
 def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, Scores]:
     """Return the parts that need no neighbours."""
     query, corpus, weights = prepared.query, prepared.corpus, prepared.weights
-    parts: dict[str, Scores] = {"asks": -weights.asks * asking_share(corpus, positions, weights)}
+    asks = asking_share(corpus, positions, weights)
+    told = corpus.length[positions] * (1 - asks)
+    parts: dict[str, Scores] = {
+        "asks": -weights.asks * asks,
+        "brief": -weights.brief * (1 - np.minimum(1.0, told / weights.full)),
+    }
     if weights.tickets:
         # The best of many passages is better by chance alone: a correction for multiple comparisons.
         parts["passages"] = -weights.tickets * logarithms()[corpus.parts[positions]]
@@ -108,7 +115,7 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32]) -> dict[str, S
             parts["rule"] = weights.rule * corpus.rules[positions].astype(np.float64)
     if len(query.names) == 1:
         (name,) = query.names
-        parts["speaker"] = speaker_weight(name, corpus, weights) * (corpus.speaker[positions] == name)
+        parts["speaker"] = speaker_weight(query, corpus, weights) * (corpus.speaker[positions] == name)
     if query.times:
         parts["date"] = weights.date * _closeness(prepared, positions)
     if query.when:
@@ -140,12 +147,16 @@ def logarithms() -> Scores:
     return np.array([0.0, *(math.log(count) for count in range(1, MOST + 2))])
 
 
-def speaker_weight(speaker: int, corpus: Corpus, weights: Weights) -> float:
-    """Return the weight of a row by the named speaker: more for the one who says less in an unequal pair.
+def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float:
+    """Return the weight of a row by the one speaker that a query names.
 
-    An assistant's long replies repeat what a user said, and would outrank the user's few words.
+    It is more for the one who says less in an unequal pair: an assistant's long replies repeat what a user said, and
+    would outrank the user's few words. It is more where several things are asked for: what somebody reads, plays or
+    visits is told by himself in many turns, and asked about by the other in as many.
     """
-    return weights.speaker * min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
+    (speaker,) = query.names
+    wordiness = min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
+    return weights.speaker * wordiness * (weights.several if query.several else 1.0)
 
 
 def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
@@ -171,8 +182,10 @@ def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: in
 def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
     """Return the parts `words` and `related`: related words count as fewer of the term they stand for."""
     weights = prepared.weights
-    counting = _Counting(prepared, near)
-    room = _length_norm(prepared, near)
+    still_asking = _still_asking(prepared.corpus, near.places, weights)
+    asked = weights.asking * near.shares + weights.answering * near.answers
+    counting = _Counting(near, still_asking, asked)
+    room = _length_norm(prepared, near, still_asking, asked)
     sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
     for term in prepared.terms:
         own = counting.frequency([RelatedTerm(term.posting, UNIT)])
@@ -188,44 +201,47 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood) -> dict[str, Scores]:
 class _Counting:
     """Counts terms in turns with their neighbours' shares."""
 
-    def __init__(self, prepared: PreparedQuery, near: Neighbourhood) -> None:
-        weights = prepared.weights
+    def __init__(self, near: Neighbourhood, still_asking: Scores, asked: Scores) -> None:
         self._near = near
-        self._asking = weights.asking * near.shares + weights.answering * near.answers
-        self._still_asking = _still_asking(prepared.corpus, near.places, weights)
+        self._still_asking = still_asking
+        self._asked = asked
 
     def frequency(self, members: Sequence[RelatedTerm]) -> Scores:
         """Return how often the rows have a term that these members stand for."""
         counts = np.zeros(len(self._near.places) + 1, np.int64)
         for member in members:
             slots = self._near.slots[member.posting.positions]
-            found = member.posting.counts.astype(np.int64)  # rows that are not scored share slot 0
-            counts[slots] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
+            here = np.flatnonzero(slots)  # few: the other rows are not scored
+            found = member.posting.counts[here].astype(np.int64)
+            counts[slots[here]] += member.share * ((found & 0xFF) + ((found >> 8) << _ASKED_BITS))
         asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
         asking = asked * self._still_asking
         telling = (counts[1:] & _STATED) + (asked - asking)
-        frequency: Scores = np.zeros(len(self._near.positions))
-        for column, rows in enumerate(self._near.rows.T):
-            frequency = frequency + (
-                self._near.shares[:, column] * telling[rows] + self._asking[:, column] * asking[rows]
-            )
-        return frequency / UNIT
+        rows = self._near.rows
+        return added(self._near.shares * telling[rows] + self._asked * asking[rows]) / UNIT
 
 
-def _length_norm(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
-    """Return BM25's length norm: k1 for a passage of average length with average neighbours."""
+def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores, asked: Scores) -> Scores:
+    """Return BM25's length norm: k1 for a passage of average length with average neighbours.
+
+    `asked` is how much of the stems in questions counts, by neighbour.
+    """
     corpus, weights = prepared.corpus, prepared.weights
-    asks = asking_share(corpus, near.places, weights)
-    length, whole = np.zeros(len(near.positions)), np.zeros(len(near.positions))
-    for column, (places, rows) in enumerate(zip(near.positions.T, near.rows.T, strict=True)):
-        share = near.shares[:, column]
-        stated = corpus.length[places] * (1 - asks[rows])
-        asking = weights.asking * share + weights.answering * near.answers[:, column]
-        length = length + (share * stated + asking * (corpus.length[places] - stated))
-        whole = whole + share
+    lengths = corpus.length[near.places]
+    stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
+    asking = lengths - stated
+    length, whole = added(near.shares * stated[near.rows] + asked * asking[near.rows]), added(near.shares)
     average = corpus.words / corpus.rows if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
     return room
+
+
+def added(lines: Scores) -> Scores:
+    """Return the lines added from the first on; numpy's own sum takes an order that depends on how they lie."""
+    total: Scores = lines[0].copy()
+    for line in lines[1:]:
+        total += line
+    return total
 
 
 def _saturated(frequency: Scores, room: Scores) -> Scores:
@@ -237,14 +253,12 @@ def _saturated(frequency: Scores, room: Scores) -> Scores:
 def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.weights
-    along = np.zeros(len(near.positions))
-    if prepared.direction is None or prepared.projections is None or not len(along):
-        return along
+    if prepared.direction is None or prepared.projections is None or not near.positions.size:
+        return np.zeros(near.positions.shape[1])
     dots = prepared.projections.at(near.places)
     echoes = weights.echo * asking_share(corpus, near.places, weights)
     shares = near.shares + near.answers * echoes[near.rows]
-    for column, rows in enumerate(near.rows.T):
-        along = along + shares[:, column] * dots[rows]
+    along = added(shares * dots[near.rows])
     norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
     cosine: Scores = np.divide(along, norm, out=np.zeros(len(along)), where=norm > 0)
     return cosine
@@ -253,9 +267,9 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     """Return the largest cosine of the query with a row or a neighbour: a cheap estimate of the smoothed one."""
     if prepared.direction is None or prepared.projections is None:
-        return np.zeros(len(near.positions))
+        return np.zeros(near.positions.shape[1])
     dots = prepared.projections.at(near.places)
-    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=1)
+    best = np.where(near.shares > 0, dots[near.rows], 0.0).max(axis=0)
     cosines: Scores = best / np.sqrt(float(np.square(prepared.direction).sum()))
     return cosines
 
@@ -263,13 +277,13 @@ def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
 def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     """Return the lengths of smoothed vectors; those computed for an earlier query are cached."""
     known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights, echoing=most_asking(corpus, near.weights))
-    itself = near.positions[:, 0]
+    itself = near.positions[0]
     missing = np.flatnonzero(np.isnan(known[itself]))
     for start in range(0, len(missing), _SLICE // 8):
         part = missing[start : start + _SLICE // 8]
         smooth = np.zeros((len(part), corpus.dimension), np.float32)
-        for column, places in enumerate(near.positions[part].T):
-            amount = (shares[part, column] * corpus.scale[places].astype(np.float64)).astype(np.float32)
+        for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
+            amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)
             some = np.flatnonzero(amount)
             smooth[some] += amount[some, None] * corpus.vectors[places[some]].astype(np.float32)
         known[itself[part]] = np.sqrt(np.square(smooth).sum(axis=1, dtype=np.float64))

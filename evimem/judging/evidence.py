@@ -118,6 +118,10 @@ class View:
         found: T = self.memo[key]
         return found
 
+    def kept_at_check(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what is kept under a key for one check and the answer that follows it: what is shown decides it."""
+        return self.kept((key, self.iteration, tuple(item.turn.id for item in self.shown)), make)
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

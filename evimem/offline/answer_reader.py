@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ..extract import weekday_of
 from ..judging.evidence import Analysis, Draft, View
 from ..protocols import Extractor
 from ..times.context import Weekday
@@ -55,7 +56,7 @@ def read(view: View, constants: Constants, extractor: Extractor) -> Draft:
     found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
-    weekday: Weekday = getattr(extractor, "weekday", "recent")
+    weekday = weekday_of(extractor)
     return _by_form(view, matches, found, weekday) or _words(view, matches, found, constants)
 
 

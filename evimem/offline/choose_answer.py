@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..extract import weekday_of
 from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
-from ..times.context import Weekday
 from .constants import Constants, log_odds
 from .likely_turns import likely_turns
 from .match_sentences import match
@@ -29,8 +29,7 @@ def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
 
     The rules that prove it are English: they prove nothing of a question or of evidence in another language.
     """
-    key = ("short", view.iteration, tuple(item.turn.id for item in view.shown))
-    return view.kept(key, lambda: short_answer(view, extractor) if is_in_english(view) else None)
+    return view.kept_at_check("short", lambda: short_answer(view, extractor) if is_in_english(view) else None)
 
 
 def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
@@ -43,10 +42,10 @@ def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
 
 def quoted(view: View, constants: Constants, extractor: Extractor) -> Quotation | None:
     """Return the sentences to read for an answer, kept like what is proven."""
-    weekday: Weekday = getattr(extractor, "weekday", "recent")
-    key = ("quoted", view.iteration, tuple(item.turn.id for item in view.shown))
-    matches = match(view)
-    return view.kept(key, lambda: quote(view, matches, likely_turns(view, matches, constants.likely, weekday)))
+    weekday, matches = weekday_of(extractor), match(view)
+    return view.kept_at_check(
+        "quoted", lambda: quote(view, matches, likely_turns(view, matches, constants.likely, weekday))
+    )
 
 
 def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extractor) -> Draft:

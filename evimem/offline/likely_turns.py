@@ -12,7 +12,7 @@ from ..judging.evidence import View
 from ..times.context import Weekday
 from .constants import Linear
 from .match_sentences import Matches
-from .verified.asked_form import AskedForm, asked_form
+from .verified.asked_form import AskedForm, asked_of
 from .verified.bindings import is_about, share
 from .verified.candidate_passages import Passage, passages_of
 from .verified.stated_values import bears
@@ -33,7 +33,7 @@ def turn_signals(view: View, matches: Matches, weekday: Weekday = "recent") -> d
     """
     if not view.shown:
         return {}
-    asked = asked_form(view.analysis)
+    asked = asked_of(view)
     said: dict[str, list[Passage]] = {}
     for passage in passages_of(view, asked):
         said.setdefault(passage.turn.id, []).append(passage)

@@ -79,8 +79,10 @@ def match(view: View, part: str | None = None) -> Matches:
 
     The scores of a check are kept in the view's memo for the answer that follows it.
     """
-    key = ("matches", view.iteration, part, tuple(item.turn.id for item in view.shown))
-    return view.kept(key, lambda: _match(view, view.analysis if part is None else narrowed(view.analysis, part)))
+    analysis = view.analysis
+    return view.kept_at_check(
+        ("matches", part), lambda: _match(view, analysis if part is None else narrowed(analysis, part))
+    )
 
 
 def _match(view: View, analysis: Analysis) -> Matches:

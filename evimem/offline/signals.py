@@ -99,7 +99,8 @@ def shape(view: View) -> dict[str, float]:
 def meaning(view: View) -> dict[str, float]:
     """Return how near in meaning the nearest turn comes to the question, and the ten nearest on average."""
     found = sorted((item.parts.get("meaning", 0.0) for item in view.evidence if item.for_question), reverse=True)
-    return {"meaning": max(found, default=0.0), "meaning_ten": sum(found[:_SHAPE]) / max(1, len(found[:_SHAPE]))}
+    first = found[:_SHAPE]
+    return {"meaning": sum(first[:1]), "meaning_ten": sum(first) / max(1, len(first))}
 
 
 def form(matches: Matches) -> dict[str, float]:

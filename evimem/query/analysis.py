@@ -40,6 +40,15 @@ _USER = re.compile(rf"\b{_any('word_classes.pronouns.first')}\b", re.IGNORECASE)
 # "Can you tell me ..." asks the assistant, and is not about it.
 _ASSISTANT = re.compile(rf"\b(?:your|(?:did|have) you|you {_any('questions.assistant_said')})\b", re.IGNORECASE)
 _RECALLS = re.compile(rf"\b{_any('questions.recalling')}\b", re.IGNORECASE)
+# "Which books ...", "What has she painted?": what one turn rarely tells in full. A count is one thing.
+_NO_THING = (
+    rf"(?!{_any('word_classes.auxiliaries.common', 'word_classes.auxiliaries.asking', 'questions.no_things')}\b)"
+)
+_SEVERAL = re.compile(
+    rf"\b(?:what|which)\s+(?:{_NO_THING}[\w&/'\u2019+-]+\s+){{0,3}}?{_NO_THING}[\w-]{{2,}}[^\Ws]s(?![\w'\u2019])"
+    r"|^\W*(?:what|where|whom?)\s+(?:has|have)\b|\bboth\b|\bwhat\s+(?:are|were|else|all)\b|\bin\s+what\s+ways\b",
+    re.IGNORECASE,
+)
 _AUXILIARIES = STOP_WORDS | {"may"}
 _WORDS_TOO = frozenset(ENGLISH.words("questions.names_and_words"))
 _NAMES_AND_WORDS = _AUXILIARIES | _WORDS_TOO
@@ -111,7 +120,12 @@ def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hint
     text = text[:MOST_HINTED]
     named = tuple(speaker for speaker in speakers if _is_named(speaker, text))
     times = () if asked_at is None else tuple(find_times(text, asked_at))
-    return Hints(named, times, asks_when(text), _RECALLS.search(text) is not None)
+    return Hints(named, times, asks_when(text), _RECALLS.search(text) is not None, asks_for_several(text))
+
+
+def asks_for_several(text: str) -> bool:
+    """Return whether a question asks for the things of a kind ("What books has Mira read?"); a count is one thing."""
+    return question_words(text) is None and _SEVERAL.search(text) is not None
 
 
 def asks_when(text: str) -> bool:

@@ -63,7 +63,8 @@ def find_turns(
     """
     if vector is None:
         vector = (yield from embed([text]))[0]
-    priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when, "recalls": hinted.recalls}
+    priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when}
+    priors |= {"recalls": hinted.recalls, "several": hinted.several}
     return (yield from recall(filters.query(text, k, vector=vector, **priors)))
 
 

@@ -132,6 +132,7 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
         None if query.role is None else ROLES.index(query.role),
         None if query.where is None else _with_metadata(query.where, kept),
         query.holding,
+        query.several,
     )
 
 
@@ -173,7 +174,7 @@ def dialogue_around(kept: Sequence[StoredTurn], turn: Turn, before: int, after: 
 
 
 def facts_of(kept: Sequence[StoredTurn], one: StoredTurn) -> tuple[Fact, ...]:
-    """Return the facts of a turn, each with the id of the first later fact of its topic that replaces it.
+    """Return the facts of a turn by their place, each with the id of the first later one of its topic that replaces it.
 
     What somebody says of another never replaces that person's own word.
     """
@@ -192,7 +193,8 @@ def facts_of(kept: Sequence[StoredTurn], one: StoredTurn) -> tuple[Fact, ...]:
         speaker = one.turn.speaker
         return next((new.id for new in found if not outranks(fact, speaker, speakers[new.id])), None)
 
-    return tuple(replace(fact, replaced_by=replacement(fact)) for fact in one.facts)
+    stated = sorted(one.facts, key=lambda fact: fact.span[0])
+    return tuple(replace(fact, replaced_by=replacement(fact)) for fact in stated)
 
 
 def links_from(kept: Sequence[StoredTurn], seed: int, embedder: str) -> list[Link]:

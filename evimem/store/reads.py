@@ -251,6 +251,7 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         None if query.role is None else ROLES.index(query.role),
         among,
         query.holding,
+        query.several,
     )
 
 

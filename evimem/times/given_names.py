@@ -1,4 +1,4 @@
-"""Weekdays and months that are names of something else: "a song called September", "named it Friday"."""
+"""Weekdays and months that are names of something else: "a song called September", "named it Friday", "Mr Friday"."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .fragments import Pattern, one_of
 REACH = 40  # characters before a word in which a verb of naming stands
 _NAMED = Pattern(
     rf"\b(?:{one_of(ENGLISH.words('times.naming'))}(?: it| him| her| them| me)?"
+    rf"|{one_of(ENGLISH.words('people.honorifics'))}\.?"
     rf"|(?:a|an|the|this|that) [a-z]{{1,16}} called|call(?:ed)? it) [\"'(]?\Z"
 )
 _SUBJECT = Pattern(

@@ -35,14 +35,21 @@ class Clock:
         return self.on(part.start + timedelta(days=1) if late else part.start)
 
     def within(self, part: TimeInterval) -> TimeInterval | None:
-        """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it."""
+        """Return the minute inside a part of the day, am or pm as the part requires; None when neither is in it.
+
+        The hours before dawn belong to the morning and to the night before: 4:12 this morning, 2:17 last night.
+        """
         if self.until is not None:
             return self.on(part.start)
-        for minutes in (self.minutes % HALF_DAY, self.minutes % HALF_DAY + HALF_DAY):
+        early = self.minutes % HALF_DAY
+        for minutes in (early, early + HALF_DAY):
             moment = midnight(part.start) + timedelta(minutes=minutes)
             if part.start <= moment < part.end:
                 return minute(moment)
-        return None
+        is_night, is_morning = part.start.hour >= PARTS["evening"][0], part.end.hour == HALF_DAY // 60
+        if early >= 60 * PARTS["morning"][0] or not (is_night or is_morning):
+            return None
+        return minute(midnight(part.start) + timedelta(days=is_night, minutes=early))
 
 
 PARTS: dict[str, tuple[int, int]] = {

@@ -157,6 +157,7 @@ class Query:
         times: Hint: intervals that the question mentions.
         when: Hint: whether the question asks for a time.
         recalls: Hint: whether it recalls what was said or done, and asks for no advice.
+        several: Hint: whether it asks for several things, which one turn rarely tells.
         bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
         holding: Filter: only turns that have all of these terms, the stems that turns are found by.
     """
@@ -177,6 +178,7 @@ class Query:
     recalls: bool = False
     bare: bool = False
     holding: tuple[str, ...] = ()
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +186,14 @@ class Hints:
     """What a question says about where to look: priors of a search, never filters.
 
     `names` are the speakers it names, `times` the intervals it mentions, `when` whether it asks for a time or duration,
-    `recalls` whether it recalls what was said or done.
+    `recalls` whether it recalls what was said or done, `several` whether it asks for several things.
     """
 
     names: tuple[str, ...] = ()
     times: tuple[TimeSpan, ...] = ()
     when: bool = False
     recalls: bool = False
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,8 @@ class Hit:
             other hits of the same query. Of an edge: its weight times the discount of its seed's rank, above 0 to 1.
         parts: The summands of `score` by name: of a search among others "words" (BM25), "related", "meaning" (cosine),
             "speaker", "date", "when", and of long turns and chats with an assistant "passages", "user" and "rule";
-            "asks" and "passages" are penalties, at most 0. Zero parts are left out.
+            "asks" (the passage asks), "brief" (it tells little) and "passages" are penalties, at most 0. Zero parts are
+            left out.
         path: How it was found: "search", "edge:<kind>" or "keyword".
         neighbours: Ids of the turns next to it in the dialogue whose words or vectors count in its score.
         span: The passage that was found: a half-open range of characters of the turn's text; of a short turn all of

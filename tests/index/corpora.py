@@ -112,6 +112,7 @@ questions = st.builds(
     times=st.lists(_interval, max_size=2).map(tuple),
     when=st.booleans(),
     recalls=st.booleans(),
+    several=st.booleans(),
     before=st.none() | st.integers(0, 40),
     after=st.none() | st.integers(0, 40),
     speaker=st.none() | st.integers(0, 2),

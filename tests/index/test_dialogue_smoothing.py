@@ -21,7 +21,7 @@ def around(corpus: Corpus, position: int) -> Neighbourhood:
 def near(speakers: str, position: int) -> dict[int, tuple[float, float]]:
     corpus = corpus_of(Said(("tea",), speaker=ord(name), time=at) for at, name in enumerate(speakers))
     found = around(corpus, position)
-    rows = zip(found.positions[0], found.shares[0], found.answers[0], strict=True)
+    rows = zip(found.positions[:, 0], found.shares[:, 0], found.answers[:, 0], strict=True)
     return {int(place): (float(share), float(answer)) for place, share, answer in rows if share}
 
 
@@ -61,11 +61,11 @@ def test_a_monologue_reaches_no_further_than_it_may() -> None:
 def test_turns_of_another_session_do_not_count() -> None:
     corpus = corpus_of(Said(("tea",), session=at % 2, speaker=at, time=at) for at in range(8))
     found = around(corpus, 4)
-    assert set(found.positions[0, found.shares[0] > 0].tolist()) == {0, 2, 4, 6}
+    assert set(found.positions[found.shares > 0].tolist()) == {0, 2, 4, 6}
 
 
 def test_a_passage_of_the_same_turn_is_as_far_as_the_next_speaker() -> None:
     corpus = corpus_of([Said(("tea",), part=part, parts=3) for part in range(3)])
     found = around(corpus, 0)
-    assert found.shares[0, found.positions[0] == 1] == WEIGHTS.spread
-    assert found.shares[0, found.positions[0] == 2] == pytest.approx(WEIGHTS.spread * math.exp(-1 / WEIGHTS.fade))
+    assert found.shares[found.positions == 1] == WEIGHTS.spread
+    assert found.shares[found.positions == 2] == pytest.approx(WEIGHTS.spread * math.exp(-1 / WEIGHTS.fade))

@@ -186,7 +186,7 @@ def test_a_kind_asked_for_finds_its_instance() -> None:
     corpus = corpus_of([Said(("boat",), session=0), Said(("piano",), session=1), Said(("cake",), session=2)])
     found = rank(IndexQuery("Which instruments?"), corpus, 3)
     assert found[0].position == 1
-    assert found[0].parts.keys() == {"related"}
+    assert found[0].parts.keys() == {"related", "brief"}
 
 
 @pytest.mark.parametrize(("bound", "expected"), [({"before": 20}, {0, 2}), ({"after": 20}, {1, 2})])
@@ -317,6 +317,25 @@ def test_of_a_long_question_most_words_tell() -> None:
     found = {one.turn: one.parts["asks"] for one in rank(IndexQuery("tea"), corpus, 5)}
     assert found[1] == pytest.approx(-WEIGHTS.asks * WEIGHTS.questions / 12)
     assert found[2] == -WEIGHTS.asks
+
+
+def test_a_passage_that_tells_little_ranks_below_one_that_tells_more() -> None:
+    told = ("cake", "boat", "river", "letter", "garden", "choir", "piano", "train") * 3
+    corpus = corpus_of([Said(("tea",), session=0), Said(("tea", *told), session=1), Said((), ("tea",), session=2)])
+    parts = {one.turn: one.parts for one in rank(IndexQuery("tea"), corpus, 5)}
+    assert parts[1]["brief"] == pytest.approx(-WEIGHTS.brief * (1 - 1 / WEIGHTS.full))
+    assert "brief" not in parts[2]
+    assert parts[3]["brief"] == -WEIGHTS.brief
+
+
+def test_several_things_of_one_speaker_are_looked_for_in_his_own_turns() -> None:
+    corpus = corpus_of([Said(("tea",), speaker=0, session=0), Said(("tea",), speaker=1, session=1)])
+    one, several = (
+        {found.turn: found.parts for found in rank(IndexQuery("tea", names=frozenset({1}), several=many), corpus, 5)}
+        for many in (False, True)
+    )
+    assert several[2]["speaker"] == pytest.approx(WEIGHTS.several * one[2]["speaker"])
+    assert "speaker" not in several[1]
 
 
 def test_where_an_assistant_speaks_people_tell_it_things_while_they_ask() -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from evimem.query.analysis import asks_when, hints
+from evimem.query.analysis import asks_for_several, asks_when, hints
 
 ASKED = datetime(2024, 3, 12, 9)
 
@@ -87,3 +87,38 @@ def test_times_are_read_as_of_the_day_of_asking() -> None:
     (span,) = hints("What did she buy in July?", ["Mira"], ASKED).times
     assert (span.start, span.end) == (datetime(2023, 7, 1), datetime(2023, 8, 1))
     assert hints("What did she buy in July?", ["Mira"], None).times == ()
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What books has Mira read?",
+        "Which of her rare plants did Tomas water?",
+        "what kinds of music do I like",
+        "What has Mira painted?",
+        "Where has Tomas camped?",
+        "What do Mira and Tomas both collect?",
+        "What are my hobbies?",
+    ],
+)
+def test_a_question_for_the_things_of_a_kind_asks_for_several(question: str) -> None:
+    assert asks_for_several(question)
+    assert hints(question, ["Mira"], None).several
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What book is Mira reading?",
+        "How many books has Mira read?",
+        "What is Mira's address?",
+        "Which class did Tomas miss?",
+        "What happens to the boat in winter?",
+        "What does his sister do?",
+        "When has Mira moved?",
+        "Was hat Mira gemalt?",
+        "Quels livres Mira a-t-elle lus ?",
+    ],
+)
+def test_a_question_for_one_thing_or_a_count_asks_for_one(question: str) -> None:
+    assert not asks_for_several(question)

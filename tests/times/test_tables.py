@@ -13,7 +13,10 @@ SAID = (datetime(2024, 3, 12, 18, 20), datetime(2023, 10, 8), datetime(2022, 12,
 # A first name, and a present tense about the future: the words alone do not show which.
 MISSED = {"April will be better.", "She visits the first week of August."}
 
-TABLES = ("expressions.txt", "later_expressions.txt", "messages.txt", "more_messages.txt", "third_messages.txt")
+TABLES = (
+    "expressions.txt", "later_expressions.txt", "messages.txt", "more_messages.txt", "third_messages.txt",
+    "fourth_messages.txt",
+)  # fmt: skip
 MORE = (
     "Three years already!",
     "Two years and counting.",
@@ -49,13 +52,19 @@ def test_nearly_all_expressions_have_their_exact_interval(table: Callable, name:
 
 
 @pytest.mark.parametrize(
-    ("name", "size"), [("messages.txt", 220), ("more_messages.txt", 150), ("third_messages.txt", 80)]
+    ("name", "size", "least"),
+    [
+        ("messages.txt", 220, 0.97),
+        ("more_messages.txt", 150, 0.97),
+        ("third_messages.txt", 80, 0.97),
+        ("fourth_messages.txt", 320, 0.83),  # few of its rows led to a rule
+    ],
 )
-def test_most_messages_have_their_exact_interval(table: Callable, name: str, size: int):
+def test_most_messages_have_their_exact_interval(table: Callable, name: str, size: int, least: float):
     rows = table(name)
     exact = sum(_found(row) == row.meanings for row in rows)
     assert len(rows) >= size
-    assert exact >= 0.97 * len(rows)
+    assert exact >= least * len(rows)
 
 
 def test_words_of_time_without_a_time_are_not_resolved(table: Callable):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...extract.tag_letters import Tag, TagSet
 from ...extract.tagging import lowered, tagged
-from ...judging.evidence import Analysis
+from ...judging.evidence import Analysis, View
 from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
 from ..match_sentences import rarity
@@ -81,6 +81,11 @@ class AskedForm:
     newest: bool = False
     compares: bool = False
     of_assistant: bool = False
+
+
+def asked_of(view: View) -> AskedForm:
+    """Return the form of a view's question, which all its checks share."""
+    return view.kept("asked form", lambda: asked_form(view.analysis))
 
 
 def asked_form(analysis: Analysis) -> AskedForm:

@@ -71,8 +71,7 @@ class Passage:
 
 def passages_of(view: View, asked: AskedForm) -> list[Passage]:
     """Return the sentences of the shown turns, oldest first, kept for all that reads them at one check."""
-    key = ("passages", view.iteration, asked, tuple(item.turn.id for item in view.shown))
-    return view.kept(key, lambda: _passages_of(view, asked))
+    return view.kept_at_check(("passages", asked), lambda: _passages_of(view, asked))
 
 
 def _passages_of(view: View, asked: AskedForm) -> list[Passage]:

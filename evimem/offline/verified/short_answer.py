@@ -11,16 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...extract import weekday_of
 from ...extract.updates import may_be_same
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...protocols import Extractor
 from ...text.terms import STOP_WORDS, stem, words
-from ...times.context import Weekday
 from ...types.answer import Citation
 from ...types.values import TimeSpan, Turn
 from ..attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, lookup
-from .asked_form import AskedForm, asked_form
+from .asked_form import AskedForm, asked_of
 from .bindings import Binding, bind, is_about, is_in_time
 from .candidate_passages import Passage, passages_of
 from .firmness import firmness
@@ -82,7 +82,7 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
     stated = _attribute(view, extractor)
     if stated is not None:
         return stated
-    asked = asked_form(view.analysis)
+    asked = asked_of(view)
     if not asked.weights or asked.compares:
         return None
     if asked.form == "yes_no":
@@ -92,7 +92,7 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
 
 def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
     """Return the values of the asked type that the evidence states of the subject, each with its checks."""
-    weekday: Weekday = getattr(extractor, "weekday", "recent")
+    weekday = weekday_of(extractor)
     passages = _passages(view, asked)
     found = [(one, *stated) for one in passages for stated in stated_values(view, asked, one, weekday)]
     return bind(view, asked, passages, found)

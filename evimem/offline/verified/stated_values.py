@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Literal
 
 from ...judging.evidence import View
@@ -22,19 +21,24 @@ _LIKE = {
 }
 
 
-def stated_values(
-    view: View, asked: AskedForm, passage: Passage, weekday: Weekday
-) -> Iterator[tuple[Value, TimeSpan | None]]:
-    """Yield the values of the asked type in a passage, each with its time where it is one."""
-    named = [(value, None) for value in values(asked, passage)]
-    if not named and asked.form in DATED:
-        yield from dates(asked, passage, times_of(view, passage.turn, weekday))
-    yield from named
+Stated = tuple[Value, TimeSpan | None]
+
+
+def stated_values(view: View, asked: AskedForm, passage: Passage, weekday: Weekday) -> tuple[Stated, ...]:
+    """Return the values of the asked type in a passage, each with its time where it is one; read once a check."""
+
+    def read() -> tuple[Stated, ...]:
+        named: tuple[Stated, ...] = tuple((value, None) for value in values(asked, passage))
+        if named or asked.form not in DATED:
+            return named
+        return tuple(dates(asked, passage, times_of(view, passage.turn, weekday)))
+
+    return view.kept_at_check(("stated", asked, passage.turn.id, passage.unit.span), read)
 
 
 def bears(view: View, asked: AskedForm, passage: Passage, weekday: Weekday) -> Literal["value", "likeness", "nothing"]:
     """Return whether a passage has a value of the asked type, or words of its shape such as a name for a person."""
-    if any(stated_values(view, asked, passage, weekday)):
+    if stated_values(view, asked, passage, weekday):
         return "value"
     like = _LIKE.get(asked.form)
     return "likeness" if like is not None and like.search(passage.text) else "nothing"
