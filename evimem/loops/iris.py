@@ -82,7 +82,10 @@ def _beside(session: Session, iteration: int, k: int) -> Flow[None]:
     if seeds:
         yield from session.expand(seeds, hop, iteration)
     if on and (iteration == 1 or session.has("anchor")):
-        yield from session.read_on(k + max(0, iteration * (k // 2) - hop), iteration)
+        depth = k + max(0, iteration * (k // 2) - hop)
+        wanted = Search(session.task.question)  # searched before: it is only read further, and no query of its own
+        found = yield from session.retrieval.search(wanted, depth, path="further", iteration=iteration)
+        session.arrive(found, iteration)
 
 
 def _refine(session: Session, iteration: int, k: int, check: Check) -> Flow[None]:

@@ -68,11 +68,9 @@ class Session:
         self.roster = roster
         self.asked_at: datetime | None = task.asked_at or roster.last
         self.analysis: Analysis = _analysis(task, roster, self.asked_at)
-        most = max(task.further, _deepest(task))
-        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, most)
-        self._counter = EntityCounter(
-            task.scope, budget.delta, indexed="index" not in budget.without, supposed=self.analysis.supposed
-        )
+        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, max(task.further, _deepest(task)))
+        supposed, indexed = self.analysis.supposed, "index" not in budget.without
+        self._counter = EntityCounter(task.scope, budget.delta, indexed=indexed, supposed=supposed)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.checks: int = 0
@@ -113,11 +111,6 @@ class Session:
         self.events.append(Queried(iteration, path, wanted.text, k, how))
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
-    def read_on(self, k: int, iteration: int) -> Flow[Arrived]:
-        """Read the question's own search down to its k-th turn, and record what that brought."""
-        found = yield from self.retrieval.search(Search(self.task.question), k, path="further", iteration=iteration)
-        return self.arrive(found, iteration)
-
     def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
         """Follow edges from turns and record what they brought."""
         return self.arrive((yield from self.retrieval.expand(seeds, limit, iteration)), iteration)
@@ -125,8 +118,7 @@ class Session:
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Look up an entity's facts and record what they brought."""
         self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
-        names = self._counter.called(entity)
-        return self.arrive((yield from self.retrieval.look_up(names, iteration)), iteration)
+        return self.arrive((yield from self.retrieval.look_up(self._counter.called(entity), iteration)), iteration)
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
         """Record what a path brought."""
