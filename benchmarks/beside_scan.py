@@ -1,8 +1,9 @@
 """A search beside an exact scan of the same vectors: `python -m benchmarks.beside_scan 10000 100000 --keep FOLDER`.
 
 The scan is float32 by numpy, one thread, with the ten best picked; its vector is given to it, while a search reads its
-question, embeds it, scores words, meaning, dialogue and dates, and reads ten turns with their facts. Both are timed in
-turn by the processor. The chat is that of benchmarks.speed; memories are kept in the folder and found there again.
+question, embeds it, scores words, meaning, dialogue and dates, and reads ten turns with their facts. Both are timed by
+the processor in turn, all questions at a time, because a scan empties the caches that the searches share. The chat is
+that of benchmarks.speed; memories are kept in the folder and found there again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import os
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
@@ -20,12 +22,14 @@ import numpy as np
 import evimem
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.embedding import StaticEmbedder
+from evimem.types.vectors import Vectors
 
 from .recording import add_result, record
 from .speed import asked, chat
 
 WORDS = 22  # of a turn
-ROUNDS = 5
+ROUNDS = 7
+K = 10
 COLUMNS = ("rows", "search, CPU ms, p50", "exact scan, CPU ms, p50", "ratio, p50")
 
 
@@ -51,24 +55,32 @@ def kept(folder: Path, size: int) -> Path:
 
 
 def row(path: Path) -> tuple[Cell, ...]:
-    """Return the rows of a memory and the medians: of a search, of a scan after it, and of their ratio."""
-    embedder, searched, scanned = StaticEmbedder(), [], []
+    """Return the rows of a memory and the medians of a search, of a scan, and of their ratio over the rounds."""
+    embedder, texts = StaticEmbedder(), asked()
+    vectors = embedder.embed(texts)
     with evimem.open(path) as memory:
         memory.search("warm up")
         corpus = memory._core.store._handle.corpus()  # type: ignore[attr-defined]
         rows = corpus.vectors * corpus.scale[:, None]  # float32
-        for text in asked() * ROUNDS:
-            query = embedder.embed([text])[0]
-            began = time.process_time()
-            memory.search(text)
-            between = time.process_time()
+
+        def scan(query: Vectors) -> None:
             cosines = rows @ query
-            best = np.argpartition(cosines, len(cosines) - 10)[len(cosines) - 10 :]
+            best = np.argpartition(cosines, len(cosines) - K)[len(cosines) - K :]
             best[np.argsort(-cosines[best])]
-            searched.append(between - began)
-            scanned.append(time.process_time() - between)
+
+        searched, scanned = [], []
+        for _ in range(ROUNDS):
+            searched.append(statistics.median(cpu_ms(lambda text=text: memory.search(text, K)) for text in texts))
+            scanned.append(statistics.median(cpu_ms(lambda query=query: scan(query)) for query in vectors))
     ratios = [search / scan for search, scan in zip(searched, scanned, strict=True)]
-    return len(rows), 1000 * statistics.median(searched), 1000 * statistics.median(scanned), statistics.median(ratios)
+    return len(rows), *map(statistics.median, (searched, scanned, ratios))
+
+
+def cpu_ms(call: Callable[[], object]) -> float:
+    """Return the milliseconds of a processor that a call takes."""
+    began = time.process_time()
+    call()
+    return 1000 * (time.process_time() - began)
 
 
 if __name__ == "__main__":

@@ -9,34 +9,39 @@ from __future__ import annotations
 
 import argparse
 import os
-import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
+from evimem.bench.bootstrap import percentile
+from evimem.bench.estimates import estimate
+from evimem.bench.result_file import Cell, ResultTable
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
 from evimem.types.trace import Found, Judged
 
 from .gold_model import Asked, Conversation, GoldJudge, conversations
+from .recording import add_result, record
 from .speed import QUESTIONS, chat
 
 TRAPS = frozenset(("adversarial", "attribution_trap"))  # kinds of question about another person than the gold turns
 TURNS = 10_000
 ROUNDS = 13
 UNGATED = evimem.Budget(gate=False)
+ORDINALS = ("first", "second", "third")  # checks
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question: what kind it is of, what was asked of the model, and the answer."""
+    """One question: its conversation, what kind it is of, what was asked of the model, and the answer."""
 
+    conversation: str
     kind: str
     asked: tuple[Asked, ...]
     answer: evimem.Answer
@@ -70,77 +75,102 @@ def ask_all(
                 for asked in one.questions:
                     judge.gold, judge.asked, judge.trap = asked.gold, [], traps and asked.kind in TRAPS
                     answer = memory.ask(asked.text, budget=budget, asked_at=asked.asked_at)
-                    yield Row(asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
+                    yield Row(one.name, asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
 
 
-def report(rows: Sequence[Row]) -> None:
-    """Print requests, tokens by role, gold in view by check and kind, downgrades, and what each path found."""
-    requests = [row.answer.usage.requests for row in rows]
-    print(f"{len(rows)} questions; requests: mean {statistics.mean(requests):.2f}, most {max(requests)}")
-    print_tokens(rows)
-    print_checks(rows)
-    print_downgrades(rows)
-    print_paths(rows)
-
-
-def print_tokens(rows: Sequence[Row]) -> None:
-    """Print the tokens of a question by role."""
-    for role in ("judge", "answer"):
-        sent = [sum(one.sent for one in row.asked if one.role == role) for row in rows]
-        each = [one.sent for row in rows for one in row.asked if one.role == role]
-        shown = [one.evidence for row in rows for one in row.asked if one.role == role]
-        mean = statistics.mean(sent)
-        print(f"  {role}: {mean:.0f} tokens a question; of a request {spread(each)}; evidence {spread(shown)}")
-    whole = [sum(one.sent for one in row.asked) for row in rows]
-    print(f"  all: {statistics.mean(whole):.0f} tokens a question, {spread(whole)}")
-
-
-def print_checks(rows: Sequence[Row]) -> None:
-    """Print, by kind of question, how often all gold turns are in view after each check, and in the answer's page."""
-    kinds = sorted({row.kind for row in rows})
-    for kind in [*kinds, "all"]:
-        asked = [row for row in rows if row.gold and kind in (row.kind, "all")]
-        if not asked:
-            continue
-        checks = [[one.complete for one in row.asked if one.role == "judge"] for row in asked]
-        after = [sum(any(seen[:n]) for seen in checks) / len(asked) for n in (1, 2, 3)]
-        answered = [row.asked[-1].complete for row in asked if row.asked[-1].role == "answer"]
-        mean = statistics.mean(row.answer.usage.requests for row in asked)
-        seen = ", ".join(f"{share:.3f}" for share in after)
-        page = sum(answered) / max(1, len(answered))
-        print(
-            f"  {kind} ({len(asked)}): all gold in view by check {seen}; when answering {page:.3f}; {mean:.2f} requests"
-        )
-
-
-def print_downgrades(rows: Sequence[Row]) -> None:
-    """Print how often evidence that is all there is not believed to be exact."""
-    judged = [(event, row) for row in rows for event in row.answer.trace if isinstance(event, Judged)]
-    exact = [(event, row) for event, row in judged if event.tier is evimem.Tier.EXACT]
-    lowered = [(event, row) for event, row in exact if event.final_tier is not event.tier]
-    print(f"  exact: {len(exact)}, of them downgraded: {len(lowered)} ({len(lowered) / max(1, len(exact)):.3f})")
-    questions = {id(row): row for _, row in exact}
-    last = {id(row): (event, row) for event, row in judged}
-    ended = [
-        (event, row) for event, row in last.values() if id(row) in questions and event.final_tier is not event.tier
+def tables(runs: Mapping[str, Sequence[Row]]) -> list[ResultTable]:
+    """Return requests and tokens by data set, gold in view by check and kind, and what each path found."""
+    summary = {name: of_data_set(rows) for name, rows in runs.items()}
+    named = next(iter(summary.values()))
+    return [
+        ResultTable(
+            "requests",
+            "Requests and tokens of `iris` with a scripted judge",
+            ("", *runs),
+            tuple((name, *(one[name] for one in summary.values())) for name in named),
+        ),
+        ResultTable(
+            "checks",
+            "All gold in view, by check and kind of question",
+            ("by check", *ORDINALS, "requests", "questions"),
+            tuple(row for name, rows in runs.items() for row in by_kind(name, rows)),
+        ),
+        ResultTable(
+            "paths",
+            "Gold turns of the new turns that a path brought",
+            ("path", *(f"{name}, {what}" for name in runs for what in ("gold", "new"))),
+            tuple(by_path(runs)),
+        ),
     ]
-    kinds = ", ".join(f"{kind} {count}" for kind, count in Counter(row.kind for _, row in ended).most_common())
-    print(f"  questions that end downgraded: {len(ended)} of {len(questions)}: {kinds or 'none'}")
-    for event, row in ended if os.environ.get("SHOW_DOWNGRADES") else ():
-        print("   ", row.answer.trace.question, [gap.text for gap in event.gaps][:2])
 
 
-def print_paths(rows: Sequence[Row]) -> None:
-    """Print how many turns each path brought in each iteration, and how many of them are gold."""
-    brought: Counter[tuple[int, str]] = Counter()
-    gold: Counter[tuple[int, str]] = Counter()
-    for row in rows:
-        for event in row.answer.trace:
-            if isinstance(event, Found):
-                brought[event.iteration, event.path] += len(event.turns)
-                gold[event.iteration, event.path] += len(row.gold.intersection(event.turns))
-    for (iteration, path), count in sorted(brought.items()):
-        print(f"  iteration {iteration}, {path}: {gold[iteration, path]} gold of {count} new turns")
+def of_data_set(rows: Sequence[Row]) -> dict[str, Cell]:
+    """Return the figures of a data set by name."""
+    found: dict[str, Cell] = {"requests a question": mean(rows, requests), "most requests": max(map(requests, rows))}
+    for role in ("judge", "answer"):
+        found[f"input tokens a question: {role}"] = mean(rows, lambda row, role=role: sent(row, role))
+    found["all"] = mean(rows, sent)
+    found["all, p50"] = percentile([sent(row) for row in rows], 0.5)
+    each = [(one.role, one.sent) for row in rows for one in row.asked]
+    for role in ("judge", "answer"):
+        found[f"tokens of a request, p95: {role}"] = percentile([many for of, many in each if of == role], 0.95)
+    known = [row for row in rows if row.gold]
+    for at, name in enumerate(ORDINALS, start=1):
+        found[f"all gold in view by the {name} check"] = mean(known, lambda row, at=at: seen_by(row, at))
+    judged = [event for row in rows for event in row.answer.trace if isinstance(event, Judged)]
+    exact = [event for event in judged if event.tier is evimem.Tier.EXACT]
+    lowered = sum(event.final_tier is not event.tier for event in exact)
+    ended = sum(ends_lowered(row) for row in rows)
+    found |= {"exact verdicts": len(exact), "of them lowered": lowered, "questions that end lowered": ended}
+    return found | {"questions": len(rows)}
+
+
+def ends_lowered(row: Row) -> bool:
+    """Whether the last verdict is exact evidence that is not believed."""
+    judged = [event for event in row.answer.trace if isinstance(event, Judged)]
+    return bool(judged) and judged[-1].tier is evimem.Tier.EXACT and judged[-1].final_tier is not judged[-1].tier
+
+
+def by_kind(name: str, rows: Sequence[Row]) -> Iterator[tuple[Cell, ...]]:
+    """Yield, by kind of question, how often all gold turns are in view after each check."""
+    known = [row for row in rows if row.gold]
+    for kind in sorted({row.kind for row in known}):
+        some = [row for row in known if row.kind == kind]
+        seen = (mean(some, lambda row, at=at: seen_by(row, at)) for at in range(1, len(ORDINALS) + 1))
+        yield (f"{name}, {kind}", *seen, mean(some, requests), len(some))
+
+
+def by_path(runs: Mapping[str, Sequence[Row]]) -> Iterator[tuple[Cell, ...]]:
+    """Yield how many turns each path brought in each iteration, and how many of them are gold."""
+    counts = {(name, what): Counter[str]() for name in runs for what in ("gold", "new")}
+    for name, rows in runs.items():
+        brought = [(row.gold, event) for row in rows for event in row.answer.trace if isinstance(event, Found)]
+        for gold, event in brought:
+            path = f"iteration {event.iteration}, {event.path}"
+            counts[name, "new"][path] += len(event.turns)
+            counts[name, "gold"][path] += len(gold.intersection(event.turns))
+    for path in sorted({path for count in counts.values() for path in count}):
+        yield (path, *(count[path] for count in counts.values()))
+
+
+def requests(row: Row) -> int:
+    """Return how often the model was asked."""
+    return row.answer.usage.requests
+
+
+def sent(row: Row, role: str | None = None) -> int:
+    """Return the tokens that were sent for a question, of one role or of all."""
+    return sum(one.sent for one in row.asked if role in (None, one.role))
+
+
+def seen_by(row: Row, check: int) -> bool:
+    """Whether all gold turns were in view at one of the first checks."""
+    return any(one.complete for one in [one for one in row.asked if one.role == "judge"][:check])
+
+
+def mean(rows: Sequence[Row], measure: Callable[[Row], float]) -> Cell:
+    """Return the mean of a measure with its interval over conversations."""
+    return estimate(rows, measure, lambda row: row.conversation)
 
 
 def own_time() -> None:
@@ -166,12 +196,6 @@ def own_time() -> None:
         print(f"own {name} per question, three iterations, {TURNS} turns: p50 {half:.1f} ms, p95 {most:.1f} ms")
 
 
-def spread(values: Sequence[int]) -> str:
-    """Return the median and the extremes."""
-    ordered = sorted(values)
-    return f"p50 {ordered[len(ordered) // 2]}, p95 {ordered[int(0.95 * len(ordered))]}, most {ordered[-1]}"
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -180,13 +204,18 @@ def main() -> None:
     parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
     parser.add_argument("--traps", action="store_true", help="the judge says where gold turns are about another person")
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
+    add_result(parser)
     given = parser.parse_args()
     budget = evimem.Budget(gate=False, without=frozenset(given.without))
-    if given.locomo:
-        report(list(ask_all(conversations(given.locomo), budget, counted=given.counted, traps=given.traps)))
-    if given.chats:
-        report(list(ask_all(conversations(given.chats), budget, counted=given.counted, traps=given.traps)))
-    if not given.locomo and not given.chats:
+    paths = {"LoCoMo": given.locomo, "chats": given.chats}
+    runs = {
+        name: list(ask_all(conversations(path), budget, counted=given.counted, traps=given.traps))
+        for name, path in paths.items()
+        if path is not None
+    }
+    if runs:
+        record("model_calls", given, tables(runs), list(filter(None, paths.values())))
+    else:
         own_time()
 
 

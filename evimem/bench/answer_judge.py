@@ -65,12 +65,23 @@ def mark_answer(model: ChatModel, rubric: str, question: str, expected: str, ans
 
 def mark_request(rubric: str, question: str, expected: str, answer: str) -> Complete:
     """Return the request for a mark."""
-    parts = {"question": question, "expected answer": expected, "answer": answer}
-    prompt = "\n\n".join(f"The {name}:\n{marked(text)}" for name, text in parts.items())
-    system = f"{_prompts()['marks'].strip()}\n\n{_prompts()['rubrics'][rubric]}"
+    prompt = shown_to_judge(question, expected, answer)
+    system = f"{instructions('marks')}\n\n{_prompts()['rubrics'][rubric]}"
     return Complete(
         "judge", system, f'{prompt}\n\nReply with JSON only:\n{{"reason": "", "correct": true}}', _SCHEMA, _MOST_TOKENS
     )
+
+
+def shown_to_judge(question: str, expected: str, answer: str) -> str:
+    """Return what a judge is shown, each part marked as data."""
+    parts = {"question": question, "expected answer": expected, "answer": answer}
+    return "\n\n".join(f"The {name}:\n{marked(text)}" for name, text in parts.items())
+
+
+def instructions(name: str) -> str:
+    """Return the instructions of a name."""
+    found: str = _prompts()[name]
+    return found.strip()
 
 
 def added(first: float | None, second: float | None) -> float | None:

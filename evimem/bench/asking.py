@@ -118,14 +118,18 @@ class Asker:
 
         def one(asked: tuple[str, T]) -> R:
             result = self._one(*asked, ask, restore, give_up)
-            with self._lock:
-                self._progress(1)
+            self.report(1)
             return result
 
         if self.workers == 1:
             return [one(asked) for asked in listed]
         with ThreadPoolExecutor(self.workers, thread_name_prefix="evimem-bench") as workers:
             return list(workers.map(one, listed))
+
+    def report(self, count: int) -> None:
+        """Say that so many questions have been asked."""
+        with self._lock:
+            self._progress(count)
 
     def _one(
         self,

@@ -5,7 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,15 @@ def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, s
 
     Questions about one conversation are not independent, so conversations are drawn instead of questions.
     """
-    draw = random.Random(seed)
-    sums = [(sum(cluster), len(cluster)) for cluster in clusters if cluster]
-    rounds_drawn = (draw.choices(sums, k=len(sums)) for _ in range(rounds))
-    means = [sum(total for total, _ in drawn) / sum(count for _, count in drawn) for drawn in rounds_drawn]
+    filled = [cluster for cluster in clusters if cluster]
+    drawn = _drawn(len(filled), rounds, seed)
+    totals, counts = (drawn @ np.array([measure(cluster) for cluster in filled]) for measure in (sum, len))
+    means: list[float] = (totals / counts).tolist()
     return ConfidenceInterval(percentile(means, 0.025), percentile(means, 0.975))
+
+
+@lru_cache(maxsize=16)
+def _drawn(clusters: int, rounds: int, seed: int) -> NDArray[np.int64]:
+    """Return how often each cluster is drawn, a row a round: the same for every figure of a run."""
+    draw = random.Random(seed)
+    return np.array([np.bincount(draw.choices(range(clusters), k=clusters), minlength=clusters) for _ in range(rounds)])

@@ -9,6 +9,7 @@ from .answer_f1 import ADVERSARIAL
 from .answer_overlap import bleu_1, meteor, rouge_2, rouge_l
 from .bootstrap import percentile
 from .estimates import rows_of
+from .g_eval import LOWEST
 from .result_file import Cell, ResultTable
 from .retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
 from .run_locomo import QuestionResult, Run
@@ -20,13 +21,13 @@ _DEPTHS = (5, 10, 20)
 _Measure = Callable[[QuestionResult], float]
 
 
-def locomo_tables(run: Run) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question."""
+def locomo_tables(run: Run, overlap: Mapping[str, Callable[[str, str], float]] = {}) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question; `overlap` has further scores of an answer and its gold."""
     scored = {"there is an answer": answering(run.asked), "all evidence was seen": sufficiency(run.wide or run.asked)}
     probabilities = [_quality(name, scores) for name, scores in scored.items() if scores is not None]
     return (
         _retrieval(run.asked),
-        _answers(run.asked),
+        _answers(run.asked, OVERLAP | {name: _overlap(measure) for name, measure in overlap.items()}),
         *([_probabilities(probabilities)] if probabilities else []),
         _cost(run),
     )
@@ -37,7 +38,8 @@ def category_name(number: int) -> str:
     return f"{number} {CATEGORIES.get(number, 'unknown')}"
 
 
-def _groups(asked: Sequence[QuestionResult]) -> dict[str, Sequence[QuestionResult]]:
+def by_category(asked: Sequence[QuestionResult]) -> dict[str, Sequence[QuestionResult]]:
+    """Return the questions in groups: all, those of each category, and those that have an answer."""
     named = {category_name(number): [one for one in asked if one.category == number] for number in CATEGORIES}
     return {"all": asked, **named, ANSWERABLE: [one for one in asked if one.category != ADVERSARIAL]}
 
@@ -51,7 +53,7 @@ def _sample(one: QuestionResult) -> str:
 
 
 def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
-    groups = _groups([one for one in asked if one.gold])
+    groups = by_category([one for one in asked if one.gold])
     measures: dict[str, _Measure] = {}
     for k in _DEPTHS:
         measures[f"R@{k}"] = lambda one, k=k: recall(one.ranked, one.gold, k)  # type: ignore[misc]
@@ -72,16 +74,8 @@ def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
     )
 
 
-def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
-    groups = _groups(asked)
-    plain: dict[str, _Measure] = {"official F1": lambda one: one.f1, "abstained": lambda one: one.abstained}
-    overlap = {
-        name: _overlap(measure)
-        for name, measure in (("BLEU-1", bleu_1), ("ROUGE-L", rouge_l), ("ROUGE-2", rouge_2), ("METEOR", meteor))
-    }
-    if any(one.correct is not None for one in asked):
-        plain["judged correct"] = lambda one: bool(one.correct)
-    told = {name: [one for one in some if one.wanted is not None] for name, some in groups.items()}
+def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure]) -> ResultTable:
+    groups = by_category(asked)
     answered = {name: [one for one in some if not one.abstained] for name, some in groups.items()}
     return ResultTable(
         "answers",
@@ -89,8 +83,8 @@ def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
         _columns(groups),
         (
             *rows_of({"official F1, where answered": lambda one: one.f1}, answered, _sample)[:-1],
-            *rows_of(overlap, told, _sample)[:-1],
-            *rows_of(plain, groups, _sample),
+            *rows_of(overlap, by_category(told_of(asked)), _sample)[:-1],
+            *rows_of(answer_measures(asked), groups, _sample),
         ),
         (
             "Official F1 of an adversarial question is 1 where it was abstained from; the other scores are over "
@@ -98,6 +92,22 @@ def _answers(asked: Sequence[QuestionResult]) -> ResultTable:
         ),
         ("all",),
     )
+
+
+def answer_measures(asked: Sequence[QuestionResult]) -> dict[str, _Measure]:
+    """Return the scores that every answer and abstention has, with a model's marks where it gave any."""
+    found: dict[str, _Measure] = {"official F1": lambda one: one.f1, "abstained": lambda one: one.abstained}
+    if any(one.correct is not None for one in asked):
+        found["judged correct"] = lambda one: bool(one.correct)
+    if any(one.grade is not None for one in asked):
+        found["G-Eval, 1 to 5"] = lambda one: LOWEST if one.grade is None else one.grade
+        found["of it, by probabilities"] = lambda one: one.weighted
+    return found
+
+
+def told_of(asked: Sequence[QuestionResult]) -> list[QuestionResult]:
+    """Return the questions that have an answer, which the overlap with it is measured over."""
+    return [one for one in asked if one.wanted is not None]
 
 
 def _overlap(measure: Callable[[str, str], float]) -> _Measure:
@@ -132,7 +142,12 @@ def _cost(run: Run) -> ResultTable:
         ("output tokens per question", fmean(one.output_tokens for one in run.asked)),
         ("dollars in all", sum(costs) if costs else None),
     )
-    return ResultTable("cost", "What it cost", ("", "value"), rows)
+    return ResultTable("cost", "What it cost", ("", "value"), rows, (_TIMES,))
 
 
+OVERLAP = {
+    name: _overlap(measure)
+    for name, measure in (("BLEU-1", bleu_1), ("ROUGE-L", rouge_l), ("ROUGE-2", rouge_2), ("METEOR", meteor))
+}
 _SHARES = (("p50", 0.5), ("p95", 0.95))
+_TIMES = "Times are of a processor; those of asking, with the wait for the model."

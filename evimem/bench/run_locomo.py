@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,21 @@ import evimem
 from ..doors.memory import Memory
 from ..errors import ModelError
 from ..loaders.locomo_format import LocomoQuestion, LocomoSample
-from ..types.trace import Acted, Judged
+from ..types.answer import Answer
+from ..types.trace import Acted, Event, Judged, Queried
 from .answer_f1 import ADVERSARIAL, official_f1
 from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
+from .g_eval import HIGHEST, LOWEST, VARIANT, Grade, grade_answer
+from .processes import mapped
+from .stages import Stages
 
 DEPTH = 20  # turns of each ranking that are scored
 
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """The ingestion of one conversation: counts and wall-clock seconds."""
+    """The ingestion of one conversation: counts and seconds of a processor."""
 
     sample: str
     turns: int
@@ -40,7 +46,13 @@ class QuestionResult:
     `sufficient` that it has seen all the evidence; `complete` is whether all gold turns were shown. `checks` counts its
     verdicts; `quote` is the cited text, or the reason for abstaining. `failed` is why the model gave no answer, empty
     if it did; `correct` is a judge's mark, where one was asked: where there is no answer, an abstention alone is
-    correct, unasked.
+    correct, unasked. `grade` is G-Eval's, from 1 to 5, and `weighted` whether probabilities made it; unasked it is 5
+    for that abstention, and 1 for any other and for an answer where there is none.
+
+    `tiers` holds the tier of each check after the clamps, `covered` whether all gold turns were shown to it, and
+    `refined` the query of each further iteration, empty where it had none. `search_seconds`, `ask_seconds` and the
+    `stages` of the latter (searching, judging, answering) are processor time, of asking with the wait for the model, so
+    that other work on the machine hardly moves them.
     """
 
     sample: str
@@ -67,11 +79,17 @@ class QuestionResult:
     cost: float | None = None
     failed: str = ""
     correct: bool | None = None
+    grade: float | None = None
+    weighted: bool = False
+    tiers: tuple[str, ...] = ()
+    covered: tuple[bool, ...] = ()
+    refined: tuple[str, ...] = ()
+    stages: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All results of one run. `wide` holds those of questions asked again with `DEPTH` turns per search path."""
+    """All results of one run. `wide` has those of questions asked again, unranked, with `DEPTH` turns a search path."""
 
     ingested: tuple[IngestResult, ...]
     asked: tuple[QuestionResult, ...]
@@ -85,27 +103,46 @@ def run_locomo(
     limit: int | None = None,
     wide: bool = False,
     asker: Asker | None = None,
+    processes: int = 1,
 ) -> Run:
     """Run samples in temporary memories; `limit` takes only the first questions of each.
 
     With `wide`, the answerable questions are asked a second time, with more evidence. A question that the model fails
-    is a result that says so.
+    is a result that says so. With several `processes`, as many samples run at a time, and `asker` only hears of each
+    sample that ended: a model's connections and a checkpoint are of one process.
     """
+    some, asker = list(samples), asker or Asker()
+    apart = min(processes, len(some)) > 1
+    runs = mapped(
+        partial(_run, how=how, limit=limit, wide=wide, asker=None if apart else asker),
+        some,
+        processes,
+        lambda ran: asker.report(len(ran.asked) + len(ran.wide)) if apart else None,
+    )
+    lists = ([one for run in runs for one in getattr(run, name)] for name in ("ingested", "asked", "wide"))
+    return Run(*map(tuple, lists))
+
+
+def _run(sample: LocomoSample, how: Approach, limit: int | None, asker: Asker | None, *, wide: bool) -> Run:
     asker = asker or Asker()
     more = replace(how, budget=replace(how.budget, k=DEPTH))
-    ingested: list[IngestResult] = []
-    asked: list[QuestionResult] = []
-    again: list[QuestionResult] = []
-    with tempfile.TemporaryDirectory(prefix="evimem-locomo-") as folder:
-        for number, sample in enumerate(samples):
-            with evimem.open(Path(folder) / f"{number}.evimem", llm=how.llm) as memory:
-                ingested.append(_ingest(memory, sample))
-                if how.enrich:
-                    memory.enrich()
-                asked += _ask_all(memory, replace(sample, questions=sample.questions[:limit]), how, asker)
-                if wide:
-                    again += _ask_all(memory, _answerable(sample, limit), more, asker)
-    return Run(tuple(ingested), tuple(asked), tuple(again))
+    with ingested(sample, how) as (memory, report):
+        asked = ask_all(memory, replace(sample, questions=sample.questions[:limit]), how, asker)
+        again = ask_all(memory, _answerable(sample, limit), more, asker, ranked=False) if wide else []
+    return Run((report,), tuple(asked), tuple(again))
+
+
+@contextmanager
+def ingested(sample: LocomoSample, how: Approach) -> Iterator[tuple[Memory, IngestResult]]:
+    """Open a temporary memory of a conversation, whose facts the model has extracted if the approach says so."""
+    with (
+        tempfile.TemporaryDirectory(prefix="evimem-locomo-") as folder,
+        evimem.open(Path(folder) / "sample.evimem", llm=how.llm) as memory,
+    ):
+        report = _ingest(memory, sample)
+        if how.enrich:
+            memory.enrich()
+        yield memory, report
 
 
 def question_count(samples: Iterable[LocomoSample], limit: int | None, *, wide: bool) -> int:
@@ -119,39 +156,50 @@ def _answerable(sample: LocomoSample, limit: int | None) -> LocomoSample:
 
 
 def _ingest(memory: Memory, sample: LocomoSample) -> IngestResult:
-    started = time.perf_counter()
+    started = time.thread_time()
     report = memory.extend(sample.turns, strict=True)
-    return IngestResult(sample.id, report.added, report.facts, time.perf_counter() - started)
+    return IngestResult(sample.id, report.added, report.facts, time.thread_time() - started)
 
 
-def _ask_all(memory: Memory, sample: LocomoSample, how: Approach, asker: Asker) -> list[QuestionResult]:
+def ask_all(
+    memory: Memory, sample: LocomoSample, how: Approach, asker: Asker, name: str = "", *, ranked: bool = True
+) -> list[QuestionResult]:
+    """Ask every question of a sample; a checkpoint keeps its results by the name of the approach.
+
+    Unless they are `ranked`, there is no search for the question beside what asking searches for.
+    """
+
     def ask(one: tuple[int, LocomoQuestion]) -> QuestionResult:
-        return _ask(memory, sample.id, *one, how)
+        return _ask(memory, _searched(memory, sample.id, *one, ranked=ranked), one[1], how)
 
     def give_up(one: tuple[int, LocomoQuestion], why: str) -> QuestionResult:
         return _unanswered(sample.id, *one, why)
 
-    keyed = ((f"{sample.id} {how.budget.k} {n}", (n, one)) for n, one in enumerate(sample.questions, start=1))
+    keyed = ((f"{sample.id} {name or how.budget.k} {n}", (n, one)) for n, one in enumerate(sample.questions, start=1))
     return asker.each(keyed, ask, _restored, give_up)
 
 
-def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how: Approach) -> QuestionResult:
-    started = time.perf_counter()
+def _searched(memory: Memory, sample: str, number: int, question: LocomoQuestion, *, ranked: bool) -> QuestionResult:
+    """Return what is known of a question before it is asked."""
+    base = _unanswered(sample, number, question, "")
+    if not ranked:
+        return base
+    started = time.thread_time()
     hits = memory.search(question.text, DEPTH)
-    searched = time.perf_counter()
-    base = replace(
-        _unanswered(sample, number, question, ""),
-        ranked=tuple(hit.turn.id for hit in hits),
-        search_seconds=searched - started,
-    )
+    taken = time.thread_time() - started
+    return replace(base, ranked=tuple(hit.turn.id for hit in hits), search_seconds=taken)
+
+
+def _ask(memory: Memory, base: QuestionResult, question: LocomoQuestion, how: Approach) -> QuestionResult:
+    stages = Stages()
     try:
-        answer = memory.ask(question.text, how.loop, budget=how.budget)
-        mark = _marked(how, question, answer.text)
+        answer = memory.ask(question.text, how.loop, budget=how.budget, on_event=stages.hear)
+        taken = stages.ended()
+        mark, grade = _marked(how, question, answer.text), _graded(how, question, answer.text)
     except ModelError as error:
         return replace(base, failed=str(error) or type(error).__name__)
-    ended = time.perf_counter()
     judged = [event for event in answer.trace if isinstance(event, Judged)]
-    shown = [event.detail["turns"] for event in answer.trace if isinstance(event, Acted) and event.action == "show"]
+    covered = list(_covered(answer, question))
     return replace(
         base,
         text=answer.text,
@@ -160,24 +208,56 @@ def _ask(memory: Memory, sample: str, number: int, question: LocomoQuestion, how
         tier=answer.tier.value,
         f1=official_f1(answer.text, question.answer, question.category),
         requests=answer.usage.requests,
-        ask_seconds=ended - searched,
+        ask_seconds=sum(taken),
         quote=" ... ".join(citation.quote for citation in answer.citations) or answer.reason or "",
         sufficient=judged[-1].confidence if judged else 0.0,
-        complete=bool(shown) and set(question.evidence) <= set(shown[-1]),
+        complete=bool(covered) and covered[-1][1],
         checks=len(judged),
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
-        cost=added(answer.usage.cost, mark.cost),
+        cost=added(added(answer.usage.cost, mark.cost), grade.cost if grade else None),
         correct=mark.correct,
+        grade=grade.value if grade else None,
+        weighted=bool(grade and grade.weighted),
+        tiers=tuple(event.final_tier.value for event in judged),
+        covered=tuple(whole for event, whole in covered if isinstance(event, Judged)),
+        refined=_refined(answer),
+        stages=taken,
     )
 
 
+def _covered(answer: Answer, question: LocomoQuestion) -> Iterator[tuple[Event, bool]]:
+    """Yield each view of the evidence and each verdict, with whether the view shows all gold turns."""
+    whole = False
+    for event in answer.trace:
+        if isinstance(event, Acted) and event.action == "show":
+            whole = set(question.evidence) <= set(event.detail["turns"])
+            yield event, whole
+        elif isinstance(event, Judged):
+            yield event, whole
+
+
+def _refined(answer: Answer) -> tuple[str, ...]:
+    """Return the refined query of each iteration from the second on; empty where it searched for the question alone."""
+    made = {event.iteration: event for event in answer.trace if isinstance(event, Queried) and event.path == "refined"}
+    last = max((event.iteration for event in answer.trace if isinstance(event, Judged)), default=0)
+    return tuple(made[number].query if number in made else "" for number in range(2, last + 1))
+
+
 def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> AnswerMark:
-    if not how.rubric:
+    if how.rubric in ("", VARIANT):
         return UNMARKED
     if question.answer is None or text is None:
         return AnswerMark(question.answer is None and text is None)
     return mark_answer(how.llm, how.rubric, question.text, question.answer, text)
+
+
+def _graded(how: Approach, question: LocomoQuestion, text: str | None) -> Grade | None:
+    if how.rubric != VARIANT:
+        return None
+    if question.answer is None or text is None:
+        return Grade(float(HIGHEST if question.answer is None and text is None else LOWEST), weighted=False)
+    return grade_answer(how.llm, question.text, question.answer, text)
 
 
 def _unanswered(sample: str, number: int, question: LocomoQuestion, why: str) -> QuestionResult:
@@ -203,4 +283,5 @@ def _unanswered(sample: str, number: int, question: LocomoQuestion, why: str) ->
 
 
 def _restored(kept: Any) -> QuestionResult:
-    return QuestionResult(**{**kept, "gold": tuple(kept["gold"]), "ranked": tuple(kept["ranked"])})
+    found: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
+    return QuestionResult(**found)

@@ -8,7 +8,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from ..bench.answer_judge import prompt_digest
@@ -18,6 +19,7 @@ from ..bench.chat_tables import chat_tables
 from ..bench.locomo_tables import locomo_tables
 from ..bench.longmemeval_tables import longmemeval_tables
 from ..bench.mailbox import Mailbox
+from ..bench.provenance import digest
 from ..bench.result_file import ResultTable
 from ..bench.run_chats import ChatResult, run_chats
 from ..bench.run_locomo import question_count, run_locomo
@@ -68,6 +70,8 @@ def settings(options: argparse.Namespace) -> dict[str, Any]:
         "judge_model", "answer_model", "extract_model",
     )  # fmt: skip
     found = {name: getattr(options, name) for name in names} | {"mailbox": options.mailbox is not None}
+    if options.bert_score:
+        found["bert_score"] = digest(options.bert_score / "model.onnx")
     return found | ({"judge": options.judge, "judge_prompt": prompt_digest()} if options.judge else {})
 
 
@@ -81,6 +85,7 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
         screen.note(
             f"evimem: {options.file} is none of the LoCoMo files known by digest; its figures may not be comparable"
         )
+    further = _bert_score(options.bert_score) if options.bert_score else {}
     samples = list(read_locomo(options.file))
     how = _approach(options)
     total = _checked(options, question_count(samples, options.limit, wide=options.wide))
@@ -91,9 +96,10 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
             limit=options.limit,
             wide=options.wide,
             asker=_asker(options, progress),
+            processes=_processes(options),
         )
     page = [BLANK, *answers_page(ran.asked, SHOWN)] if options.sample else []
-    return Finished(locomo_tables(ran), _failed(ran.asked), locomo_charts(ran), page)
+    return Finished(locomo_tables(ran, further), _failed(ran.asked), locomo_charts(ran), page)
 
 
 def _longmemeval(options: argparse.Namespace, screen: Screen) -> Finished:
@@ -139,6 +145,20 @@ def _asker(options: argparse.Namespace, progress: Callable[[int], None]) -> Aske
     checkpoint = Checkpoint(options.checkpoint, settings(options)) if options.checkpoint else None
     workers = (options.concurrency or _CONCURRENCY) if options.llm else 1
     return Asker(workers=workers, checkpoint=checkpoint, dollars=options.dollars, progress=progress)
+
+
+def _bert_score(folder: Path) -> dict[str, Callable[[str, str], float]]:
+    """Return the score by the model in a folder, each pair of texts scored once."""
+    from ..bench.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
+
+    return {"BERTScore": cache(TokenVectors(folder).score)}
+
+
+def _processes(options: argparse.Namespace) -> int:
+    """Return how many conversations run at a time: one where a model or a file of kept results is shared."""
+    if options.llm or options.mailbox or options.checkpoint:
+        return 1
+    return options.processes or os.cpu_count() or 1
 
 
 def _approach(options: argparse.Namespace) -> Approach:

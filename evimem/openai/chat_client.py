@@ -222,9 +222,11 @@ class OpenAI:
         """Return the options of a request, each in the first form that was not `rejected`, now or before."""
         model = self.model_for(request.role)
         known = {name: times for (of, name), times in list(self._rejected_options.items()) if of == model}
-        own = _own(self, request.role, "temperature")
+        wanted = (request.temperature, _own(self, request.role, "temperature"), self.temperature)
         forms: dict[str, Sequence[Any]] = {
-            "temperature": [self.temperature if own is None else own],
+            "temperature": [next((one for one in wanted if one is not None), None)],
+            "logprobs": [True] if request.likely else [],
+            "top_logprobs": [request.likely] if request.likely else [],
             "tools": [wire_format.functions(request.tools)] if request.tools else [],
             "response_format": wire_format.response_formats(request) if request.schema else [],
             "stream_options": [{"include_usage": True}] if stream else [],

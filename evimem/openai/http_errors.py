@@ -122,10 +122,17 @@ def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None
         return "tools"
     if error.status not in {400, 422}:
         return None
-    for name in ("max_completion_tokens", "max_tokens", "temperature", "stream_options"):
+    for name in ("max_completion_tokens", "max_tokens", "temperature", "stream_options", "top_logprobs", "logprobs"):
         if name in options and re.search(rf"(?<!\w){name}(?!\w)", text):
             return name
-    return next((name for name in ("tools", "response_format", "stream_options", *LENGTHS) if name in options), None)
+    return next(
+        (
+            name
+            for name in ("tools", "response_format", "stream_options", "top_logprobs", "logprobs", *LENGTHS)
+            if name in options
+        ),
+        None,
+    )
 
 
 def redact(body: bytes | str) -> str:

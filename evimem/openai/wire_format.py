@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import exp
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -106,7 +107,20 @@ def read_reply(body: bytes, request: Complete) -> Reply:
     called = _Called()
     called.add(message.get("tool_calls"))
     reply = called.reply(_content(message.get("content")), _name(payload), payload.get("usage"), request)
+    reply = replace(reply, likely=_likely(choice.get("logprobs")))
     return complete_reply(reply, request, finish=choice.get("finish_reason"), refusal=message.get("refusal"))
+
+
+def _likely(found: Any) -> dict[str, float]:
+    """Return the probabilities of the likeliest first tokens; none where the server gives none, or another form."""
+    first = _first(found.get("content")) if isinstance(found, dict) else None
+    listed = first.get("top_logprobs") if first else None
+    named = [one for one in (listed if isinstance(listed, list) else []) if isinstance(one, dict)]
+    return {one["token"]: exp(one["logprob"]) for one in named if _is_likely(one.get("token"), one.get("logprob"))}
+
+
+def _is_likely(token: Any, logprob: Any) -> bool:
+    return isinstance(token, str) and isinstance(logprob, (int, float)) and logprob <= 0
 
 
 def complete_reply(reply: Reply, request: Complete, *, finish: Any, refusal: Any) -> Reply:

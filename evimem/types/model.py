@@ -63,6 +63,9 @@ class Complete:
         tools: What the model may call in place of the reply, or before it. A model that knows no tools leaves them out:
             then the reply itself names its calls.
         earlier: Messages between the instructions and the prompt, such as calls and what they returned.
+        temperature: Sampling temperature of this request, 0 or more; None for the model's own of that role.
+        likely: How many of the likeliest first tokens the reply should name, for `Reply.likely`; 0 for none. A server
+            that gives none is asked again without.
     """
 
     role: ModelRole
@@ -73,6 +76,8 @@ class Complete:
     seconds: float | None = None
     tools: tuple[ToolSpec, ...] = ()
     earlier: tuple[Message, ...] = ()
+    temperature: float | None = None
+    likely: int = 0
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -98,6 +103,8 @@ class Reply:
         seconds: Wall-clock seconds, retries included.
         cost: Dollars; None if the price is unknown.
         uses: The tools that it calls, if the request offers any.
+        likely: The probability, 0 to 1, of each of the likeliest tokens that the reply could begin with, where the
+            request asked for them and the server gives them.
     """
 
     text: str
@@ -108,6 +115,7 @@ class Reply:
     seconds: float = 0.0
     cost: float | None = None
     uses: tuple[ToolUse, ...] = ()
+    likely: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 def without_tools(messages: Iterable[Message]) -> Iterator[Message]:

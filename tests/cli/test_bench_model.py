@@ -54,6 +54,23 @@ def by_schema(body):
     return json.dumps(ANSWERED if "citations" in json.dumps(body) else JUDGED)
 
 
+def graded_by_role(body):
+    return "3" if "The grade" in json.dumps(body) else by_schema(body)
+
+
+def test_a_model_at_an_endpoint_grades_the_answers(cli, locomo, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    with ModelServer(then=graded_by_role) as server:
+        ran = cli(
+            "bench", "locomo", locomo, "--llm", "--model", "m", "--base-url", server.url, "--judge", "g-eval", "--json"
+        )
+    rows = {row[0]: row[1] for row in next(one for one in ran.data["tables"] if one["name"] == "answers")["rows"]}
+    assert ran.code == Exit.OK
+    assert (rows["G-Eval, 1 to 5"]["value"], rows["of it, by probabilities"]["value"]) == (3.0, 0.0)
+    assert ran.data["options"]["judge"] == "g-eval"
+    assert len(ran.data["options"]["judge_prompt"]) == 16
+
+
 def test_a_question_that_fails_ends_no_run_and_is_asked_again_by_the_next(cli, locomo, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
     kept = tmp_path / "kept.jsonl"

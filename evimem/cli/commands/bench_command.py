@@ -15,6 +15,7 @@ import argparse
 from pathlib import Path
 
 from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
+from ...bench.g_eval import VARIANT as G_EVAL
 from ...bench.provenance import provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
@@ -34,6 +35,8 @@ _ONLY = {  # options of some of the benchmarks
     "adapter": ("chats", "synthetic"),
     "sample": ("locomo",),
     "wide": ("locomo",),
+    "processes": ("locomo",),
+    "bert_score": ("locomo",),
     "enrich": ("locomo",),
     "judge": ("locomo", "longmemeval"),
     "check": ("report",),
@@ -70,11 +73,24 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="locomo: ask answerable questions again with 20 turns per search, to score the confidence in the evidence",
     )
+    group.add_argument(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="locomo, without a model: N conversations at a time (default: one for each processor)",
+    )
+    group.add_argument(
+        "--bert-score",
+        metavar="FOLDER",
+        type=Path,
+        help="locomo: also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
+    )
     group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
     group.add_argument(
         "--judge",
-        choices=VARIANTS_OF_JUDGE,
-        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way)",
+        choices=(*VARIANTS_OF_JUDGE, G_EVAL),
+        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way); "
+        "locomo: g-eval grades them from 1 to 5",
     )
     group.add_argument(
         "--registers",
@@ -115,7 +131,7 @@ def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options; None if nothing is."""
     for name, benchmarks in _ONLY.items():
         if getattr(options, name) and options.benchmark not in benchmarks:
-            return f"--{name} is of `bench {' and '.join(benchmarks)}` only"
+            return f"--{name.replace('_', '-')} is of `bench {' and '.join(benchmarks)}` only"
     if (options.file is None) != (options.benchmark == "synthetic"):
         return "`bench synthetic` takes no PATH" if options.file else f"`bench {options.benchmark}` needs a PATH"
     return _misused_model(options)
@@ -130,6 +146,8 @@ def _misused_model(options: argparse.Namespace) -> str | None:
         return "--adapter names another memory, for which the options of evimem's model mean nothing"
     if options.dollars is not None and not options.price:
         return "--dollars needs --price, by which the cost is known"
+    if options.judge == G_EVAL and options.benchmark != "locomo":
+        return f"--judge {G_EVAL} is of `bench locomo` only: LongMemEval has rubrics of its own"
     needing = [name for name in ("enrich", "judge") if getattr(options, name)]
     if needing and not (options.llm or options.mailbox):
         return f"--{needing[0]} needs a model: --llm or --mailbox"

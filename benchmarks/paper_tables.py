@@ -1,0 +1,273 @@
+"""The tables of the papers, each by one command: `python -m benchmarks.paper_tables TABLE LOCOMO.json`.
+
+EviMem's are 1 (the system beside a single pass), 2 (IRIS, a group of parts more in each row), 3 (LaceMem: turns alone,
+with the index, with edges), 4 (tiers against the evidence that was shown), 5 (time of a question by stage) and 9 (what
+the search for a gap finds, beside asking again without one). memr3, mgretrieval and mragent are the main tables of
+those papers, by category: their loop beside one search. `all` asks once and makes each of them.
+
+Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
+with a paper's; every header says so. With --model NAME (and --base-url; the key in OPENAI_API_KEY) it first extracts
+facts from every turn, and also marks the answers. Categories have the file's numbers and their true names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import evimem
+from evimem import Budget, Memory
+from evimem.bench.answer_judge import VARIANTS as RUBRICS
+from evimem.bench.asking import Approach, Asker
+from evimem.bench.estimates import estimate, rows_of
+from evimem.bench.g_eval import VARIANT as G_EVAL
+from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, told_of
+from evimem.bench.processes import mapped
+from evimem.bench.result_file import Cell, ResultTable
+from evimem.bench.retrieval_metrics import ndcg, recall
+from evimem.bench.run_locomo import DEPTH, QuestionResult, ask_all, ingested
+from evimem.bench.stages import STAGES
+from evimem.loaders.locomo_format import LocomoSample, read_locomo
+from evimem.loops import VARIANTS
+from evimem.loops.retrieve import compose
+from evimem.query.analysis import analyse
+
+from .recording import add_result, record
+
+IRIS = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
+LACEMEM = ("raw-only", "index-layer", "full")
+DEFAULT = "evimem's default"
+ONE_SEARCH = "one search"
+LOOPS = ("memr3", "mgretrieval", "mragent")
+CUTS = (5, 10, 20)
+SUFFICIENT = ("exact", "inferrable")
+Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
+Row: TypeAlias = tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Requeried:
+    """What a search of one iteration ranked first, where one of the two ways to ask again was followed."""
+
+    sample: str
+    way: str
+    iteration: int
+    ranked: tuple[str, ...]
+    gold: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRun:
+    """What came of a conversation: the results of each row, and the searches of table 9."""
+
+    asked: dict[str, list[QuestionResult]]
+    again: list[Requeried]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table of a paper: what it is, the rows that it needs, and how it is made of their results."""
+
+    says: str
+    rows: tuple[str, ...]
+    made: Callable[[Runs, Sequence[Requeried]], Iterator[Row]]
+    columns: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=(*TABLES, "all"))
+    parser.add_argument("locomo", type=Path)
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
+    parser.add_argument("--model", help="a chat model; without one all is deterministic")
+    parser.add_argument("--base-url", help="its endpoint")
+    parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
+    add_result(parser)
+    options = parser.parse_args()
+    wanted = dict(TABLES) if options.table == "all" else {options.table: TABLES[options.table]}
+    llm = evimem.OpenAI(model=options.model, base_url=options.base_url) if options.model else None
+    rows = {name: _approach(name, llm, options.judge) for name in _needed(wanted.values())}
+    work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted)
+    runs = mapped(
+        work,
+        list(read_locomo(options.locomo)),
+        1 if llm else os.cpu_count() or 1,
+        lambda run: print(f"{sum(map(len, run.asked.values()))} questions asked", flush=True),
+    )
+    asked = {name: [one for run in runs for one in run.asked[name]] for name in rows}
+    again = [one for run in runs for one in run.again]
+    mode = f"with {options.model}" if options.model else "deterministic, so that no row compares with the paper's"
+    tables = [table(name, one, mode, asked, again) for name, one in wanted.items()]
+    record("paper_tables", options, tables, [options.locomo])
+
+
+def run_sample(sample: LocomoSample, *, rows: Mapping[str, Approach], every: int, again: bool) -> SampleRun:
+    """Ask every Nth question of a conversation in each row's way, of one memory."""
+    some = replace(sample, questions=sample.questions[::every])
+    first = next(iter(rows.values()))
+    asker = Asker(workers=8 if first.llm else 1)
+    with ingested(some, first) as (memory, _):
+        asked = {name: ask_all(memory, some, how, asker, name, ranked=False) for name, how in rows.items()}
+        searched = list(asked_again(memory, some, asked["full"])) if again else []
+    return SampleRun(asked, searched)
+
+
+def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionResult]) -> Iterator[Requeried]:
+    """Yield the searches of each iteration that a question reached: for its gap, and for the question again.
+
+    The generic way makes a query of the question's names and words with the angle of the iteration, and knows no gap.
+    """
+    speakers = tuple({turn.speaker for turn in sample.turns})
+    for one in (one for one in asked if one.gold):
+        generic = [one.question]
+        analysis = analyse(one.question, speakers, sample.turns[-1].time)
+        queries = [(one.question, one.question)]
+        for number, query in enumerate(one.refined, start=2):
+            generic.append(compose(analysis, (), generic, number))
+            queries.append((query, generic[-1]))
+        for number, (for_gap, for_question) in enumerate(queries, start=1):
+            if not (for_gap and for_question):
+                continue  # one of them has nothing new to search for
+            for way, query in (("for what is missing", for_gap), ("the question again", for_question)):
+                ranked = tuple(hit.turn.id for hit in memory.search(query, DEPTH))
+                yield Requeried(one.sample, way, number, ranked, one.gold)
+
+
+def table(name: str, one: PaperTable, mode: str, asked: Runs, again: Sequence[Requeried]) -> ResultTable:
+    """Return a table of the paper with its header."""
+    of_paper = f"{name}'s main table" if name in LOOPS else f"EviMem's table {name}"
+    columns = one.columns or ("", *by_category([]))
+    rows = tuple(one.made({row: asked[row] for row in one.rows}, again))
+    failed = sum(bool(result.failed) for row in one.rows for result in asked[row])
+    notes = (*one.notes, *([f"The model failed on {failed} questions, which count as wrong."] if failed else []))
+    return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, notes)
+
+
+def answers(runs: Runs, again: Sequence[Requeried], overlap: Sequence[str] = ("ROUGE-L",)) -> Iterator[Row]:
+    """Yield the scores of the answers of each row by category, and at the end how many questions there are."""
+    for name, asked in runs.items():
+        told = by_category(told_of(asked))
+        yield from rows_of({f"{name}: {what}": OVERLAP[what] for what in overlap}, told, _sample)[:-1]
+        measures = {**answer_measures(asked), "checks": lambda one: one.checks}
+        named = {f"{name}: {what}": measure for what, measure in measures.items()}
+        *scores, counted = rows_of(named, by_category(asked), _sample)
+        yield from scores
+    yield counted
+
+
+def tiers(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
+    """Yield, for each row and category, how the tier of each check agrees with what it was shown."""
+    for name, asked in runs.items():
+        for category, some in by_category([one for one in asked if one.gold]).items():
+            checks = [(one, *check) for one in some for check in zip(one.tiers, one.covered, strict=True)]
+            told = [check for check in checks if check[1] in SUFFICIENT]
+            exact = [check for check in checks if check[1] == "exact"]
+            all_shown = [check for check in checks if check[2]]
+            yield (
+                f"{name}, {category}",
+                len(checks),
+                _share(checks, lambda check: (check[1] in SUFFICIENT) == check[2]),
+                _share(told, lambda check: check[2]),
+                _share(all_shown, lambda check: check[1] in SUFFICIENT),
+                _share(exact, lambda check: check[2]),
+                _share(all_shown, lambda check: check[1] == "exact"),
+            )
+
+
+def latency(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
+    """Yield the mean time of a question of each row: by stage, then all of it by category."""
+    for name, asked in runs.items():
+        stages = [_mean_ms(asked, lambda one, at=at: one.stages[at]) for at in range(len(STAGES))]
+        categories = [_mean_ms(some, lambda one: one.ask_seconds) for some in by_category(asked).values()]
+        yield (name, *stages, *categories)
+
+
+def requeries(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
+    """Yield what each way to ask again ranks first, by iteration."""
+    for way, number in sorted({(one.way, one.iteration) for one in again}):
+        some = [one for one in again if (one.way, one.iteration) == (way, number)]
+        scores = (
+            estimate(some, lambda one, score=score, k=k: score(one.ranked, one.gold, k), _sample)
+            for score in (recall, ndcg)
+            for k in CUTS
+        )
+        yield (f"{way}, iteration {number}", len(some), *scores)
+
+
+def _needed(tables: Iterable[PaperTable]) -> list[str]:
+    return list(dict.fromkeys(row for one in tables for row in one.rows))
+
+
+def _approach(row: str, llm: evimem.OpenAI | None, rubric: str) -> Approach:
+    loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else "iris"
+    budget = replace(VARIANTS.get(row, Budget()), reader="span")
+    return Approach(llm, loop, budget, enrich=llm is not None, rubric=rubric if llm else "")
+
+
+def _sample(one: QuestionResult | Requeried) -> str:
+    return one.sample
+
+
+def _share(checks: Sequence[tuple[QuestionResult, str, bool]], holds: Callable[[tuple], bool]) -> Cell:  # type: ignore[type-arg]
+    return estimate(checks, holds, lambda check: check[0].sample)
+
+
+def _mean_ms(asked: Sequence[QuestionResult], measure: Callable[[QuestionResult], float]) -> Cell:
+    return estimate([one for one in asked if one.stages], lambda one: 1000 * measure(one), _sample)
+
+
+_LABELS = (
+    "The paper names its categories in the order of their numbers: its single-hop is 1 multi-hop here, its multi-hop 2 "
+    "temporal, its temporal 3 open-domain, its open-domain 4 single-hop. It scores adversarial questions against the "
+    "answer that they suggest; here an abstention alone is right."
+)
+_CHECKED = ("", "checks", "agreement", "precision", "recall", "EXACT precision", "EXACT recall")
+TABLES: Mapping[str, PaperTable] = {
+    "1": PaperTable("answers by category", ("single-pass", "full", DEFAULT), answers, (), (_LABELS,)),
+    "2": PaperTable("IRIS, a group of parts more in each row", IRIS, answers),
+    "3": PaperTable("LaceMem, a layer more in each row", LACEMEM, answers),
+    "4": PaperTable(
+        "tiers against the evidence",
+        ("full", DEFAULT),
+        tiers,
+        _CHECKED,
+        (
+            "Over every check of a question with evidence. Sufficient is what is called EXACT or INFERRABLE, after the "
+            "clamps; the oracle is that all gold turns stand in the view that was judged. It calls no view "
+            "inferrable, as the paper's does where a reader could still infer the answer.",
+        ),
+    ),
+    "5": PaperTable(
+        "milliseconds a question, by stage and by category",
+        (*IRIS, *LACEMEM[:-1], DEFAULT),
+        latency,
+        ("", *STAGES, *by_category([])),
+        ("Of a processor, and the wait for the model, if there is one: compare the ratios.",),
+    ),
+    "9": PaperTable(
+        "the search for what is missing beside the question asked again",
+        ("full",),
+        requeries,
+        ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS)),
+        (
+            "N is the questions with gold turns that reach the iteration with a query to make in both ways. Each list "
+            "is of that one search, 20 turns, and holds what was found before too. The search for what is missing is "
+            "the loop's refined query; the question again is its names and words with the angle of the iteration "
+            "(`about`, `like favourite plan`; `when date` and on for questions of time), without the gap.",
+        ),
+    ),
+    **{
+        name: PaperTable("answers by category", (ONE_SEARCH, name), partial(answers, overlap=tuple(OVERLAP)))
+        for name in LOOPS
+    },
+}
+
+
+if __name__ == "__main__":
+    main()
