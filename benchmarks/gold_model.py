@@ -78,10 +78,12 @@ class GoldJudge:
 
     A gold turn is in view where its words are, or the head of an item that is made of passages of it. Where all are,
     each requirement is supported by them; those of names are waived with `counted`, so that counts of facts decide.
-    Until then it searches on without a query of its own, accepts nothing, and calls the nearest tools.
+    Until then it searches on without a query of its own, accepts nothing, and calls the nearest tools. While `trap` is
+    set, the gold turns tell of another person what is asked, and it says so once they are in view.
     """
 
     def __init__(self, turns: Iterable[Turn], *, counted: bool = False) -> None:
+        self.trap = False
         self._marks = {
             turn.id: (escape(turn.text), f"{named(turn.speaker)}, {format_time(turn.time)}") for turn in turns
         }
@@ -100,9 +102,14 @@ class GoldJudge:
         if request.role == "answer":
             return json.dumps({"steps": [], "answer": "something", "citations": [{"id": "e1", "quote": ""}]})
         complete = bool(found) and all(found)
-        reply = self._verdict(request, labels) if complete else _searching()
+        found_out = self._misattributed(labels) if self.trap else None
+        reply = _searching() if not complete else found_out or self._verdict(request, labels)
         calls = [] if complete else next_calls(request)
         return json.dumps({**reply, "keywords": ["k1", "k2", "k3", "k4"], "calls": calls, "critical": labels})
+
+    def _misattributed(self, labels: Sequence[str]) -> dict[str, Any]:
+        gap = {"kind": "attribution", "about": "", "text": "this is told of another", "evidence": labels}
+        return {**_searching(), "gaps": [gap]}
 
     def _verdict(self, request: Complete, labels: Sequence[str]) -> dict[str, Any]:
         listed = request.prompt.partition("<requirements>")[2]

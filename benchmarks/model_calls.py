@@ -30,6 +30,7 @@ from .gold_model import Asked, Conversation, GoldJudge, conversations
 from .recording import add_result, record
 from .speed import QUESTIONS, chat
 
+TRAPS = frozenset(("adversarial", "attribution_trap"))  # kinds of question about another person than the gold turns
 TURNS = 10_000
 ROUNDS = 13
 UNGATED = evimem.Budget(gate=False)
@@ -62,15 +63,17 @@ class TimedModel(ScriptedModel):
         return reply
 
 
-def ask_all(conversations: Iterable[Conversation], budget: evimem.Budget, *, counted: bool = False) -> Iterator[Row]:
-    """Ask every question of each conversation in a memory of its own."""
+def ask_all(
+    conversations: Iterable[Conversation], budget: evimem.Budget, *, counted: bool = False, traps: bool = False
+) -> Iterator[Row]:
+    """Ask every question of each conversation in a memory of its own; with `traps`, the judge sees through them."""
     with tempfile.TemporaryDirectory() as folder:
         for number, one in enumerate(conversations):
             judge = GoldJudge(one.turns, counted=counted)
             with evimem.open(Path(folder) / f"{number}.evimem", llm=ScriptedModel(then=judge)) as memory:
                 memory.extend(one.turns, strict=True)
                 for asked in one.questions:
-                    judge.gold, judge.asked = asked.gold, []
+                    judge.gold, judge.asked, judge.trap = asked.gold, [], traps and asked.kind in TRAPS
                     answer = memory.ask(asked.text, budget=budget, asked_at=asked.asked_at)
                     yield Row(one.name, asked.kind, tuple(judge.asked), answer, frozenset(asked.gold))
 
@@ -117,7 +120,15 @@ def of_data_set(rows: Sequence[Row]) -> dict[str, Cell]:
     judged = [event for row in rows for event in row.answer.trace if isinstance(event, Judged)]
     exact = [event for event in judged if event.tier is evimem.Tier.EXACT]
     lowered = sum(event.final_tier is not event.tier for event in exact)
-    return found | {"exact verdicts": len(exact), "of them lowered": lowered, "questions": len(rows)}
+    ended = sum(ends_lowered(row) for row in rows)
+    found |= {"exact verdicts": len(exact), "of them lowered": lowered, "questions that end lowered": ended}
+    return found | {"questions": len(rows)}
+
+
+def ends_lowered(row: Row) -> bool:
+    """Whether the last verdict is exact evidence that is not believed."""
+    judged = [event for event in row.answer.trace if isinstance(event, Judged)]
+    return bool(judged) and judged[-1].tier is evimem.Tier.EXACT and judged[-1].final_tier is not judged[-1].tier
 
 
 def by_kind(name: str, rows: Sequence[Row]) -> Iterator[tuple[Cell, ...]]:
@@ -191,13 +202,14 @@ def main() -> None:
     parser.add_argument("locomo", nargs="?", type=Path)
     parser.add_argument("--chats", type=Path, help="a folder of labelled chats")
     parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
+    parser.add_argument("--traps", action="store_true", help="the judge says where gold turns are about another person")
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
     add_result(parser)
     given = parser.parse_args()
     budget = evimem.Budget(gate=False, without=frozenset(given.without))
     paths = {"LoCoMo": given.locomo, "chats": given.chats}
     runs = {
-        name: list(ask_all(conversations(path), budget, counted=given.counted))
+        name: list(ask_all(conversations(path), budget, counted=given.counted, traps=given.traps))
         for name, path in paths.items()
         if path is not None
     }

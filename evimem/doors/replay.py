@@ -170,6 +170,11 @@ class _RecordedProbabilities:
     judged: tuple[Judged, ...]
     checks: int = field(default=0)
 
+    @property
+    def reads_on(self) -> bool:
+        """As the inner judge's."""
+        return self.inner.reads_on
+
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the verdict with the recorded probability."""
         self.checks += 1

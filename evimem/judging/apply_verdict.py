@@ -144,6 +144,16 @@ def contradicted(verdict: Verdict) -> bool:
     return any(gap.kind == "contradicted" for gap in verdict.gaps)
 
 
+def misattributed(verdict: Verdict, before: Verdict | None) -> bool:
+    """Whether two checks in a row named turns that tell of another person what is asked of one.
+
+    After the first the turns of the one asked about are searched, so that a third would hardly find more.
+    """
+    return before is not None and all(
+        one.pinned and any(gap.kind == "attribution" for gap in one.gaps) for one in (verdict, before)
+    )
+
+
 def manner(tier: Tier, confidence: float, *, temporal: bool) -> Manner:
     """Return how the answer is to be worded (E13); `temporal` is whether a time is asked for."""
     if tier is Tier.EXACT:

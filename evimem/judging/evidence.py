@@ -25,7 +25,8 @@ class Analysis:
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
     it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
     names, and `terms` their stems; `hints` are the priors of a search for it; `temporal` is whether the answer is, or
-    is constrained by, a time; `past` whether an older state is asked for.
+    is constrained by, a time; `past` whether an older state is asked for; `supposed` are the entities that a question
+    for a guess about another one brings up itself ("Would Mira like Vivaldi?").
     """
 
     question: str
@@ -39,6 +40,7 @@ class Analysis:
     past: bool
     requirements: tuple[Requirement, ...]
     hints: Hints = field(default_factory=Hints)
+    supposed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,14 @@ class Judge(Protocol):
         """The probability below which this judge's answers are not given, unless the budget names one."""
         ...
 
+    @property
+    def reads_on(self) -> bool:
+        """Whether it is given what the question's search finds next in place of most turns that edges lead to (IRIS).
+
+        Not a judge whose numbers were fitted on views of the other kind.
+        """
+        ...
+
     def judge(self, view: View) -> Flow[Verdict]:
         """Say how far the shown evidence answers the question, what is missing, and what to look for next."""
         ...

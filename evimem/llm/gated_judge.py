@@ -44,6 +44,11 @@ class GatedJudge:
         """The model judge's threshold; verdicts that skip the model lie above it."""
         return self.model.abstain_below
 
+    @property
+    def reads_on(self) -> bool:
+        """As the model's: it judges nearly every view."""
+        return self.model.reads_on
+
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the offline verdict where it is sure at the first check, else the model's.
 

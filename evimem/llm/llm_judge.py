@@ -66,6 +66,11 @@ class LLMJudge:
     probability: Callable[[float], float] | None = None
     budget: Budget = field(default_factory=Budget)
 
+    @property
+    def reads_on(self) -> bool:
+        """True: a model finds what it needs among more turns."""
+        return True
+
     def within(self, budget: Budget) -> LLMJudge:
         """Return this judge with the settings of a budget."""
         return replace(self, budget=budget)

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from ..extract.aliases import ALSO_KNOWN_AS
 from ..flow import Flow, about
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
+from ..text.name_forms import other_forms
 from ..text.names import is_about, names
+from ..text.scripts import scripts
 from ..types.stored import Scope
 from ..types.values import Fact, Turn
 
 ALIAS_FACTS = 64  # newest facts about an entity that are looked through for other names of it
 MOST_ALIASES = 3
+READ = 200  # characters of a turn that show in which script it is written
 
 
 class EntityCounter:
     """Counts for one question. What the memory holds about a name is asked for once, where too little was found.
 
-    By the paper's rule (`delta` "paper") facts alone count; without `indexed`, turns that name an entity do.
+    A name that the memory never has is not counted where that shows nothing: the question only supposes it, or the
+    evidence is in another script. By the paper's rule (`delta` "paper") facts alone count, of every name; without
+    `indexed`, turns that name an entity do.
     """
 
-    def __init__(self, scope: Scope, delta: int | str, *, indexed: bool) -> None:
+    def __init__(self, scope: Scope, delta: int | str, *, indexed: bool, supposed: Collection[str] = ()) -> None:
         self._scope = scope
         self._delta = delta
         self._literal = delta == "paper"
         self._indexed = indexed
+        self._supposed = frozenset(supposed)
         self._totals: dict[str, int] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}
         self._naming: dict[tuple[str, str], bool] = {}  # by turn and name, as turns may be long
@@ -39,22 +46,31 @@ class EntityCounter:
             if found < most_needed(self._delta) and (yield from self._ask_memory(entity)):
                 found = self._found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
-            counts[entity] = EntityCount(found, needed(total, self._delta), total)
+            if total or self._literal or not self._may_be_unnamed(entity, evidence):
+                counts[entity] = EntityCount(found, needed(total, self._delta), total)
         return counts
+
+    def called(self, entity: str) -> tuple[str, ...]:
+        """Return the names of an entity that are known so far, its own first."""
+        return (entity, *self._aliases.get(entity, ()))
 
     def _ask_memory(self, entity: str) -> Flow[bool]:
         """Ask what the memory holds about an entity, once; return whether it has other names that were not known."""
         if entity in self._totals:
             return False
         known = yield from about(entity, ALIAS_FACTS, self._scope)
-        self._aliases[entity] = () if self._literal else other_names(entity, known.facts)
-        self._totals[entity] = known.total
+        self._aliases[entity] = () if self._literal else (*other_forms(entity), *other_names(entity, known.facts))
+        told = {fact.id for fact in known.facts}
+        unread = known.total - len(told)
         for name in self._aliases[entity]:
-            self._totals[entity] += (yield from about(name, 1, self._scope)).total
+            other = yield from about(name, ALIAS_FACTS, self._scope)
+            told.update(fact.id for fact in other.facts)  # one that tells the other name is about both
+            unread += other.total - len(other.facts)
+        self._totals[entity] = len(told) + unread
         return bool(self._aliases[entity])
 
     def _found(self, entity: str, evidence: Collection[Evidence]) -> int:
-        called = (entity, *self._aliases.get(entity, ()))
+        called = self.called(entity)
         turns = [item.turn for item in evidence]
         if not self._indexed:
             return sum(self._is_named(turn, called) for turn in turns)
@@ -65,14 +81,28 @@ class EntityCounter:
         return len(told) + sum(self._is_named(turn, called) for turn in turns if turn.id not in told.values())
 
     def _is_named(self, turn: Turn, called: Iterable[str]) -> bool:
-        """Return whether a turn names an entity by any of its names."""
-        return any(self._names(turn, name) for name in called)
+        """Return whether a turn names an entity by any of its names, its words together or apart."""
+        return any(self._names(turn, name) or self._names_in_parts(turn, name) for name in called)
 
     def _names(self, turn: Turn, name: str) -> bool:
         key = (turn.id, name)
         if key not in self._naming:
             self._naming[key] = names(f"{turn.speaker}: {turn.text} {turn.caption or ''}", name)
         return self._naming[key]
+
+    def _names_in_parts(self, turn: Turn, name: str) -> bool:
+        """Return whether a turn has every word of a name that has several: "Gary and Yvette, the Boudreaus"."""
+        words = name.split()
+        if len(words) < 2 or self._literal:
+            return False
+        return all(any(self._names(turn, form) for form in (word, *other_forms(word))) for word in words)
+
+    def _may_be_unnamed(self, entity: str, evidence: Iterable[Evidence]) -> bool:
+        """Return whether evidence about an entity need not name it."""
+        if entity in self._supposed:
+            return True
+        letters = sum((scripts(item.turn.text[:READ]) for item in evidence), Counter[str]())
+        return 2 * sum(letters[script] for script in scripts(entity)) < letters.total()
 
 
 def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ModelTimeout
 from ..flow import Flow
-from ..judging.apply_verdict import contradicted, is_short, sufficient
+from ..judging.apply_verdict import contradicted, is_short, misattributed, sufficient
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Acted
@@ -12,6 +12,8 @@ from ..types.values import Gap
 from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
 from .session import Check, Session
+
+HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
 
 @as_loop("iris")
@@ -40,6 +42,7 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
         if not new:
             session.stop(iteration, "no new evidence")
             return check
+        earlier = check
         try:
             check = yield from session.check(iteration)
         except ModelTimeout:
@@ -47,7 +50,7 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
                 raise
             session.stop(iteration, "time used up")
             return check
-        if reason := _stop(session, check, iteration):
+        if reason := _stop(session, check, earlier):
             session.stop(iteration, reason)
             return check
     return check
@@ -62,10 +65,27 @@ def _retrieve(session: Session, iteration: int, check: Check | None) -> Flow[int
         yield from session.search(Search(session.task.question), k, path="anchor", iteration=iteration)
     if check is not None:
         yield from _refine(session, iteration, k, check)
-    seeds = tuple(item.turn.id for item in session.retrieval.evidence[: budget.k])
-    if seeds and budget.hops and session.has("edges"):
-        yield from session.expand(seeds, k // 2, iteration)
+    if budget.hops and session.has("edges"):
+        yield from _beside(session, iteration, k)
     return len(session.retrieval.evidence) - before
+
+
+def _beside(session: Session, iteration: int, k: int) -> Flow[None]:
+    """Add what stands beside the searches: the best turns one edge away, and what the question's own search finds next.
+
+    All but the best two of what edges lead to are gold less often than what the question finds next, of which each
+    check that follows reads more (benchmarks/README.md, "With a model").
+    """
+    on = session.task.judge.reads_on and "expansion" not in session.budget.literal
+    hop = max(1, k // HOP_PART) if on else k // 2
+    seeds = tuple(item.turn.id for item in session.retrieval.evidence[: session.budget.k])
+    if seeds:
+        yield from session.expand(seeds, hop, iteration)
+    if on and (iteration == 1 or session.has("anchor")):
+        depth = k + max(0, iteration * (k // 2) - hop)
+        wanted = Search(session.task.question)  # searched before: it is only read further, and no query of its own
+        found = yield from session.retrieval.search(wanted, depth, path="further", iteration=iteration)
+        session.arrive(found, iteration)
 
 
 def _refine(session: Session, iteration: int, k: int, check: Check) -> Flow[None]:
@@ -93,12 +113,14 @@ def _is_short(check: Check, entity: str) -> bool:
     return count is not None and is_short(count)
 
 
-def _stop(session: Session, check: Check, iteration: int) -> str | None:
+def _stop(session: Session, check: Check, earlier: Check | None) -> str | None:
     verdict = check.verdict
     if sufficient(verdict.tier, verdict.confidence, temporal=session.analysis.temporal):
         return f"{verdict.tier.value} evidence"
     if contradicted(verdict):
         return "the premise is contradicted"
-    if iteration == session.budget.iterations:
+    if misattributed(verdict, earlier.verdict if earlier else None):
+        return "the evidence is about another person"
+    if check.view.iteration == session.budget.iterations:
         return "iterations used up"
     return "time used up" if session.late else None

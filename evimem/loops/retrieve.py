@@ -108,10 +108,12 @@ class Retrieval:
             hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))
         return self.keep(hits, "edge", iteration)
 
-    def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
-        """Add the turns of the newest facts about an entity."""
-        known = yield from about(entity, ENTITY_FACTS, self._scope)
-        ids = tuple(dict.fromkeys(fact.turn_id for fact in known.facts))
+    def look_up(self, names: Sequence[str], iteration: int) -> Flow[Arrived]:
+        """Add the turns of the newest facts about an entity, under its own name before others of it."""
+        facts: list[Fact] = []
+        for name in names:
+            facts += (yield from about(name, ENTITY_FACTS, self._scope)).facts
+        ids = tuple(dict.fromkeys(fact.turn_id for fact in facts[:ENTITY_FACTS]))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
         return self.keep((yield from loaded(new)), "about", iteration)
 
@@ -177,7 +179,7 @@ class Retrieval:
         if path == "keyword":  # all of them for the same question, so that their scores compare
             self._ranks.update((hit.turn.id, -hit.score) for hit in hits)
             return
-        behind = 0 if path in {"anchor", "refined"} else self._most
+        behind = 0 if path in {"anchor", "refined", "further"} else self._most
         for rank, hit in enumerate(hits):
             self._ranks[hit.turn.id] = min(rank + behind, self._ranks.get(hit.turn.id, rank + behind))
             known = self._evidence[hit.turn.id]

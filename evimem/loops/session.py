@@ -68,9 +68,9 @@ class Session:
         self.roster = roster
         self.asked_at: datetime | None = task.asked_at or roster.last
         self.analysis: Analysis = _analysis(task, roster, self.asked_at)
-        most = max(task.further, budget.k + budget.step * max(0, budget.iterations - 1))
-        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, most)
-        self._counter = EntityCounter(task.scope, budget.delta, indexed="index" not in budget.without)
+        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, max(task.further, _deepest(task)))
+        supposed, indexed = self.analysis.supposed, "index" not in budget.without
+        self._counter = EntityCounter(task.scope, budget.delta, indexed=indexed, supposed=supposed)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.checks: int = 0
@@ -118,7 +118,7 @@ class Session:
     def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
         """Look up an entity's facts and record what they brought."""
         self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
-        return self.arrive((yield from self.retrieval.look_up(entity, iteration)), iteration)
+        return self.arrive((yield from self.retrieval.look_up(self._counter.called(entity), iteration)), iteration)
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
         """Record what a path brought."""
@@ -208,6 +208,12 @@ class Session:
             pinned=self.pinned,
             scope=self.task.scope,
         )
+
+
+def _deepest(task: Task) -> int:
+    """Return down to which turn a search of the last iteration is read."""
+    k = task.budget.k + task.budget.step * max(0, task.budget.iterations - 1)
+    return k + task.budget.iterations * (k // 2) if task.judge.reads_on else k
 
 
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:

@@ -58,6 +58,11 @@ class OfflineJudge:
         """The probability below which no answer is given."""
         return self.constants.abstain_below
 
+    @property
+    def reads_on(self) -> bool:
+        """False: its constants were fitted on what edges lead to as well, and it gives no better answers with more."""
+        return False
+
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()

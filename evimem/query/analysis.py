@@ -83,6 +83,7 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _MEASURE = re.compile(rf"\bhow\s+{_any('questions.how_measure')}\b", re.IGNORECASE)
+_GUESSED = re.compile(rf"^\W*{_any('questions.guessing')}\b.*?\b{_any('questions.likely')}\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(
     rf"\b{_any('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
@@ -156,6 +157,7 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
         past=_PAST.search(question) is not None,
         requirements=_requirements(entities, asked, keywords, wants, hinted.times),
         hints=hinted,
+        supposed=entities[len(hinted.names) :] if hinted.names and _GUESSED.search(question) else (),
     )
 
 

@@ -24,7 +24,7 @@ class Budget:
     anchor       after the first iteration only the refined query is searched (no anchor path of E5)
     abstention   answer always, unless no evidence was found or no answer can be worded
     index        BM25 over turns alone: no facts, no vectors, no smoothing over neighbours
-    edges        follow no edges, as with hops=0
+    edges        follow no edges, as with hops=0, and read nothing beside the searches in their place
     tracker      exact evidence is believed though a requirement is open
 
     The values of `literal` each follow a paper to the letter where a loop departs from it, to measure the difference:
@@ -36,7 +36,8 @@ class Budget:
         iterations: At most this many rounds of retrieving and judging, at least 1 (E5: k=3).
         k: Turns that the first iteration retrieves per path, at least 1 (E5: 10).
         step: Turns more in each further iteration, at least 0 (E5: 3).
-        hops: 0 follows no edges; 1 or more adds the turns one edge away (E5: 1).
+        hops: 0 follows no edges; 1 or more adds the best turns one edge away (E5: 1), with a model a fifth of an
+            iteration's k, and in the place of others what the question's own search finds next.
         tokens: At most this many tokens of evidence are shown to the judge, counted with the shipped WordPiece
             vocabulary, at least 1 (E6).
         seconds: Start no further iteration after this many wall-clock seconds, and end a judge's request then; None for

@@ -18,7 +18,7 @@ from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
 from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
 from evimem.llm.llm_judge import LLMJudge
-from evimem.loops import answering, router, select_evidence, session
+from evimem.loops import answering, count_entities, router, select_evidence, session
 from evimem.loops.retrieve import Retrieval
 from evimem.loops.session import Session
 from evimem.raw.validate import TurnValidator
@@ -33,6 +33,7 @@ memr3 = sys.modules["evimem.loops.memr3"]  # so it has this one
 IRIS = "tests/statements/test_iris.py"
 MEMR3 = "tests/statements/test_memr3.py"
 FIXTURES = "tests/statements/test_fixtures.py"
+STEERING = "tests/loops/test_steering.py"
 
 
 @breaks(
@@ -83,7 +84,10 @@ def the_search_does_not_widen() -> None:
     gate=f"{IRIS}::test_e6_what_is_found_first_in_an_iteration_is_seen_by_its_check_and_may_be_answered_from",
     says="assert False",
 )
-@breaks(gate=f"{FIXTURES}::test_f1_all_facts_that_are_new_in_an_iteration_are_seen_in_its_check", says="assert ''")
+@breaks(
+    gate=f"{FIXTURES}::test_f1_all_facts_that_are_new_in_an_iteration_are_seen_in_its_check",
+    says=r"assert \[.+\] == \[\]",
+)
 def the_oldest_twenty_are_shown() -> None:
     put(session, "select", lambda evidence, budget, **how: sorted(evidence, key=lambda item: item.iteration)[:20])
 
@@ -290,7 +294,7 @@ def names_are_asked_for_at_each_check() -> None:
 
 @breaks(
     gate=f"{IRIS}::test_e14_the_trace_has_both_queries_the_evidence_of_each_path_tier_confidence_and_gap",
-    says=r"\['anchor', 'refined'\] == \['anchor', 'refined', 'edge'\]",
+    says=r"\['anchor', 'refined'\] == \['anchor', 'r",
 )
 def no_edge_is_followed() -> None:
     put(Session, "has", lambda self, part: part != "edges")
@@ -370,3 +374,41 @@ def an_unreadable_decision_ends_the_question() -> None:
 def another_backend_returns_turns_twice() -> None:
     honest = SearchedStore.recall
     put(SearchedStore, "recall", lambda self, query: honest(self, replace(query, exclude=frozenset())))
+
+
+@breaks(
+    gate=f"{STEERING}::test_a_confidence_that_was_never_calibrated_is_clamped_and_says_so",
+    says=r"assert 0\.\d+ == ",
+)
+def the_answers_confidence_is_the_judges() -> None:
+    put(answering, "shown_confidence", lambda tier, confidence: confidence)
+
+
+@breaks(gate=f"{STEERING}::test_what_is_lowered_lowers_a_calibrated_probability_too", says=r"<Tier\.PARTIA")
+def a_lowered_tier_keeps_its_probability() -> None:
+    put(answering, "shown_confidence", lambda tier, confidence: 1.0)
+
+
+@breaks(gate=f"{STEERING}::test_the_hop_starts_from_the_best_turns_of_every_search", says="assert ")
+def the_hop_starts_from_the_worst_turns() -> None:
+    honest = Session.expand
+    put(Session, "expand", lambda self, seeds, limit, iteration: honest(self, seeds[::-1], limit, iteration))
+
+
+@breaks(
+    gate="tests/loops/test_iris.py"
+    "::test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_it_at_each_check",
+    says="assert ",
+)
+def no_judge_reads_on() -> None:
+    put(iris, "HOP_PART", 2)
+
+
+@breaks(gate=f"{STEERING}::test_what_is_shown_to_be_anothers_at_two_checks_ends_the_search", says="3\\) == ")
+def a_trap_is_looked_at_three_times() -> None:
+    put(iris, "misattributed", lambda verdict, before: False)
+
+
+@breaks(gate=f"{STEERING}::test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart", says="'Corkums'")
+def a_name_has_one_form() -> None:
+    put(count_entities, "other_forms", lambda name: ())

@@ -59,6 +59,22 @@ def test_each_iteration_looks_for_more_on_both_paths(puppy: Any, script: Any) ->
     assert [a for a in asked if a[1] == "refined"] == [(2, "refined", 13), (3, "refined", 16)]
 
 
+def test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_it_at_each_check(
+    puppy: Any, script: Any
+) -> None:
+    brought = {}
+    for reads_on in (True, False):
+        judge = script([Verdict(Tier.PARTIAL, 0.4)], reads_on=reads_on)
+        found = [
+            event for event in puppy.ask("What is Mira's puppy called?", judge, k=4).trace if isinstance(event, Found)
+        ]
+        brought[reads_on] = {(event.iteration, event.path): len(event.turns) for event in found}
+    on, off = brought[True], brought[False]
+    assert (on[1, "edge"], on[1, "further"]) == (1, 1)  # k // 2 together
+    assert on[2, "further"] >= 1
+    assert (off[1, "edge"], [path for _, path in off if path == "further"]) == (2, [])
+
+
 def test_no_query_is_ever_asked_twice_though_the_mind_repeats_itself(puppy: Any, script: Any) -> None:
     judge = script(
         [Verdict(Tier.PARTIAL, 0.4, query=QUESTION.upper(), gaps=(Gap("attribute", "puppy name", "no name"),))]

@@ -65,6 +65,7 @@ class Whim:
     draw: Any
     name: str = "whim"
     abstain_below: float = 0.0
+    reads_on: bool = True
 
     def judge(self, view: View) -> Flow[Verdict]:
         yield from ()

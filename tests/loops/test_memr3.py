@@ -39,6 +39,7 @@ class ScriptedDecider:
     decisions: list[Decided | Exception]
     name: str = "scripted"
     abstain_below: float = 0.5
+    reads_on: bool = True
     stages: list[Stage] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
     notes: tuple[str, ...] = ()

@@ -84,6 +84,27 @@ def test_a_contradicted_premise_ends_the_search_at_once_and_is_corrected(puppy: 
 
 
 @pytest.mark.parametrize(
+    ("first", "then", "checks"),
+    [
+        (("s1:1",), ("s1:1",), 2),
+        (("s1:1",), (), 3),  # what it is about was not shown
+        ((), ("s1:1",), 3),
+    ],
+)
+def test_what_is_shown_to_be_anothers_at_two_checks_ends_the_search(
+    puppy: Any, script: Any, first: tuple[str, ...], then: tuple[str, ...], checks: int
+) -> None:
+    """Between the two, the turns of the one asked about are searched."""
+    gap = Gap("attribution", "Tomas", "the puppy is Mira's, not Tomas's")
+    judge = script([Verdict(Tier.PARTIAL, 0.4, gaps=(gap,), pinned=shown) for shown in (first, then)])
+    answer = puppy.ask("What is Tomas's puppy called?", judge)
+    assert (answer.abstained, answer.reason, len(judge.views)) == (True, gap.text, checks)
+    assert [query.speaker for query in puppy.searches if query.speaker][:1] == ["Tomas"]
+    if checks == 2:
+        assert of(answer, Stopped)[0].reason == "the evidence is about another person"
+
+
+@pytest.mark.parametrize(
     ("tier", "said", "shown", "told"),
     [
         (EXACT, 0.95, 0.95, "Juno"),
@@ -163,6 +184,51 @@ def test_what_is_told_under_another_name_counts(world: Any, script: Any) -> None
     answer = world(dialogue(said)).ask("What did Katherine paint?", judge, k=1, hops=0)
     assert (answer.tier, judge.views[0].entities["Katherine"].total >= 2) == (EXACT, True)
     assert judge.views[0].entities["Katherine"].found >= 1
+
+
+def test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart(world: Any, script: Any) -> None:
+    said = [("Mira", "Mr. Corkum sold the Welsh dresser."), ("Mira", "Gary and Yvette came, the Boudreaus.")]
+    for question, name in [
+        ("Where do the Corkums live?", "Corkums"),
+        ("What came from Wales?", "Wales"),
+        ("When did Yvette Boudreau come?", "Yvette Boudreau"),
+    ]:
+        judge = script([Verdict(EXACT, 0.9)])
+        answer = world(dialogue(said)).ask(question, judge, k=2)
+        assert (name, answer.tier) == (name, EXACT)
+        assert world(dialogue(said)).ask(question, script([Verdict(EXACT, 0.9)]), delta="paper").tier is Tier.PARTIAL
+
+
+def test_the_fact_that_tells_another_name_is_counted_once(world: Any, script: Any) -> None:
+    judge = script([Verdict(EXACT, 0.9)])
+    said = dialogue([("Mira", "And nothing too soon, but my colleague Rob invited me to a class.")])
+    answer = world(said).ask("What did Rob do?", judge)
+    (known,) = [view.entities["Rob"] for view in judge.views]
+    assert (answer.tier, known.found, known.total) == (EXACT, known.total, known.found)
+
+
+@pytest.mark.parametrize(
+    ("question", "lowered"),
+    [
+        ("Would Mira likely enjoy Vivaldi?", False),
+        ("Does Mira enjoy Vivaldi?", True),
+        ("Would Vivaldi probably enjoy it?", True),
+    ],
+)
+def test_a_name_that_a_guess_about_another_brings_up_need_not_be_told(
+    world: Any, script: Any, question: str, *, lowered: bool
+) -> None:
+    memory = world(dialogue([("Mira", "I play the cello. I love old music.")]))
+    assert (memory.ask(question, script([Verdict(EXACT, 0.9)])).tier is Tier.PARTIAL) == lowered
+
+
+def test_a_name_in_other_letters_than_the_evidence_is_not_missed(world: Any, script: Any) -> None:
+    said = dialogue([("\u7f8e\u54b2", "\u6765\u670813\u65e5\u306b\u5f15\u3063\u8d8a\u3059\u3088")])
+    assert world(said).ask("When did Misaki move?", script([Verdict(EXACT, 0.9)])).tier is EXACT
+    literal = world(said).ask("When did Misaki move?", script([Verdict(EXACT, 0.9)]), delta="paper")
+    assert literal.tier is Tier.PARTIAL
+    mixed = dialogue([("Mira", "We moved on the 13th of March."), ("Mira", "\u5f15\u3063\u8d8a\u3059")])
+    assert world(mixed).ask("When did Misaki move?", script([Verdict(EXACT, 0.9)])).tier is Tier.PARTIAL
 
 
 def test_the_hop_starts_from_the_best_turns_of_every_search(puppy: Any, script: Any) -> None:

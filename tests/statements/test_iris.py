@@ -236,7 +236,9 @@ def test_e14_the_trace_has_both_queries_the_evidence_of_each_path_tier_confidenc
     for iteration in (2, 3):
         here = [event for event in trace if event.iteration == iteration]
         assert [event.path for event in here if event.kind == "query"] == ["anchor", "refined"]
-        assert [event.path for event in here if event.kind == "evidence"] == ["anchor", "refined", "edge"]
+        assert [event.path for event in here if event.kind == "evidence"] == [
+            "anchor", "refined", "edge", "further"
+        ]  # fmt: skip
         (judged,) = [event for event in here if event.kind == "judgement"]
         assert (judged.tier, judged.confidence, judged.gaps[0].text) == (Tier.PARTIAL, 0.4, "no date is given")
 
