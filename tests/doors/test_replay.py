@@ -18,6 +18,7 @@ from evimem.types.trace import Acted
 from tests.replies import SUPPORTED
 
 QUESTION = "When did Mira adopt her puppy?"
+OF_REASON = "Why did Mira start the cello?"  # which no rule proves an answer to, so that it is quoted
 REFINED = ("Juno the lurcher", "the shelter in Leeds")
 
 
@@ -144,7 +145,9 @@ def test_an_answer_without_the_model_that_failed_is_found_again(
 def test_the_probability_of_an_answer_without_the_model_is_the_recorded_one(path: Path) -> None:
     replies = [CHECKS[0], ModelTimeout("no answer within 60 s")]
     with evimem.open(path, llm=ScriptedModel(replies), on_model_error="offline") as memory:
-        trace = memory.ask(QUESTION).trace
+        answer = memory.ask(OF_REASON)
+    assert answer.kind == "quote"
+    trace = answer.trace
     last = max(place for place, event in enumerate(trace.events) if event.kind == "judgement")
     events = list(trace.events)
     events[last] = replace(events[last], probability=0.875)  # type: ignore[call-arg]
