@@ -40,7 +40,8 @@ WORDS = 25  # per turn, about as long as LoCoMo's
 BATCH = 500
 DEPTH = 10
 QUERIES = 200  # on the generated chat
-NAMES = {"rank_bm25": "rank-bm25", "mem0": "mem0ai"}  # distributions that are named otherwise than their modules
+# Distributions that are named otherwise than their modules.
+NAMES = {"rank_bm25": "rank-bm25", "mem0": "mem0ai", "langgraph.store.memory": "langgraph-checkpoint"}
 COLUMNS = (
     "", "R@10", "search, LoCoMo, ms, p50", "ingest, turns/s", "search, ms, p50", "search, ms, p99", "peak RSS, MB",
     "disk, MB", "import, ms",
@@ -60,7 +61,7 @@ def main() -> None:
         return
     rows, missing = [], []
     for name in options.peer or PEERS:
-        if find_spec(getattr(PEERS[name], "library", "evimem")) is None:
+        if find_spec(getattr(PEERS[name], "library", "evimem").partition(".")[0]) is None:
             missing.append(name)
             continue
         words = ["--one", name, "--turns", str(options.turns), str(options.locomo)]

@@ -177,6 +177,37 @@ class LanceDb:
         """It has no way to be closed."""
 
 
+class LangGraphStore:
+    """LangGraph's store in memory with an index of vectors, each compared; nothing on disk."""
+
+    library = "langgraph.store.memory"
+    keeps = False
+
+    def __init__(self, folder: Path) -> None:
+        memory = import_module(self.library)
+        self._put = import_module("langgraph.store.base").PutOp
+        embedder = StaticEmbedder()
+
+        def embed(texts: Sequence[str]) -> list[list[float]]:
+            vectors: list[list[float]] = embedder.embed(texts).tolist()
+            return vectors
+
+        self._store = memory.InMemoryStore(index={"dims": embedder.dimension, "embed": embed, "fields": ["text"]})
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Store turns."""
+        for start in range(0, len(turns), BATCH):
+            some = turns[start : start + BATCH]
+            self._store.batch([self._put(("turns",), turn.id, {"text": text_of(turn)}) for turn in some])
+
+    def search(self, question: str, k: int, asked_at: str | None) -> list[str]:
+        """Return the ids of the k best turns."""
+        return [item.key for item in self._store.search(("turns",), query=question, limit=k)]
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 class Mem0:
     """mem0 with infer=False: each message verbatim in its default store, a local Qdrant; without a model."""
 
@@ -234,5 +265,6 @@ PEERS: dict[str, Any] = {
     "SQLite FTS5": Fts5,
     "Chroma": Chroma,
     "LanceDB": LanceDb,
+    "LangGraph's store": LangGraphStore,
     "mem0, infer=False": Mem0,
 }
