@@ -257,7 +257,7 @@ def one_check_is_enough_to_abstain() -> None:
     gate=f"{IRIS}::test_e12_a_chain_is_laid_out_unless_the_evidence_is_exact", says="assert 'find who directed it' in"
 )
 def a_chain_is_always_laid_out() -> None:
-    put(llm_judge, "Tier", type("Tier", (), {"INFERRABLE": Tier.EXACT, "PARTIAL": Tier.EXACT}))
+    put(llm_judge, "Tier", type("Tier", (), dict.fromkeys(("EXACT", "INFERRABLE", "PARTIAL"), Tier.EXACT)))
 
 
 @breaks(
