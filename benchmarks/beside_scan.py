@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
@@ -25,7 +23,7 @@ from evimem.embedding import StaticEmbedder
 from evimem.types.vectors import Vectors
 
 from .recording import add_result, record
-from .speed import asked, chat
+from .speed import asked, chat, median_ms
 
 WORDS = 22  # of a turn
 ROUNDS = 7
@@ -70,17 +68,10 @@ def row(path: Path) -> tuple[Cell, ...]:
 
         searched, scanned = [], []
         for _ in range(ROUNDS):
-            searched.append(statistics.median(cpu_ms(lambda text=text: memory.search(text, K)) for text in texts))
-            scanned.append(statistics.median(cpu_ms(lambda query=query: scan(query)) for query in vectors))
+            searched.append(median_ms([lambda text=text: memory.search(text, K) for text in texts]))
+            scanned.append(median_ms([lambda query=query: scan(query) for query in vectors]))
     ratios = [search / scan for search, scan in zip(searched, scanned, strict=True)]
     return len(rows), *map(statistics.median, (searched, scanned, ratios))
-
-
-def cpu_ms(call: Callable[[], object]) -> float:
-    """Return the milliseconds of a processor that a call takes."""
-    began = time.process_time()
-    call()
-    return 1000 * (time.process_time() - began)
 
 
 if __name__ == "__main__":

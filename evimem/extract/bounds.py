@@ -28,7 +28,6 @@ _TIME_AFTER = re.compile(
     )
 )
 _PREPOSITIONS = letters("PREPOSITION TO")
-_DEGREES = frozenset(("so", "too"))
 _GRADED = frozenset(letters("ADJECTIVE ADVERB PARTICIPLES NOUN"))
 _NOT_AN_OBJECT = letters("END COMMA BREAK AND SUBORDINATOR QUESTION_WORD GERUND THAT")
 _MAX_PREPOSITIONS = 2
@@ -81,7 +80,7 @@ def _is_before_object(sentence: Tagged, tags: str, at: int, end: int) -> bool:
 
 def _is_degree(sentence: Tagged, tags: str, at: int, end: int) -> bool:
     """Return whether "so" or "too" says how far: "never so tired", "too hot to think", "so hard that it broke"."""
-    if sentence.words[at] not in _DEGREES or tags[at + 1 : at + 2] not in _GRADED:
+    if tags[at] != Tag.SO or tags[at + 1 : at + 2] not in _GRADED:
         return False
     is_measured = Tag.TO in tags[at + 2 : end] or Tag.THAT in tags[at + 2 : end]
     return sentence.words[at] == "too" or is_measured or Tag.NOT in tags[max(0, at - _NEGATED_BEFORE) : at]

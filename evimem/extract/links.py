@@ -169,9 +169,9 @@ def _after(verb: str, gap: _Gap, *, reduced: bool, present: bool) -> Link:
             return "content"
     if gap.connector == Tag.PREPOSITION_OR_CONJUNCTION:
         return "part" if gap.word in _OPEN_ENDED or present else "main"  # "before you hear it": not yet
-    if not verb:
-        return "main" if gap.continues else "unsure"
-    return "main" if gap.continues else "part"
+    if gap.continues:
+        return "main"
+    return "part" if verb else "unsure"
 
 
 def _is_aside(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:

@@ -17,9 +17,7 @@ _MOSTLY_VERB = frozenset(ENGLISH.words("verbs.mostly_verb"))
 _AFTER_DEGREE = frozenset(("", *letters("ADJECTIVE ADVERB END COMMA PAST_OR_PARTICIPLE GERUND")))
 _NOT_FINITE = frozenset(("be", "been", "being"))
 _OPENING_BRACKETS = ("(", "[")
-_REFLEXIVES = frozenset(ENGLISH.words("grammar.reflexives"))
 _BEFORE_EMPHASIS = frozenset(letters("IT OBJECT NOUNS"))
-_WITHOUT_BE = frozenset(("gon",))  # of "gonna"
 _ANOTHER_SUBJECT = frozenset(letters("PERSONS IT THERE DETERMINERS NAME"))
 _THERE_IS = Tag.THERE + Tag.BE
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
@@ -89,7 +87,8 @@ def _trimmed(sentence: Tagged, tags: str, place: Range, cut: int, longest: int) 
         or sentence.words[cut - 1] in _DANGLING_WORDS
     ):
         cut -= 1
-    if cut - start > 1 and sentence.words[cut - 1] in _REFLEXIVES and tags[cut - 2] in _BEFORE_EMPHASIS:
+    is_reflexive = tags[cut - 1] == Tag.OBJECT and sentence.words[cut - 1].endswith(("self", "selves"))
+    if cut - start > 1 and is_reflexive and tags[cut - 2] in _BEFORE_EMPHASIS:
         cut -= 1  # "bought it myself"
     return None if (cut <= start < end) or cut - start > longest else Range(start, cut)
 
@@ -120,7 +119,7 @@ def _opens_another(sentence: Tagged, tags: str, index: int) -> bool:
     """Return whether something else begins here: "14k wtf", "no meat and that I drink tea", "late gonna run"."""
     if tags[index] == Tag.INTERJECTION:
         return True
-    if sentence.words[index] in _WITHOUT_BE:
+    if sentence.words[index] == "gon":  # of "gonna"
         return tags[index - 1] != Tag.BE
     return tags[index : index + 2] == Tag.AND + Tag.THAT and tags[index + 2 : index + 3] in _ANOTHER_SUBJECT
 

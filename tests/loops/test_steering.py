@@ -201,9 +201,9 @@ def test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart(world: Any,
 
 def test_the_fact_that_tells_another_name_is_counted_once(world: Any, script: Any) -> None:
     judge = script([Verdict(EXACT, 0.9)])
-    said = dialogue([("Mira", "And nothing too soon, but my colleague Rob invited me to a class.")])
-    answer = world(said).ask("What did Rob do?", judge)
-    (known,) = [view.entities["Rob"] for view in judge.views]
+    said = dialogue([("Mira", "Rain all week, but my colleague Ben took me to a pottery class.")])
+    answer = world(said).ask("What did Ben do?", judge)
+    (known,) = [view.entities["Ben"] for view in judge.views]
     assert (answer.tier, known.found, known.total) == (EXACT, known.total, known.found)
 
 
