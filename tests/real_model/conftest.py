@@ -1,16 +1,18 @@
-"""A real model behind HTTP, and a small memory: see scripts/set_up_real_model.py."""
+"""A real model behind HTTP, a small memory, and what each test cost: see scripts/set_up_real_model.py."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import evimem
+from tests.real_model.bill import Bill, add_to_result
 
 SERVE = Path(__file__).parent / "serve.py"
 # Seconds: two threads of a loaded machine read 2,000 tokens and write 500 in half of that. More for one that is busier.
@@ -34,6 +36,16 @@ def url() -> Iterator[str]:
         yield address[0]
         server.stdin.close()
         server.kill()
+
+
+@pytest.fixture
+def bill(request: pytest.FixtureRequest) -> Iterator[Bill]:
+    """What the test asks of the model; added to the result file EVIMEM_REAL_RESULT."""
+    bill = Bill(request.node.name.removeprefix("test_").replace("_", " "))
+    yield bill
+    sys.stdout.write(f"{bill}\n")
+    if place := os.environ.get("EVIMEM_REAL_RESULT"):
+        add_to_result(Path(place), bill)
 
 
 @pytest.fixture
