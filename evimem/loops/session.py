@@ -73,6 +73,7 @@ class Session:
         self._counter = EntityCounter(task.scope, budget.delta, indexed=indexed, supposed=supposed)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
+        self.before: Verdict | None = None
         self.checks: int = 0
         self.queries: list[str] = []
         self.events: list[Event] = Record(task.on_event, task.earlier)
@@ -159,7 +160,7 @@ class Session:
         self.events.extend(followed.events)
         self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
         self.adopt(self.pinned.union(self.tracker.witnesses), view)
-        settled = _calibrated(self, view, verdict)
+        self.before = settled = _calibrated(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         return Check(view, settled, lowered=settled.tier is not verdict.tier)
 
@@ -207,6 +208,7 @@ class Session:
             memo=self._memo,
             pinned=self.pinned,
             scope=self.task.scope,
+            before=self.before,
         )
 
 

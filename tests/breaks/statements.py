@@ -164,7 +164,7 @@ def a_word_drops_a_chain() -> None:
     says="no reply scripted for request 3",
 )
 def only_exact_evidence_ends_the_search() -> None:
-    put(iris, "sufficient", lambda tier, confidence, **how: tier is Tier.EXACT)
+    put(apply_verdict, "sufficient", lambda tier, confidence, **how: tier is Tier.EXACT)
 
 
 @breaks(
@@ -406,7 +406,15 @@ def no_judge_reads_on() -> None:
 
 @breaks(gate=f"{STEERING}::test_what_is_shown_to_be_anothers_at_two_checks_ends_the_search", says="3\\) == ")
 def a_trap_is_looked_at_three_times() -> None:
-    put(iris, "misattributed", lambda verdict, before: False)
+    put(apply_verdict, "misattributed", lambda verdict, before: False)
+
+
+@breaks(
+    gate="tests/llm/test_llm_judge.py::test_the_papers_pattern_writes_no_query_that_is_never_searched",
+    says="refine' == 'sufficiency",
+)
+def a_query_is_written_after_the_last_search() -> None:
+    put(llm_judge, "enough", lambda verdict, before, *, temporal: None)
 
 
 @breaks(gate=f"{STEERING}::test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart", says="'Corkums'")

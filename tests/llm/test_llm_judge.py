@@ -447,6 +447,20 @@ def test_the_papers_pattern_refines_by_a_downgrade_too(walks):
     assert '- "nothing in the memory is about Bartholomew"' in requests[1].prompt
 
 
+@pytest.mark.parametrize(
+    ("kind", "said", "asked"),
+    [
+        ("contradicted", "Noah bakes, Mira does not", "sufficiency"),
+        ("attribution", "Noah, not Mira, bakes bread", "sufficiency refine sufficiency"),
+    ],
+)
+def test_the_papers_pattern_writes_no_query_that_is_never_searched(walks, kind, said, asked):
+    trap = partial("", {**gap(kind, said), "evidence": ["e1"]})
+    answer, requests = separately(walks, [trap, '{"query": "bread"}', trap], "What bread does Mira bake?")
+    assert " ".join(kinds(requests)) == asked
+    assert (answer.abstained, answer.reason) == (True, said)
+
+
 def separately_asked(memory, replies, question):
     with evimem.open(memory.stats().path, llm=ScriptedModel(replies)) as asked:
         return asked.ask(question)
