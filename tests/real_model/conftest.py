@@ -17,6 +17,8 @@ from tests.real_model.bill import Bill, add_to_result
 SERVE = Path(__file__).parent / "serve.py"
 # Seconds: two threads of a loaded machine read 2,000 tokens and write 500 in half of that. More for one that is busier.
 DEADLINE = float(os.environ.get("EVIMEM_REAL_DEADLINE", "240"))
+# Tokens of a reply. What is longer is refused as cut; without this bound a cut one is asked for again with 8,000.
+BRIEF = {"max_tokens": int(os.environ.get("EVIMEM_REAL_TOKENS", "600"))}
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +53,7 @@ def bill(request: pytest.FixtureRequest) -> Iterator[Bill]:
 @pytest.fixture
 def model(url: str) -> Iterator[evimem.OpenAI]:
     """The model, as a user would name it."""
-    model = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, concurrency=2)
+    model = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=BRIEF)
     yield model
     model.close()
 

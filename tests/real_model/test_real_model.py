@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -18,7 +18,7 @@ from evimem.llm.prompts import MOST_TOKENS
 from evimem.llm.request import MORE
 from evimem.types.trace import Acted, Called, Stopped, Trace
 from tests.real_model.bill import Bill
-from tests.real_model.conftest import DEADLINE
+from tests.real_model.conftest import BRIEF, DEADLINE
 
 pytestmark = pytest.mark.nightly
 QUESTION = "When did Mira adopt her puppy?"
@@ -69,11 +69,11 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(path: Path, url: str, bill: Bill, loop: str) -> None:
+def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(
+    path: Path, model: evimem.OpenAI, bill: Bill, loop: str
+) -> None:
     budget, most = LOOPS[loop]
-    brief = {"max_tokens": 400}  # what is longer is refused as cut, and the loop goes on without it
-    with closing(evimem.OpenAI("smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=brief)) as m:
-        answer = asked(path, m, bill, budget, loop)
+    answer = asked(path, model, bill, budget, loop)
     bill.test = f"{loop}: {answer.kind}"
     calls = held(path, answer)
     assert answer.trace.loop == loop
@@ -169,7 +169,7 @@ def test_a_cancelled_question_ends_at_once_and_the_next_one_is_answered(
 
 
 def test_two_clients_ask_at_once(path: Path, model: evimem.OpenAI, bill: Bill, url: str) -> None:
-    other = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0)
+    other = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=BRIEF)
     answers: list[evimem.Answer] = []
     both = (model, other)
     once = evimem.Budget(iterations=1)
