@@ -14,12 +14,20 @@ MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins wit
 _TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
 # An opening angle bracket, or a character that looks like one, before the name of a tag or a chat role.
 _LOOKALIKE = re.compile(rf"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[/\\]?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+# Likewise before what chat templates write for themselves: many servers read it in a message as in their own template,
+# so that a turn could end the user's part and open one of the system.
+_TEMPLATE = re.compile(
+    r"[<\uff1c](?=<?\s*(?:[|\uff5c]|/?(?:s|bos|eos|unk|pad|mask|sop|sys|think|tools?|tool_(?:calls?|response)|endoftext"
+    r"|(?:start|end)_of_(?:turn|image|text)|im_(?:start|end|sep))>))"
+    r"|\[(?=\s*/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|[gs]?MASK|THINK|ARGS|CALL_ID)\])",
+    re.IGNORECASE,
+)
 _QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")
 
 
 def escape(text: str) -> str:
-    """Return untrusted text as it may stand in a prompt: no invisible characters, no tag or role marker."""
-    return _LOOKALIKE.sub("(", visible(text))
+    """Return untrusted text as it may stand in a prompt: no invisible characters, tag, role or template marker."""
+    return _TEMPLATE.sub("(", _LOOKALIKE.sub("(", visible(text)))
 
 
 def marked(text: str) -> str:

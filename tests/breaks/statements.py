@@ -16,7 +16,7 @@ from evimem.errors import ModelError, UnknownTurn
 from evimem.extract import RuleExtractor
 from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
-from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
+from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields, quoting
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answering, count_entities, router, select_evidence, session
 from evimem.loops.retrieve import Retrieval
@@ -420,3 +420,8 @@ def a_query_is_written_after_the_last_search() -> None:
 @breaks(gate=f"{STEERING}::test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart", says="'Corkums'")
 def a_name_has_one_form() -> None:
     put(count_entities, "other_forms", lambda name: ())
+
+
+@breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")
+def markers_of_chat_templates_are_passed_on() -> None:
+    put(quoting, "_TEMPLATE", re.compile("(?!)"))
