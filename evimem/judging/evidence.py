@@ -78,7 +78,7 @@ class View:
     """What a judge sees at one check.
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
-    first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
+    first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
     `scope` is what the question is put to: a judge that reads more of the memory reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `before` is the verdict of the check before, calibrated; None at the first.

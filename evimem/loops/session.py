@@ -22,7 +22,7 @@ from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
 from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
-from .select_evidence import select
+from .select_evidence import EDGE_SHARE, select
 from .task import Task
 
 T = TypeVar("T")
@@ -190,7 +190,14 @@ class Session:
         witnesses = self.pinned.union(self.tracker.witnesses)
         if only is not None:
             evidence = tuple(item for item in evidence if item.turn.id in only)
-        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
+        shown = select(
+            evidence,
+            self.budget.tokens,
+            iteration=iteration,
+            witnesses=witnesses,
+            cost=self.retrieval.cost,
+            edge_share=EDGE_SHARE if "expansion" in self.budget.literal else 0.0,
+        )
         around = yield from self.retrieval.around(item.turn.id for item in shown)
         return View(
             analysis=self.analysis,

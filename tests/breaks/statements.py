@@ -92,19 +92,21 @@ def the_oldest_twenty_are_shown() -> None:
     put(session, "select", lambda evidence, budget, **how: sorted(evidence, key=lambda item: item.iteration)[:20])
 
 
-@breaks(
-    gate=f"{FIXTURES}::test_f2_the_answer_prompt_keeps_a_share_for_what_edges_brought", says=r"assert \(\{.*\} & \{"
-)
+@breaks(gate=f"{FIXTURES}::test_f2_the_answer_prompt_holds_what_edges_brought", says=r"assert set\(\)")
 def edges_have_no_share() -> None:
-    honest = select_evidence.select
-    put(
-        session,
-        "select",
-        lambda evidence, budget, **how: honest(
-            sorted(evidence, key=lambda item: item.path.startswith("edge:")), budget, **{**how, "iteration": 9}
-        ),
-    )
-    put(select_evidence, "EDGE_SHARE", 0.0)
+    def select(evidence: Any, budget: int, **how: Any) -> Any:
+        edges_last = sorted(evidence, key=lambda item: item.path.startswith("edge:"))
+        return select_evidence.select(edges_last, budget, **{**how, "iteration": 9, "edge_share": 0.0})
+
+    put(session, "select", select)
+
+
+@breaks(gate=f"{FIXTURES}::test_f2_the_answer_prompt_holds_what_edges_brought", says=r"assert set\(\)")
+def what_edges_brought_is_not_shown() -> None:
+    def select(evidence: Any, budget: int, **how: Any) -> Any:
+        return select_evidence.select([one for one in evidence if not one.path.startswith("edge:")], budget, **how)
+
+    put(session, "select", select)
 
 
 @breaks(

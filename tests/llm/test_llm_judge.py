@@ -117,15 +117,6 @@ def test_f1_all_that_is_new_in_a_check_is_shown_in_it(talk):
         assert any(talk.texts[turn] in new for turn in arrived)
 
 
-def test_f2_the_answer_prompt_holds_what_edges_brought_even_when_there_is_little_room(talk):
-    replies = [partial(query, gap("time", query)) for query in ("heron by the mill", "bread salt", "walk")]
-    answer, requests = talk([*replies, draft()], budget=evimem.Budget(tokens=700))
-    (left_out,) = [e.detail["left_out"] for e in answer.trace if e.kind == "action" and e.action == "show"][-1:]
-    by_edge = {t for e in answer.trace if e.kind == "evidence" and e.path == "edge" for t in e.turns}
-    assert left_out > 0
-    assert any(talk.texts[turn_id] in requests[-1].prompt for turn_id in by_edge)
-
-
 def test_f3_a_model_that_fails_at_the_last_check_is_an_error_and_no_abstention(talk):
     replies = [partial("heron", gap("time", "a")), partial("bread", gap("time", "b")), evimem.ModelTimeout("late")]
     with pytest.raises(evimem.ModelTimeout) as caught:
