@@ -32,11 +32,15 @@ UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judg
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier."""
+    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier.
+
+    `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none.
+    """
 
     view: View
     verdict: Verdict
     lowered: bool = False
+    most: float = 1.0
 
 
 class Record(list[Event]):
@@ -162,7 +166,8 @@ class Session:
         self.adopt(self.pinned.union(self.tracker.witnesses), view)
         self.before = settled = _calibrated(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
-        return Check(view, settled, lowered=settled.tier is not verdict.tier)
+        most = settled.confidence if settled.confidence < verdict.confidence else 1.0
+        return Check(view, settled, lowered=settled.tier is not verdict.tier, most=most)
 
     def adopt(self, turn_ids: Iterable[str], view: View) -> None:
         """Take turns that stood around the evidence of a view as evidence: what a verdict rests on stays in view."""
