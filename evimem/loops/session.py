@@ -204,6 +204,8 @@ class Session:
             edge_share=EDGE_SHARE if "expansion" in self.budget.literal else 0.0,
         )
         around = yield from self.retrieval.around(item.turn.id for item in shown)
+        seen = {turn.id: turn for item in shown for turn in (item.turn, *around[item.turn.id])}
+        order = yield from self.retrieval.order(seen.values())
         return View(
             analysis=self.analysis,
             asked_at=self.asked_at,
@@ -221,6 +223,7 @@ class Session:
             pinned=self.pinned,
             scope=self.task.scope,
             before=self.before,
+            order=order,
         )
 
 

@@ -188,6 +188,14 @@ def test_nothing_found_is_said():
 
 def test_items_of_one_instant_keep_the_order_of_the_dialogue():
     said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
-    context = {one.id: tuple(said[max(0, n - 1) : n + 2]) for n, one in enumerate(said)}
-    view = view_of([said[2], said[0], said[3], said[1]], context=context)
+    view = view_of([said[2], said[0], said[3], said[1]], order=[one.id for one in said])
     assert re.findall(r"Line \d", show_evidence(view, by_time=True).text) == [f"Line {n}" for n in range(4)]
+
+
+def test_items_of_one_minute_say_which_came_before():
+    """Times are shown to the minute: which of two values is the later one must be said."""
+    said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
+    other = turn(9, "Line 9.")
+    view = view_of([said[2], other, said[0], said[3], said[1]], order=[one.id for one in said])
+    heads = [line.partition(":20")[2] for line in show_evidence(view).text.splitlines() if line.startswith("<item")]
+    assert heads == [">", ">", ", before e1>", ", after e1>", ", after e3>"]

@@ -16,7 +16,10 @@ from evimem.llm.quoting import bullets, escape, escape_attribute, marked
 from evimem.types.values import Fact, Gap, Tier, TimeSpan
 from tests.llm.views import evidence, turn, view_of
 
-OURS = re.compile(r'<item e\d+, "[^"]*", (?:\w{3} \d+ \w+ \d+ \d\d:\d\d|before e\d+|after e\d+)(?:, in full)?>')
+OURS = re.compile(
+    r'<item e\d+, "[^"]*", (?:\w{3} \d+ \w+ \d+ \d\d:\d\d|before e\d+|after e\d+)'
+    r"(?:, (?:before|after) e\d+)?(?:, in full)?>"
+)
 WORKED_OUT = re.compile(r'= "[^"]*" is [^"]*|= no longer so: "[^"]*"')
 ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 FORGED = (
