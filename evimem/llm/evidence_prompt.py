@@ -154,7 +154,8 @@ def fact_lines(
 
 def turn_text(turn: Turn, wanted: Collection[str], most: int) -> str:
     """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
-    return excerpt(turn.text, passages(turn.text, wanted, most)) + caption_line(turn)[:most]
+    said, pictured = (excerpt(text, passages(text, wanted, most)) for text in (turn.text, turn.caption or ""))
+    return said + caption_line(pictured)
 
 
 class _Page:

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ..text.memory_fence import QUOTED
-from ..types.values import Turn
 from .prompt_fields import visible
 
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
@@ -55,6 +54,6 @@ def format_time(time: datetime | None) -> str:
     return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
 
 
-def caption_line(turn: Turn) -> str:
-    """Return a turn's caption as a line of its text; empty without one."""
-    return f"\n[picture: {turn.caption}]" if turn.caption else ""
+def caption_line(caption: str | None) -> str:
+    """Return a caption as a line of its turn's text; empty without one."""
+    return f"\n[picture: {caption}]" if caption else ""

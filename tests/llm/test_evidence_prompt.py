@@ -57,6 +57,15 @@ def test_a_caption_is_part_of_what_is_shown():
     assert "[picture: a brown puppy]" in show_evidence(view_of([turn(1, "Look!", caption="a brown puppy")])).text
 
 
+def test_no_word_of_a_long_neighbour_or_caption_is_cut():
+    said = [turn(1, "Nevertheless nothing extraordinary happened, " * 20), turn(2, "We adopted a puppy.")]
+    pictured = [replace(one, caption="extraordinarily picturesque " * 20) for one in said]
+    text = show_evidence(view_of([pictured[1]], context={said[1].id: tuple(pictured)})).text
+    whole = set(re.findall(r"\w+", f"{pictured[0].text} {pictured[0].caption} {said[1].text} picture"))
+    assert {word for line in text.splitlines() if line[0] == ">" for word in re.findall(r"\w+", line)} <= whole
+    assert len(re.findall(r"\[picture: [^\]]*\]", text)) == text.count("[picture: ") == 2
+
+
 def test_what_is_new_in_this_check_is_marked():
     old, new = evidence(turn(1, "a")), evidence(turn(2, "b"), iteration=2)
     first = view_of([old])
