@@ -150,7 +150,7 @@ class Session:
 
         With `only`, the view is of the turns of these ids.
         """
-        view = yield from self._view(iteration, entities, only)
+        view = yield from _view(self, iteration, entities, only)
         _record_shown(self, view)
         return replace(view, tracker=self.tracker)
 
@@ -189,48 +189,49 @@ class Session:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
 
-    def _view(self, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
-        evidence = self.retrieval.evidence
-        counts = yield from self._counter.count(entities, evidence)
-        witnesses = self.pinned.union(self.tracker.witnesses)
-        if only is not None:
-            evidence = tuple(item for item in evidence if item.turn.id in only)
-        shown = select(
-            evidence,
-            self.budget.tokens,
-            iteration=iteration,
-            witnesses=witnesses,
-            cost=self.retrieval.cost,
-            edge_share=EDGE_SHARE if "expansion" in self.budget.literal else 0.0,
-        )
-        around = yield from self.retrieval.around(item.turn.id for item in shown)
-        seen = {turn.id: turn for item in shown for turn in (item.turn, *around[item.turn.id])}
-        order = yield from self.retrieval.order(seen.values())
-        return View(
-            analysis=self.analysis,
-            asked_at=self.asked_at,
-            speakers=self.roster.speakers,
-            iteration=iteration,
-            iterations=self.budget.iterations,
-            strategy=strategy(temporal=self.analysis.temporal, iteration=iteration),
-            queries=tuple(self.queries),
-            entities=counts,
-            evidence=evidence,
-            shown=shown,
-            context=around,
-            tracker=self.tracker,
-            memo=self._memo,
-            pinned=self.pinned,
-            scope=self.task.scope,
-            before=self.before,
-            order=order,
-        )
-
 
 def _deepest(task: Task) -> int:
     """Return down to which turn a search of the last iteration is read."""
     k = task.budget.k + task.budget.step * max(0, task.budget.iterations - 1)
     return k + task.budget.iterations * (k // 2) if task.judge.reads_on else k
+
+
+def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
+    evidence = session.retrieval.evidence
+    counts = yield from session._counter.count(entities, evidence)
+    witnesses = session.pinned.union(session.tracker.witnesses)
+    if only is not None:
+        evidence = tuple(item for item in evidence if item.turn.id in only)
+    shown = select(
+        evidence,
+        session.budget.tokens,
+        iteration=iteration,
+        witnesses=witnesses,
+        cost=session.retrieval.cost,
+        edge_share=EDGE_SHARE if "expansion" in session.budget.literal else 0.0,
+    )
+    around = yield from session.retrieval.around(item.turn.id for item in shown)
+    seen = {turn.id: turn for item in shown for turn in (item.turn, *around[item.turn.id])}
+    order = yield from session.retrieval.order(seen.values())
+    return View(
+        analysis=session.analysis,
+        asked_at=session.asked_at,
+        speakers=session.roster.speakers,
+        iteration=iteration,
+        iterations=session.budget.iterations,
+        strategy=strategy(temporal=session.analysis.temporal, iteration=iteration),
+        queries=tuple(session.queries),
+        entities=counts,
+        evidence=evidence,
+        shown=shown,
+        context=around,
+        tracker=session.tracker,
+        memo=session._memo,
+        pinned=session.pinned,
+        scope=session.task.scope,
+        before=session.before,
+        order=order,
+    )
 
 
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
