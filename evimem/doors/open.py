@@ -171,8 +171,8 @@ def chat_model(llm: Any) -> Any:
         return OpenAI(model=llm)
     if iscoroutinefunction(getattr(llm, "complete", None)):
         raise InvalidQuery(
-            f"llm is a {type(llm).__name__}, whose complete() must be awaited; expected the model that it was made from: "
-            "open_async uses its as_async()"
+            f"llm is a {type(llm).__name__}, whose complete() must be awaited; expected the model that it was made "
+            "from: open_async uses its as_async()"
         )
     if llm is None or (callable(getattr(llm, "complete", None)) and not isinstance(llm, type)):
         return llm
