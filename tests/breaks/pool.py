@@ -27,6 +27,17 @@ def evicted_memories_stay_open() -> None:
     put(MemoryPool, "_close", lambda self, slot: evicted.append(slot))
 
 
+@breaks(gate=f"{SOAK}::test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process", says="assert")
+def every_lease_is_kept() -> None:
+    honest, kept = Leases.ask, []
+
+    def ask(self: Leases, lease: Any) -> None:
+        kept.append(lease)
+        honest(self, lease)
+
+    put(Leases, "ask", ask)
+
+
 @breaks(gate=ISOLATION, says="let out")
 @breaks(gate=MACHINE, says="taken otherwise|not those that were kept")
 def the_pool_returns_any_open_memory() -> None:
