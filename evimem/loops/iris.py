@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import ModelTimeout
 from ..flow import Flow
-from ..judging.apply_verdict import contradicted, is_short, misattributed, sufficient
+from ..judging.apply_verdict import enough, is_short
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Acted
@@ -42,7 +42,6 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
         if not new:
             session.stop(iteration, "no new evidence")
             return check
-        earlier = check
         try:
             check = yield from session.check(iteration)
         except ModelTimeout:
@@ -50,7 +49,7 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
                 raise
             session.stop(iteration, "time used up")
             return check
-        if reason := _stop(session, check, earlier):
+        if reason := _stop(session, check):
             session.stop(iteration, reason)
             return check
     return check
@@ -113,14 +112,9 @@ def _is_short(check: Check, entity: str) -> bool:
     return count is not None and is_short(count)
 
 
-def _stop(session: Session, check: Check, earlier: Check | None) -> str | None:
-    verdict = check.verdict
-    if sufficient(verdict.tier, verdict.confidence, temporal=session.analysis.temporal):
-        return f"{verdict.tier.value} evidence"
-    if contradicted(verdict):
-        return "the premise is contradicted"
-    if misattributed(verdict, earlier.verdict if earlier else None):
-        return "the evidence is about another person"
+def _stop(session: Session, check: Check) -> str | None:
+    if reason := enough(check.verdict, check.view.before, temporal=session.analysis.temporal):
+        return reason
     if check.view.iteration == session.budget.iterations:
         return "iterations used up"
     return "time used up" if session.late else None
