@@ -65,7 +65,7 @@ def failed_jobs_come_first() -> None:
         Jobs,
         "due",
         lambda self, kind, limit, reason=None: self._pending(
-            kind, limit, *(("due NOT BETWEEN ? AND ?", *self._waiting()) if reason is None else ("error = ?", reason))
+            kind, limit, *(("due NOT BETWEEN ? AND ?", *self.waiting()) if reason is None else ("error = ?", reason))
         ),
     )
 
