@@ -201,7 +201,7 @@ def test_a_damaged_log_loses_nothing_that_was_marked(
     check(crashed, "m.evimem-wal", [*flips(size, count, random), *cuts, *headers(size)], tell, log=True)
 
 
-@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=60))
+@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=30))
 @pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
 def test_a_damaged_mark_or_index_file_does_not_matter(
     closed: Kit, seed: int, file: str, count: int, tell: Callable[[str], None]
