@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..errors import ModelTimeout
 from ..flow import Flow
 from ..judging.apply_verdict import contradicted, is_short, misattributed, sufficient
 from ..text.names import names
@@ -11,7 +10,7 @@ from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
-from .session import Check, Session
+from .session import Check, Session, in_time
 
 HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
@@ -43,13 +42,10 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
             session.stop(iteration, "no new evidence")
             return check
         earlier = check
-        try:
-            check = yield from session.check(iteration)
-        except ModelTimeout:
-            if check is None or session.budget.seconds is None:
-                raise
-            session.stop(iteration, "time used up")
-            return check
+        found = yield from in_time(session, session.check(iteration), iteration, earlier)
+        if found is None:
+            return earlier
+        check = found
         if reason := _stop(session, check, earlier):
             session.stop(iteration, reason)
             return check
