@@ -74,7 +74,7 @@ class Condition:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Texts, one of which the canonical JSON of any metadata that meets this contains; an empty one excludes none."""
+        """Texts, one of which is in the canonical JSON of any metadata that meets this; an empty one excludes none."""
         key = f"{canonical(self.path[-1])}:"
         if self.operator == "$ne":
             return ("",)
