@@ -41,11 +41,10 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
         if not new:
             session.stop(iteration, "no new evidence")
             return check
-        earlier = check
-        found = yield from in_time(session, session.check(iteration), iteration, earlier)
-        if found is None:
-            return earlier
-        check = found
+        judged = yield from in_time(session, session.check(iteration), iteration, check)
+        if judged is None:
+            return check
+        earlier, check = check, judged
         if reason := _stop(session, check, earlier):
             session.stop(iteration, reason)
             return check
