@@ -20,12 +20,14 @@ import sys
 import tempfile
 import time
 from contextlib import closing
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from evimem import __version__
+from packaging.requirements import Requirement
+
+import evimem
 from evimem.bench.bootstrap import percentile
 from evimem.bench.estimates import estimate
 from evimem.bench.result_file import Cell, ResultTable
@@ -42,9 +44,11 @@ DEPTH = 10
 QUERIES = 200  # on the generated chat
 # Distributions that are named otherwise than their modules.
 NAMES = {"rank_bm25": "rank-bm25", "mem0": "mem0ai", "langgraph.store.memory": "langgraph-checkpoint"}
+OWN = "evimem"
+RATIOS = ("above 1: evimem is ahead", "R@10", "ingest", "search, LoCoMo", "search", "what the other stores")
 COLUMNS = (
     "", "R@10", "search, LoCoMo, ms, p50", "ingest, turns/s", "search, ms, p50", "search, ms, p99", "peak RSS, MB",
-    "disk, MB", "import, ms",
+    "disk, MB", "install, MB", "import, ms",
 )  # fmt: skip
 
 
@@ -59,7 +63,8 @@ def main() -> None:
     if options.one:
         print(json.dumps(measured(options.one, options.locomo, options.turns)))
         return
-    rows, missing = [], []
+    found: dict[str, dict[str, Any]] = {}
+    missing = []
     for name in options.peer or PEERS:
         if find_spec(getattr(PEERS[name], "library", "evimem").partition(".")[0]) is None:
             missing.append(name)
@@ -68,13 +73,17 @@ def main() -> None:
         out = subprocess.run(
             [sys.executable, "-m", "benchmarks.beside_peers", *words], capture_output=True, text=True, check=True
         )
-        rows.append(_row(name, json.loads(out.stdout.splitlines()[-1])))
+        found[name] = json.loads(out.stdout.splitlines()[-1])
         print(f"{name}: done", flush=True)
+    rows = [_row(name, one) for name, one in found.items()]
     title = f"Beside others: LoCoMo, and {options.turns:,} generated turns"
     notes = [f"Load {os.getloadavg()[0]:.1f} at the end: compare the ratios."]
     if missing:
         notes.append(f"Not installed: {', '.join(missing)}.")
-    record("beside_peers", options, [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes))], [options.locomo])
+    tables = [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes))]
+    if options.peer is None or OWN in options.peer:
+        tables.append(ResultTable("ratios", "evimem beside each", RATIOS, ratios(found)))
+    record("beside_peers", options, tables, [options.locomo])
 
 
 def measured(name: str, locomo: Path, turns: int) -> dict[str, Any]:
@@ -82,6 +91,7 @@ def measured(name: str, locomo: Path, turns: int) -> dict[str, Any]:
     peer = PEERS[name]
     library = getattr(peer, "library", "evimem")
     found: dict[str, Any] = {"import": _import_ms(library), "version": _version(library), "recall": [], "locomo": []}
+    found["install"] = _install_mb(library)
     for sample in read_locomo(locomo):
         with tempfile.TemporaryDirectory() as folder, closing(peer(Path(folder))) as memory:
             memory.add(sample.turns)
@@ -110,6 +120,27 @@ def measured(name: str, locomo: Path, turns: int) -> dict[str, Any]:
     return found
 
 
+def ratios(found: dict[str, dict[str, Any]]) -> tuple[tuple[Cell, ...], ...]:
+    """Return a row for each other memory: how evimem compares with it, above 1 where evimem is ahead, and why."""
+    own = found[OWN]
+    return tuple(
+        (
+            name,
+            _recall(own) / _recall(one),
+            own["rate"] / one["rate"],
+            percentile(one["locomo"], 0.5) / percentile(own["locomo"], 0.5),
+            percentile(one["search"], 0.5) / percentile(own["search"], 0.5),
+            getattr(PEERS[name], "stores", ""),
+        )
+        for name, one in found.items()
+        if hasattr(PEERS[name], "stores")
+    )
+
+
+def _recall(found: dict[str, Any]) -> float:
+    return sum(value for _, value in found["recall"]) / len(found["recall"])
+
+
 def _row(name: str, found: dict[str, Any]) -> tuple[Cell, ...]:
     score = estimate(found["recall"], lambda pair: float(pair[1]), lambda pair: str(pair[0]))
     named = f"{name} {found['version']}".strip()
@@ -122,6 +153,7 @@ def _row(name: str, found: dict[str, Any]) -> tuple[Cell, ...]:
         percentile(found["search"], 0.99),
         found["peak"],
         found.get("disk"),
+        found["install"],
         found["import"],
     )
 
@@ -131,11 +163,42 @@ def _import_ms(library: str) -> float:
     return float(subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1])
 
 
+def _install_mb(library: str) -> float | None:
+    """Return the size of a library and all that it needs, without bytecode, in MB; None for a part of Python."""
+    if library == "sqlite3":
+        return None
+    waiting, seen, size = [Requirement(NAMES.get(library, library))], set[tuple[str, frozenset[str]]](), 0
+    counted = set[str]()
+    while waiting:
+        wanted = waiting.pop()
+        name, extras = wanted.name.lower().replace("_", "-"), frozenset(wanted.extras)
+        if (name, extras) in seen:
+            continue
+        seen.add((name, extras))
+        for line in requires(name) or ():
+            other = Requirement(line)
+            if other.marker is None or any(other.marker.evaluate({"extra": extra}) for extra in extras or {""}):
+                waiting.append(other)
+        if name not in counted:
+            counted.add(name)
+            size += sum(file.stat().st_size for file in _files_of(name))
+    return size / 1e6
+
+
+def _files_of(name: str) -> list[Path]:
+    """Return the files of a distribution that are there; those of evimem from its folder, as it may be editable."""
+    if name == "evimem":
+        files = Path(evimem.__file__).parent.rglob("*")
+    else:
+        files = (Path(str(file.locate())) for file in distribution(name).files or ())
+    return [file for file in files if file.suffix != ".pyc" and file.is_file()]
+
+
 def _version(library: str) -> str:
     if library == "sqlite3":
         return sqlite3.sqlite_version
     if library == "evimem":
-        return __version__
+        return evimem.__version__
     try:
         return version(NAMES.get(library, library))
     except PackageNotFoundError:

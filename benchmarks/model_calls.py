@@ -204,9 +204,10 @@ def main() -> None:
     parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
     parser.add_argument("--traps", action="store_true", help="the judge says where gold turns are about another person")
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
+    parser.add_argument("--tokens", type=int, default=UNGATED.tokens, help="tokens of evidence shown at most")
     add_result(parser)
     given = parser.parse_args()
-    budget = evimem.Budget(gate=False, without=frozenset(given.without))
+    budget = evimem.Budget(gate=False, without=frozenset(given.without), tokens=given.tokens)
     paths = {"LoCoMo": given.locomo, "chats": given.chats}
     runs = {
         name: list(ask_all(conversations(path), budget, counted=given.counted, traps=given.traps))

@@ -41,6 +41,7 @@ class _InPython:
 
     library: str
     keeps = False
+    stores = "words, in memory only; a new index at the first search"
 
     def __init__(self, folder: Path) -> None:
         self._module = import_module(self.library)
@@ -90,6 +91,7 @@ class Fts5:
 
     library = "sqlite3"
     keeps = True
+    stores = "words; no vectors, facts, dates or links"
 
     def __init__(self, folder: Path) -> None:
         self._file = sqlite3.connect(folder / "fts5.sqlite", check_same_thread=False)
@@ -118,6 +120,7 @@ class Chroma:
 
     library = "chromadb"
     keeps = True
+    stores = "a vector a turn; no words, facts, dates or links"
 
     def __init__(self, folder: Path) -> None:
         module = import_module(self.library)
@@ -147,6 +150,7 @@ class LanceDb:
 
     library = "lancedb"
     keeps = True
+    stores = "a vector a turn; no words, facts, dates or links"
 
     def __init__(self, folder: Path) -> None:
         self._base = import_module(self.library).connect(str(folder / "lance"))
@@ -182,6 +186,7 @@ class LangGraphStore:
 
     library = "langgraph.store.memory"
     keeps = False
+    stores = "a vector a turn, in memory only"
 
     def __init__(self, folder: Path) -> None:
         memory = import_module(self.library)
@@ -213,6 +218,7 @@ class Mem0:
 
     library = "mem0"
     keeps = True
+    stores = "a vector a turn, one turn a call; no facts or dates without a model"
 
     def __init__(self, folder: Path) -> None:
         os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0"), "OPENAI_API_KEY": "none"}

@@ -120,12 +120,15 @@ class ModelError(EvimemError):
     Attributes:
         retryable: Whether the same request may succeed later.
         calls: The requests (`evimem.types.trace.Called`) made for it, this one included.
+        received: What the request came to all the same (`evimem.types.model.Reply`: its text where there is one, its
+            tokens and its seconds); None if unknown.
         partial: Where `ask` raised it, an `Answer` with the evidence so far, which neither answers nor abstains; else
             None.
     """
 
     retryable = False
     calls: tuple[Any, ...] = ()
+    received: Any = None
     partial: Any = None
 
 
@@ -138,7 +141,6 @@ class ReplyError(ModelError):
         role: The role of the model: "judge", "decide", "answer" or "extract".
         why: What is wrong with the reply.
         reply: Its text.
-        received: The whole reply with its cost (`evimem.types.model.Reply`); None if unknown.
         cut: Whether the reply ended at the limit of its length.
     """
 

@@ -110,6 +110,12 @@ def contexts(turn_ids: Sequence[str], before: int, after: int) -> Flow[tuple[tup
     return turns
 
 
+def order(turn_ids: Sequence[str]) -> Flow[tuple[str, ...]]:
+    """Return these ids in dialogue order."""
+    ordered: tuple[str, ...] = yield StoreCall("order", (tuple(turn_ids),))
+    return ordered
+
+
 def facts_of(turn_ids: Sequence[str]) -> Flow[tuple[Fact, ...]]:
     """Return the facts of these turns."""
     facts: tuple[Fact, ...] = yield StoreCall("facts", (tuple(turn_ids),))

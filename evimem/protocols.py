@@ -152,6 +152,10 @@ class Store(Protocol):
         """Return, for each of these turns, those around it in dialogue order, it included; raise UnknownTurn."""
         ...
 
+    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return these ids in dialogue order: by time, those of one time as they came; raise UnknownTurn."""
+        ...
+
     def turns(self, listing: Listing | None = None) -> Iterator[Turn]:
         """Yield the turns of a listing in dialogue order; without one, every turn in order of arrival."""
         ...

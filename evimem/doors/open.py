@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from os import PathLike
 from time import time
 from typing import Any, get_args
@@ -168,6 +169,11 @@ def chat_model(llm: Any) -> Any:
     """Return the model that `llm` names or is. Raise InvalidQuery for anything else."""
     if isinstance(llm, str) and llm.strip():
         return OpenAI(model=llm)
+    if iscoroutinefunction(getattr(llm, "complete", None)):
+        raise InvalidQuery(
+            f"llm is a {type(llm).__name__}, whose complete() must be awaited; expected the model that it was made "
+            "from: open_async uses its as_async()"
+        )
     if llm is None or (callable(getattr(llm, "complete", None)) and not isinstance(llm, type)):
         return llm
     raise InvalidQuery(

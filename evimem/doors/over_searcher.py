@@ -45,7 +45,7 @@ class SearchedStore:
     def perform(self, effect: Effect) -> Any:
         """Answer a call of the store; the hits of an asynchronous searcher are awaitable. Raise InvalidQuery."""
         method = effect.method if isinstance(effect, StoreCall) else type(effect).__name__
-        if not isinstance(effect, StoreCall) or method not in {"roster", "recall", "contexts"}:
+        if not isinstance(effect, StoreCall) or method not in {"roster", "recall", "contexts", "order"}:
             raise InvalidQuery(
                 f"the loop asked for {method!r}, which a searcher has not; expected a loop that only searches: "
                 f"{', '.join(sorted(OVER_SEARCHERS))}, or one of your own that does"
@@ -68,6 +68,10 @@ class SearchedStore:
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return each turn alone."""
         return tuple((self._turns[turn_id],) for turn_id in turn_ids)
+
+    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return no id: a searcher knows of no turn whether it came before another of its time."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,15 @@ def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     return tier is Tier.INFERRABLE and confidence >= STOP_AT
 
 
+def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str | None:
+    """Return why no search after a check would help, given the calibrated verdict and that of the check before."""
+    if sufficient(verdict.tier, verdict.confidence, temporal=temporal):
+        return f"{verdict.tier.value} evidence"
+    if contradicted(verdict):
+        return "the premise is contradicted"
+    return "the evidence is about another person" if misattributed(verdict, before) else None
+
+
 def abstention(verdict: Verdict, *, facts: int, checks: int, budget: Budget, below: float) -> str | None:
     """Return why the loop abstains after its last check, or None when it answers.
 

@@ -78,9 +78,11 @@ class View:
     """What a judge sees at one check.
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
-    first, with reserved shares for what edges and raw turns brought (E6): only it may be cited or be a witness.
+    first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
     `scope` is what the question is put to: a judge that reads more of the memory reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
+    `order` has the place in the dialogue of each turn that another of its minute is shown with, by id.
+    `before` is the verdict of the check before, calibrated; None at the first.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.
     """
@@ -100,6 +102,8 @@ class View:
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     pinned: frozenset[str] = frozenset()
     scope: Scope = EVERYTHING
+    before: Verdict | None = None
+    order: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def decisive(self) -> frozenset[str]:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
@@ -74,13 +72,17 @@ class ShownEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
-    """One turn as it is shown: its label, its text with head and facts, and the check that showed it first."""
+    """One turn as it is shown: its label, its text with head and facts, and the check that showed it first.
+
+    `whole` is whether as much of it is shown as of a found one, `timed` whether its head has its time.
+    """
 
     label: str
     turn: Turn
     text: str
     check: int
     whole: bool
+    timed: bool
 
 
 class ItemLog:
@@ -152,7 +154,8 @@ def fact_lines(
 
 def turn_text(turn: Turn, wanted: Collection[str], most: int) -> str:
     """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
-    return excerpt(turn.text, passages(turn.text, wanted, most)) + caption_line(turn)[:most]
+    said, pictured = (excerpt(text, passages(text, wanted, most)) for text in (turn.text, turn.caption or ""))
+    return said + caption_line(pictured)
 
 
 class _Page:
@@ -203,16 +206,32 @@ class _Page:
             if turn.id in found:
                 if not self.log.has(turn, whole=True):
                     again = ", in full" if known else ""
-                    text = f"<item {labels[turn.id]}, {_source(turn)}{again}>\n{self._text(found[turn.id])}"
-                    self._log(turn, text, whole=True)
+                    when = f"{format_time(turn.time)}{self._placed(turn)}"
+                    said = self._text(found[turn.id])
+                    text = f"<item {labels[turn.id]}, {named(turn.speaker)}, {when}{again}>\n{said}"
+                    self._log(turn, text, whole=True, timed=True)
             elif not known:
                 said = marked(turn_text(turn, self._wanted, AROUND))
                 text = f"<item {labels[turn.id]}, {named(turn.speaker)}, {place} {labels[item.turn.id]}>\n{said}"
-                self._log(turn, text, whole=len(turn.text) <= AROUND)
+                self._log(turn, text, whole=len(turn.text) <= AROUND, timed=False)
             place = "after" if turn.id == item.turn.id else place
 
-    def _log(self, turn: Turn, text: str, *, whole: bool) -> None:
-        self.log.items.append(ShownItem(self.log.label(turn), turn, text, self._view.iteration, whole))
+    def _placed(self, turn: Turn) -> str:
+        """Return next to which item of the same minute a turn was said, where one was shown before it."""
+        order = self._view.order
+        shown = [
+            (order[one.turn.id], one.label)
+            for one in self.log.items
+            if one.timed and one.turn.id in order and format_time(one.turn.time) == format_time(turn.time)
+        ]
+        if turn.id not in order or not shown:
+            return ""
+        place = order[turn.id]
+        earlier = max((one for one in shown if one[0] < place), default=None)
+        return f", after {earlier[1]}" if earlier else f", before {min(shown)[1]}"
+
+    def _log(self, turn: Turn, text: str, *, whole: bool, timed: bool) -> None:
+        self.log.items.append(ShownItem(self.log.label(turn), turn, text, self._view.iteration, whole, timed))
 
     def _text(self, item: Evidence) -> str:
         """Return an item below its head, made once per question: later checks show most items again."""
@@ -246,14 +265,8 @@ class _Page:
 
 
 def in_dialogue_order(items: Iterable[P], view: View) -> list[P]:
-    """Sort by time; turns of one time as they stand in the dialogue around the evidence, where it shows them."""
-    by_id = {item.turn.id: item for item in items}
-    order: TopologicalSorter[str] = TopologicalSorter({turn_id: () for turn_id in by_id})
-    for around in view.context.values():
-        for earlier, later in pairwise(around):
-            order.add(later.id, earlier.id)
-    known = [by_id[turn_id] for turn_id in order.static_order() if turn_id in by_id]
-    return sorted(known, key=lambda item: item.turn.time)
+    """Sort by time; turns of one time as they came."""
+    return sorted(items, key=lambda item: (item.turn.time, view.order.get(item.turn.id, 0)))
 
 
 def _texts(items: Iterable[ShownItem], *, by_check: bool) -> Iterator[str]:
@@ -264,7 +277,3 @@ def _texts(items: Iterable[ShownItem], *, by_check: bool) -> Iterator[str]:
             check = item.check
             yield f"New in check {check}:"
         yield item.text
-
-
-def _source(turn: Turn) -> str:
-    return f"{named(turn.speaker)}, {format_time(turn.time)}"

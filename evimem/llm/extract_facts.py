@@ -91,7 +91,7 @@ def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1)
         earlier="\n".join(earlier) or "(nothing)",
         speaker=named(turn.speaker),
         said=format_time(turn.time),
-        text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn)),
+        text=marked(turn.text[:MAX_CHARACTERS] + caption_line(turn.caption)),
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
-from ..judging.apply_verdict import all_gaps, contradicted, follow, settle, sufficient
+from ..judging.apply_verdict import all_gaps, enough, follow, settle
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.exploring import Explored, Move
@@ -153,10 +153,12 @@ class LLMJudge:
         """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
         tracker = follow(view.tracker, verdict, view.iteration).tracker
         final = settle(verdict, view, tracker, self.budget)
-        ends = contradicted(verdict) or sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
+        gaps = all_gaps(verdict, final, tracker)
+        settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
+        ends = enough(settled, view.before, temporal=view.analysis.temporal)
         if ends or view.iteration >= view.iterations:
             return ""
-        return (yield from _ask_query(view, replace(verdict, gaps=all_gaps(verdict, final, tracker)), ledger))
+        return (yield from _ask_query(view, settled, ledger))
 
 
 def _of_text(

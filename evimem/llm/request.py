@@ -83,8 +83,7 @@ def _attempt(request: Complete, parse: Callable[[Reply], T], ledger: Ledger, *, 
         _check_read(request, reply)
         value = parse(reply)
     except ModelError as error:
-        received = reply or getattr(error, "received", None)
-        ledger.record(request.role, type(error).__name__, received, repairs=repairs)
+        ledger.record(request.role, type(error).__name__, reply or error.received, repairs=repairs)
         error.calls = ledger.calls
         raise
     ledger.record(request.role, "ok", reply, repairs=repairs)

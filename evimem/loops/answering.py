@@ -135,6 +135,8 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     approximately = worded in {"inferred", "hedged"}
     sufficiency = approximate(verdict.confidence) if approximately else verdict.confidence
     confidence = _told(check, sufficiency) if draft.confidence is None else draft.confidence
+    if verdict.calls:  # a model's confidence, which the clamps lower, calibrated or not
+        confidence = min(confidence, shown_confidence(verdict.tier, check.most))
     detail = {
         "kind": draft.kind,
         "text": text,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..flow import Flow
-from ..judging.apply_verdict import contradicted, is_short, misattributed, sufficient
+from ..judging.apply_verdict import enough, is_short
 from ..text.names import names
 from ..types.answer import Answer
 from ..types.trace import Acted
@@ -44,8 +44,8 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
         judged = yield from in_time(session, session.check(iteration), iteration, check)
         if judged is None:
             return check
-        earlier, check = check, judged
-        if reason := _stop(session, check, earlier):
+        check = judged
+        if reason := _stop(session, check):
             session.stop(iteration, reason)
             return check
     return check
@@ -108,14 +108,9 @@ def _is_short(check: Check, entity: str) -> bool:
     return count is not None and is_short(count)
 
 
-def _stop(session: Session, check: Check, earlier: Check | None) -> str | None:
-    verdict = check.verdict
-    if sufficient(verdict.tier, verdict.confidence, temporal=session.analysis.temporal):
-        return f"{verdict.tier.value} evidence"
-    if contradicted(verdict):
-        return "the premise is contradicted"
-    if misattributed(verdict, earlier.verdict if earlier else None):
-        return "the evidence is about another person"
+def _stop(session: Session, check: Check) -> str | None:
+    if reason := enough(check.verdict, check.view.before, temporal=session.analysis.temporal):
+        return reason
     if check.view.iteration == session.budget.iterations:
         return "iterations used up"
     return "time used up" if session.late else None

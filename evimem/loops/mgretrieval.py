@@ -145,4 +145,4 @@ def _critical_only(session: Session, reading: Reading, check: Check) -> Flow[Che
     if not reading.critical:
         return replace(check, verdict=verdict)
     view = yield from session.show(check.view.iteration, only=reading.critical)
-    return Check(replace(view, iterations=check.view.iterations), verdict)
+    return replace(check, view=replace(view, iterations=check.view.iterations), verdict=verdict)

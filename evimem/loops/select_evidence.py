@@ -8,7 +8,7 @@ from ..embedding import count_tokens
 from ..judging.evidence import Evidence
 from ..judging.shown_passages import most_shown
 
-EDGE_SHARE = 0.15  # of the token budget, reserved for turns that edges brought
+EDGE_SHARE = 0.15  # of the token budget, for turns that edges brought, where they are unranked
 RAW_SHARE = 0.15  # for turns without facts
 EARLIER_SHARE = 0.35  # for the best turns of earlier iterations
 FRAME_TOKENS = 16  # of the label, date and speaker around a turn
@@ -27,16 +27,18 @@ def select(
     iteration: int,
     witnesses: Collection[str] = (),
     cost: Callable[[Evidence], int] = tokens,
+    edge_share: float = 0.0,
 ) -> tuple[Evidence, ...]:
     """Return what fits: what is new in this iteration, then the witnesses, then the rest, each best first.
 
-    Reserved shares keep turns from edges, turns without facts and the best earlier turns from being crowded out; what a
-    share leaves unused goes to the others. `budget` and `cost` are in tokens.
+    Reserved shares keep turns without facts and the best earlier turns from being crowded out; what a share leaves
+    unused goes to the others. What edges brought has its rank among the others: where there is little room, a share of
+    its own costs gold (benchmarks/README.md, "With a model"). `budget` and `cost` are in tokens.
     """
     costs = {item.turn.id: cost(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))
     shares: tuple[tuple[float, Iterable[Evidence]], ...] = (
-        (EDGE_SHARE, (item for item in ordered if item.path.startswith("edge:"))),
+        (edge_share, (item for item in ordered if item.path.startswith("edge:"))),
         (RAW_SHARE, (item for item in ordered if not item.facts)),
         (EARLIER_SHARE, (item for item in ordered if item.iteration < iteration)),
     )

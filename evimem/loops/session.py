@@ -22,7 +22,7 @@ from ..types.trace import Acted, Event, Found, Judged, Queried, Stopped
 from ..types.values import Tier, Turn
 from .count_entities import EntityCounter
 from .retrieve import Arrived, Retrieval, Search, strategy
-from .select_evidence import select
+from .select_evidence import EDGE_SHARE, select
 from .task import Task
 
 T = TypeVar("T")
@@ -32,11 +32,15 @@ UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judg
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier."""
+    """One sufficiency check: what was seen, the verdict after calibration, and whether that lowered its tier.
+
+    `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none.
+    """
 
     view: View
     verdict: Verdict
     lowered: bool = False
+    most: float = 1.0
 
 
 class Record(list[Event]):
@@ -73,6 +77,7 @@ class Session:
         self._counter = EntityCounter(task.scope, budget.delta, indexed=indexed, supposed=supposed)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
+        self.before: Verdict | None = None
         self.checks: int = 0
         self.queries: list[str] = []
         self.events: list[Event] = Record(task.on_event, task.earlier)
@@ -145,7 +150,7 @@ class Session:
 
         With `only`, the view is of the turns of these ids.
         """
-        view = yield from self._view(iteration, entities, only)
+        view = yield from _view(self, iteration, entities, only)
         _record_shown(self, view)
         return replace(view, tracker=self.tracker)
 
@@ -159,9 +164,10 @@ class Session:
         self.events.extend(followed.events)
         self.pinned |= frozenset(grounded(verdict.pinned, self.tracker.shown))
         self.adopt(self.pinned.union(self.tracker.witnesses), view)
-        settled = _calibrated(self, view, verdict)
+        self.before = settled = _calibrated(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
-        return Check(view, settled, lowered=settled.tier is not verdict.tier)
+        most = settled.confidence if settled.confidence < verdict.confidence else 1.0
+        return Check(view, settled, lowered=settled.tier is not verdict.tier, most=most)
 
     def adopt(self, turn_ids: Iterable[str], view: View) -> None:
         """Take turns that stood around the evidence of a view as evidence: what a verdict rests on stays in view."""
@@ -183,32 +189,6 @@ class Session:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
 
-    def _view(self, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
-        evidence = self.retrieval.evidence
-        counts = yield from self._counter.count(entities, evidence)
-        witnesses = self.pinned.union(self.tracker.witnesses)
-        if only is not None:
-            evidence = tuple(item for item in evidence if item.turn.id in only)
-        shown = select(evidence, self.budget.tokens, iteration=iteration, witnesses=witnesses, cost=self.retrieval.cost)
-        around = yield from self.retrieval.around(item.turn.id for item in shown)
-        return View(
-            analysis=self.analysis,
-            asked_at=self.asked_at,
-            speakers=self.roster.speakers,
-            iteration=iteration,
-            iterations=self.budget.iterations,
-            strategy=strategy(temporal=self.analysis.temporal, iteration=iteration),
-            queries=tuple(self.queries),
-            entities=counts,
-            evidence=evidence,
-            shown=shown,
-            context=around,
-            tracker=self.tracker,
-            memo=self._memo,
-            pinned=self.pinned,
-            scope=self.task.scope,
-        )
-
 
 def in_time(session: Session, step: Flow[T], iteration: int, earlier: Check | None) -> Flow[T | None]:
     """Run a step of a loop; return None, the search being stopped, where its model is late after an earlier check.
@@ -228,6 +208,44 @@ def _deepest(task: Task) -> int:
     """Return down to which turn a search of the last iteration is read."""
     k = task.budget.k + task.budget.step * max(0, task.budget.iterations - 1)
     return k + task.budget.iterations * (k // 2) if task.judge.reads_on else k
+
+
+def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
+    evidence = session.retrieval.evidence
+    counts = yield from session._counter.count(entities, evidence)
+    witnesses = session.pinned.union(session.tracker.witnesses)
+    if only is not None:
+        evidence = tuple(item for item in evidence if item.turn.id in only)
+    shown = select(
+        evidence,
+        session.budget.tokens,
+        iteration=iteration,
+        witnesses=witnesses,
+        cost=session.retrieval.cost,
+        edge_share=EDGE_SHARE if "expansion" in session.budget.literal else 0.0,
+    )
+    around = yield from session.retrieval.around(item.turn.id for item in shown)
+    seen = {turn.id: turn for item in shown for turn in (item.turn, *around[item.turn.id])}
+    order = yield from session.retrieval.order(seen.values())
+    return View(
+        analysis=session.analysis,
+        asked_at=session.asked_at,
+        speakers=session.roster.speakers,
+        iteration=iteration,
+        iterations=session.budget.iterations,
+        strategy=strategy(temporal=session.analysis.temporal, iteration=iteration),
+        queries=tuple(session.queries),
+        entities=counts,
+        evidence=evidence,
+        shown=shown,
+        context=around,
+        tracker=session.tracker,
+        memo=session._memo,
+        pinned=session.pinned,
+        scope=session.task.scope,
+        before=session.before,
+        order=order,
+    )
 
 
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from ..judging.evidence import View
 from ..lang import ENGLISH
-from ..text.sentences import sentences
 from ..text.terms import STOP_WORDS, stem, words
 from ..types.values import Turn
+from .turn_window import Place, sentences_read
 
 
 def _any(*kinds: str) -> re.Pattern[str]:
@@ -89,13 +89,15 @@ def units_of(view: View) -> list[SentenceUnit]:
 
 def units(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
     """Return the sentences of a turn and its caption, each with the people it is about."""
-    found = [_unit(turn, span, addressee) for span in _places(turn)]
+    found = [_unit(turn, span, addressee) for span in _places(turn, None)]
     return (*found, *_caption(turn, addressee))
 
 
-def _places(turn: Turn) -> list[tuple[int, int]]:
-    places = sentences(turn.text[:_MOST_TEXT])[:_MOST_UNITS]
-    return [(start, min(end, start + _LONGEST)) for start, end in places]
+def _places(turn: Turn, passage: Place | None) -> list[Place]:
+    places = sentences_read(turn, passage, _MOST_TEXT)
+    before = sum(end <= passage[0] for _, end in places) if passage else 0
+    first = max(0, min(before - _MOST_UNITS // 2, len(places) - _MOST_UNITS))
+    return [(start, min(end, start + _LONGEST)) for start, end in places[first : first + _MOST_UNITS]]
 
 
 def _caption(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
@@ -136,7 +138,7 @@ def _kept_units(
 
     def compared() -> list[SentenceUnit]:
         kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
-        places = view.kept(("sentences", turn.id), lambda: _places(turn))
+        places = view.kept(("sentences", turn.id, passage), lambda: _places(turn, passage))
         chosen = _relevant(turn, places, passage, asked)
         for place in chosen:
             if place not in kept:

@@ -177,8 +177,13 @@ class OpenAI:
         def finish(reply: Reply, retries: int) -> Reply:
             return replace(reply, retries=reply.retries + retries, seconds=monotonic() - started)
 
+        def failed(error: ModelError) -> None:
+            found = error.received or Reply("")
+            cost = error.received and wire_format.cost(found, self.prices, self.model_for(request.role))
+            error.received = replace(found, seconds=monotonic() - started, cost=cost)
+
         return self._server.submit(
-            lambda client: self._attempt(client, request, pieces), finish, seconds=request.seconds
+            lambda client: self._attempt(client, request, pieces), finish, failed, seconds=request.seconds
         )
 
     async def _attempt(self, client: Any, request: Complete, pieces: _Pieces | None) -> Reply:

@@ -64,20 +64,22 @@ class Server:
         self,
         call: Callable[[Any], Awaitable[T]],
         finish: Callable[[T, int], T] = lambda result, _: result,
+        failed: Callable[[ModelError], None] = lambda _: None,
         *,
         retry: bool = True,
         seconds: float | None = None,
     ) -> Future[T]:
         """Start a call with the client; the future's result is `finish(result, number of retries)`.
 
-        It ends at the deadline, or after so many `seconds` where those are fewer.
+        What it fails with instead is told to `failed` before it is raised. It ends at the deadline, or after so many
+        `seconds` where those are fewer.
         """
         connection = self._connections.get(os.getpid())
         if connection is None:  # after a fork: neither the parent's thread nor its sockets may be used
             connection = self._connections.setdefault(os.getpid(), self._connect())
         deadline = self._deadline if seconds is None else max(0.0, min(self._deadline, seconds))
         attempts = self._max_retries if retry else 0
-        return connection.submit(self._with_deadline(connection, call, finish, attempts, deadline))
+        return connection.submit(_told(self._with_deadline(connection, call, finish, attempts, deadline), failed))
 
     def close(self) -> None:
         """Close the connections and end the thread; a later call opens new ones."""
@@ -307,6 +309,15 @@ def _silence_http_logs() -> None:
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in {"openai", "httpx", "httpx2", "httpcore", "httpcore2"}:
             logging.getLogger(name).addFilter(_DROP_OURS)
+
+
+async def _told(work: Coroutine[Any, Any, T], failed: Callable[[ModelError], None]) -> T:
+    """Await work; tell of its failure before it is raised."""
+    try:
+        return await work
+    except ModelError as error:
+        failed(error)
+        raise
 
 
 async def _retrieved(work: Coroutine[Any, Any, T]) -> T:

@@ -99,6 +99,7 @@ _NOT_NAMES = _HONORIFICS.union(
     ENGLISH.words("word_classes.auxiliaries.common"),
     ENGLISH.words("word_classes.auxiliaries.asking"),
 )
+_OPENERS_ELSEWHERE = frozenset(ENGLISH.words("questions.openers_elsewhere"))
 _NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
 
 MOST_ASKED = 100_000  # characters of a query or question: what is longer is refused
@@ -246,10 +247,11 @@ def _opens_sentence(text: str, start: int) -> bool:
 def _may_name(word: str, *, opens: bool) -> bool:
     """Return whether a capitalised word may be of a name.
 
-    A letter is none, and an ordinary word has its capital from the sentence that it opens, or from being stressed.
+    A letter is none, and an ordinary word, of another language too, has its capital from the sentence that it opens, or
+    from being stressed.
     """
     low = _without_possessive(word).casefold()
-    if len(low) == 1 or low in _NOT_NAMES:
+    if len(low) == 1 or low in _NOT_NAMES or (opens and low in _OPENERS_ELSEWHERE):
         return False
     shouted = word.isupper() or opens
     return not shouted or low in _WORDS_TOO or not (low in TAGS or low in STOP_WORDS)

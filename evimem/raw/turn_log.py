@@ -160,6 +160,16 @@ class RawLog:
         turns = dict(zip(seqs, self.read(seqs), strict=True))
         return [tuple(turns[seq] for seq in some) for some in around]
 
+    def order(self, turn_ids: Sequence[str]) -> list[str]:
+        """Return these ids in dialogue order, each once. Raise UnknownTurn."""
+        named = dict(zip(self.seqs(turn_ids), turn_ids, strict=True))
+        places = (
+            DialoguePlace(at, seq)
+            for page in _chunks(list(named))
+            for at, seq in self._db.rows(f"SELECT instant, seq FROM turn WHERE seq IN ({_marks(page)})", page)
+        )
+        return [named[place.seq] for place in sorted(places)]
+
     def select(self, listing: Listing) -> list[int]:
         """Return the sequence numbers of the turns of a listing, whatever its limit; ascending."""
         where, args = _conditions(listing)

@@ -103,6 +103,12 @@ class MemoryStore:
         """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         return tuple(dialogue_around(self._all(), turn, before, after) for turn in self.read(turn_ids))
 
+    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return these ids in dialogue order. Raise UnknownTurn."""
+        wanted = {turn.id for turn in self.read(turn_ids)}
+        came = (one.turn for one in self._all() if one.turn.id in wanted)
+        return tuple(turn.id for turn in sorted(came, key=lambda turn: instant(turn.time)))
+
     def turns(self, listing: Listing | None = None) -> Iterator[Turn]:
         """Yield the turns of a listing in dialogue order; without one, every turn in order of arrival."""
         turns = [one.turn for one in self._all()]

@@ -89,6 +89,12 @@ def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: i
         return tuple(handle.layers.raw.contexts(turn_ids, before, after))
 
 
+def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
+    """See `Store.order`."""
+    with handle.db.reading():
+        return tuple(handle.layers.raw.order(turn_ids))
+
+
 def facts_of(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     layers = handle.layers

@@ -110,6 +110,10 @@ class SqliteStore:
         """Return the turns around each of these, in dialogue order. Raise UnknownTurn."""
         return reads.contexts(self._handle, turn_ids, before, after)
 
+    def order(self, turn_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return these ids in dialogue order. Raise UnknownTurn."""
+        return reads.order(self._handle, turn_ids)
+
     def facts(self, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
         """Return the facts of these turns. Raise UnknownTurn."""
         return reads.facts_of(self._handle, turn_ids)

@@ -28,7 +28,8 @@ class Budget:
     tracker      exact evidence is believed though a requirement is open
 
     The values of `literal` each follow a paper to the letter where a loop departs from it, to measure the difference:
-    expansion    IRIS adds every turn one edge away, unranked and in the order of their times (EviMem's code)
+    expansion    IRIS adds every turn one edge away, unranked and in the order of their times (EviMem's code); a share
+                 of what is shown is kept for them
     router       MemR3's Algorithm 1 in its order: after a search that brings nothing it thinks until the budget ends
     pyramid      MGRetrieval reads a whole group a round, the largest of a level first
 

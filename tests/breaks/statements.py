@@ -16,7 +16,7 @@ from evimem.errors import ModelError, UnknownTurn
 from evimem.extract import RuleExtractor
 from evimem.judging import apply_verdict
 from evimem.judging.evidence import Verdict
-from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields
+from evimem.llm import evidence_prompt, json_reply, llm_judge, prompt_fields, quoting
 from evimem.llm.llm_judge import LLMJudge
 from evimem.loops import answering, count_entities, router, select_evidence, session
 from evimem.loops.retrieve import Retrieval
@@ -92,19 +92,21 @@ def the_oldest_twenty_are_shown() -> None:
     put(session, "select", lambda evidence, budget, **how: sorted(evidence, key=lambda item: item.iteration)[:20])
 
 
-@breaks(
-    gate=f"{FIXTURES}::test_f2_the_answer_prompt_keeps_a_share_for_what_edges_brought", says=r"assert \(\{.*\} & \{"
-)
+@breaks(gate=f"{FIXTURES}::test_f2_the_answer_prompt_holds_what_edges_brought", says=r"assert set\(\)")
 def edges_have_no_share() -> None:
-    honest = select_evidence.select
-    put(
-        session,
-        "select",
-        lambda evidence, budget, **how: honest(
-            sorted(evidence, key=lambda item: item.path.startswith("edge:")), budget, **{**how, "iteration": 9}
-        ),
-    )
-    put(select_evidence, "EDGE_SHARE", 0.0)
+    def select(evidence: Any, budget: int, **how: Any) -> Any:
+        edges_last = sorted(evidence, key=lambda item: item.path.startswith("edge:"))
+        return select_evidence.select(edges_last, budget, **{**how, "iteration": 9, "edge_share": 0.0})
+
+    put(session, "select", select)
+
+
+@breaks(gate=f"{FIXTURES}::test_f2_the_answer_prompt_holds_what_edges_brought", says=r"assert set\(\)")
+def what_edges_brought_is_not_shown() -> None:
+    def select(evidence: Any, budget: int, **how: Any) -> Any:
+        return select_evidence.select([one for one in evidence if not one.path.startswith("edge:")], budget, **how)
+
+    put(session, "select", select)
 
 
 @breaks(
@@ -164,7 +166,7 @@ def a_word_drops_a_chain() -> None:
     says="no reply scripted for request 3",
 )
 def only_exact_evidence_ends_the_search() -> None:
-    put(iris, "sufficient", lambda tier, confidence, **how: tier is Tier.EXACT)
+    put(apply_verdict, "sufficient", lambda tier, confidence, **how: tier is Tier.EXACT)
 
 
 @breaks(
@@ -406,9 +408,22 @@ def no_judge_reads_on() -> None:
 
 @breaks(gate=f"{STEERING}::test_what_is_shown_to_be_anothers_at_two_checks_ends_the_search", says="3\\) == ")
 def a_trap_is_looked_at_three_times() -> None:
-    put(iris, "misattributed", lambda verdict, before: False)
+    put(apply_verdict, "misattributed", lambda verdict, before: False)
+
+
+@breaks(
+    gate="tests/llm/test_llm_judge.py::test_the_papers_pattern_writes_no_query_that_is_never_searched",
+    says="refine' == 'sufficiency",
+)
+def a_query_is_written_after_the_last_search() -> None:
+    put(llm_judge, "enough", lambda verdict, before, *, temporal: None)
 
 
 @breaks(gate=f"{STEERING}::test_a_name_counts_in_each_of_its_forms_and_with_its_words_apart", says="'Corkums'")
 def a_name_has_one_form() -> None:
     put(count_entities, "other_forms", lambda name: ())
+
+
+@breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")
+def markers_of_chat_templates_are_passed_on() -> None:
+    put(quoting, "_TEMPLATE", re.compile("(?!)"))

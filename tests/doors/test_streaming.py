@@ -81,7 +81,7 @@ def test_a_model_may_be_named(tmp_path, monkeypatch):
         assert memory._model.model == "gpt-4o-mini"
 
 
-@pytest.mark.parametrize("wrong", [7, "", object(), OpenAI, ["gpt-4o-mini"]])
+@pytest.mark.parametrize("wrong", [7, "", object(), OpenAI, ["gpt-4o-mini"], OpenAI("m", api_key="k").as_async()])
 def test_what_is_no_model_is_a_typed_error(tmp_path, wrong):
     for opened in (evimem.open, evimem.open_async):
         with pytest.raises(evimem.InvalidQuery, match="llm is a"):

@@ -57,6 +57,15 @@ def test_a_caption_is_part_of_what_is_shown():
     assert "[picture: a brown puppy]" in show_evidence(view_of([turn(1, "Look!", caption="a brown puppy")])).text
 
 
+def test_no_word_of_a_long_neighbour_or_caption_is_cut():
+    said = [turn(1, "Nevertheless nothing extraordinary happened, " * 20), turn(2, "We adopted a puppy.")]
+    pictured = [replace(one, caption="extraordinarily picturesque " * 20) for one in said]
+    text = show_evidence(view_of([pictured[1]], context={said[1].id: tuple(pictured)})).text
+    whole = set(re.findall(r"\w+", f"{pictured[0].text} {pictured[0].caption} {said[1].text} picture"))
+    assert {word for line in text.splitlines() if line[0] == ">" for word in re.findall(r"\w+", line)} <= whole
+    assert len(re.findall(r"\[picture: [^\]]*\]", text)) == text.count("[picture: ") == 2
+
+
 def test_what_is_new_in_this_check_is_marked():
     old, new = evidence(turn(1, "a")), evidence(turn(2, "b"), iteration=2)
     first = view_of([old])
@@ -188,6 +197,14 @@ def test_nothing_found_is_said():
 
 def test_items_of_one_instant_keep_the_order_of_the_dialogue():
     said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
-    context = {one.id: tuple(said[max(0, n - 1) : n + 2]) for n, one in enumerate(said)}
-    view = view_of([said[2], said[0], said[3], said[1]], context=context)
+    view = view_of([said[2], said[0], said[3], said[1]], order=[one.id for one in said])
     assert re.findall(r"Line \d", show_evidence(view, by_time=True).text) == [f"Line {n}" for n in range(4)]
+
+
+def test_items_of_one_minute_say_which_came_before():
+    """Times are shown to the minute: which of two values is the later one must be said."""
+    said = [replace(turn(1, f"Line {number}."), id=f"t{number}") for number in range(4)]
+    other = turn(9, "Line 9.")
+    view = view_of([said[2], other, said[0], said[3], said[1]], order=[one.id for one in said])
+    heads = [line.partition(":20")[2] for line in show_evidence(view).text.splitlines() if line.startswith("<item")]
+    assert heads == [">", ">", ", before e1>", ", after e1>", ", after e3>"]

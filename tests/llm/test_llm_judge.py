@@ -117,15 +117,6 @@ def test_f1_all_that_is_new_in_a_check_is_shown_in_it(talk):
         assert any(talk.texts[turn] in new for turn in arrived)
 
 
-def test_f2_the_answer_prompt_holds_what_edges_brought_even_when_there_is_little_room(talk):
-    replies = [partial(query, gap("time", query)) for query in ("heron by the mill", "bread salt", "walk")]
-    answer, requests = talk([*replies, draft()], budget=evimem.Budget(tokens=700))
-    (left_out,) = [e.detail["left_out"] for e in answer.trace if e.kind == "action" and e.action == "show"][-1:]
-    by_edge = {t for e in answer.trace if e.kind == "evidence" and e.path == "edge" for t in e.turns}
-    assert left_out > 0
-    assert any(talk.texts[turn_id] in requests[-1].prompt for turn_id in by_edge)
-
-
 def test_f3_a_model_that_fails_at_the_last_check_is_an_error_and_no_abstention(talk):
     replies = [partial("heron", gap("time", "a")), partial("bread", gap("time", "b")), evimem.ModelTimeout("late")]
     with pytest.raises(evimem.ModelTimeout) as caught:
@@ -445,6 +436,20 @@ def test_the_papers_pattern_refines_by_a_downgrade_too(walks):
     _, requests = separately(walks, replies, "What did Mira give Bartholomew?", iterations=2)
     assert kinds(requests) == ["sufficiency", "refine", "sufficiency", "chain", "answer"]
     assert '- "nothing in the memory is about Bartholomew"' in requests[1].prompt
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "asked"),
+    [
+        ("contradicted", "Noah bakes, Mira does not", "sufficiency"),
+        ("attribution", "Noah, not Mira, bakes bread", "sufficiency refine sufficiency"),
+    ],
+)
+def test_the_papers_pattern_writes_no_query_that_is_never_searched(walks, kind, said, asked):
+    trap = partial("", {**gap(kind, said), "evidence": ["e1"]})
+    answer, requests = separately(walks, [trap, '{"query": "bread"}', trap], "What bread does Mira bake?")
+    assert " ".join(kinds(requests)) == asked
+    assert (answer.abstained, answer.reason) == (True, said)
 
 
 def separately_asked(memory, replies, question):

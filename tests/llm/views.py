@@ -38,6 +38,7 @@ def view_of(  # noqa: PLR0913 - what a view is made of
     iterations: int = 3,
     queries: Sequence[str] = (),
     context: dict[str, tuple[Turn, ...]] | None = None,
+    order: Sequence[str] = (),
 ) -> View:
     """Return a view of these turns, all of them shown."""
     needs = tuple(Requirement(name, "attribute", name, f"the {name} of it") for name in requirements)
@@ -58,4 +59,5 @@ def view_of(  # noqa: PLR0913 - what a view is made of
         shown=items,
         context=context or {},
         tracker=tracker,
+        order={turn_id: place for place, turn_id in enumerate(order)},
     )

@@ -1,4 +1,4 @@
-"""What a judge sees (fixtures F1, F2): what is new comes first, and edges and bare turns keep a share."""
+"""What a judge sees (fixtures F1, F2): what is new comes first, and bare turns and earlier ones keep a share."""
 
 from __future__ import annotations
 
@@ -36,10 +36,13 @@ def test_everything_new_is_seen_though_the_window_was_full_before() -> None:
     assert seen[:5] == ids(tuple(new))
 
 
-def test_edges_keep_a_share_however_many_hits_there_are() -> None:
+def test_edges_keep_a_share_only_where_one_is_asked_for() -> None:
     hits = [evidence(place) for place in range(40)]
     edges = [evidence(place, path="edge:next") for place in range(40, 45)]
-    assert set(ids(tuple(edges))) & set(ids(select([*hits, *edges], COST * 10, iteration=1)))
+    by_edge = set(ids(tuple(edges)))
+    assert not by_edge & set(ids(select([*hits, *edges], COST * 10, iteration=1)))
+    assert by_edge & set(ids(select([*hits, *edges], COST * 10, iteration=1, edge_share=0.15)))
+    assert by_edge <= set(ids(select([*hits, *edges], COST * 45, iteration=1)))
 
 
 def test_turns_without_facts_keep_a_share() -> None:

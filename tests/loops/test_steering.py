@@ -9,7 +9,7 @@ import pytest
 
 from evimem.judging.evidence import Draft, Verdict
 from evimem.judging.tracker import Requirement
-from evimem.types.trace import Acted, Found, Judged, Queried, Stopped
+from evimem.types.trace import Acted, Called, Found, Judged, Queried, Stopped
 from evimem.types.values import Gap, Tier
 
 from .conftest import dialogue
@@ -127,6 +127,24 @@ def test_what_is_lowered_lowers_a_calibrated_probability_too(puppy: Any, script:
     assert (lowered.tier, lowered.confidence, lowered.confidence_is) == (Tier.PARTIAL, 0.60, "calibrated")
     kept = puppy.ask(QUESTION, script([verdict(EXACT, 0.99, probability=0.97)]))
     assert (kept.tier, kept.confidence) == (EXACT, 0.97)
+
+
+@pytest.mark.parametrize(
+    ("question", "tier", "said", "shown"),
+    [
+        (QUESTION, Tier.PARTIAL, 0.95, 0.60),
+        (QUESTION, Tier.INFERRABLE, 0.95, 0.95),
+        ("When did Mira adopt her puppy?", Tier.PARTIAL, 0.95, 0.50),
+        ("When did Mira adopt her puppy?", Tier.INFERRABLE, 0.95, 0.75),
+        ("When did Mira adopt her puppy?", Tier.INFERRABLE, 0.72, 0.95),
+    ],
+)
+def test_what_the_clamps_lower_is_shown_lowered_of_a_calibrated_judge_too(
+    puppy: Any, script: Any, question: str, tier: Tier, said: float, shown: float
+) -> None:
+    judge = script([Verdict(tier, said, probability=0.95, calls=(Called(1, "judge", "ok"),))])
+    answer = puppy.ask(question, judge)
+    assert (answer.tier, answer.confidence, answer.confidence_is) == (tier, shown, "calibrated")
 
 
 def test_no_abstention_calls_its_evidence_exact(puppy: Any, script: Any) -> None:

@@ -129,6 +129,23 @@ def test_a_call_ends_when_the_seconds_of_its_request_are_over():
     assert monotonic() - began < 10
 
 
+def test_what_a_call_took_that_ended_at_its_deadline_is_known():
+    with ModelServer(Fault("hang")) as server, pytest.raises(ModelTimeout) as caught:
+        client(server, deadline=30.0).complete(replace(JUDGE, seconds=0.3))
+    assert caught.value.received.seconds >= 0.3
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_that_was_cut_has_its_seconds_and_its_cost(stream):
+    cut = {"message": {"content": '{"a": '}, "finish_reason": "length"}
+    with ModelServer(cut) as server:
+        model = client(server, prices={"small": (1_000_000.0, 2_000_000.0)})
+        with pytest.raises(ReplyError) as caught:
+            list(model.stream(JUDGE)) if stream else model.complete(JUDGE)
+    assert caught.value.received.seconds > 0
+    assert caught.value.received.cost == 4
+
+
 @pytest.mark.parametrize("status", ["302", "307", "308"])
 def test_a_redirect_is_refused_and_never_followed(status):
     with ModelServer(then="stolen") as other, ModelServer(Fault(status, location=other.url)) as server:

@@ -78,6 +78,7 @@ def test_other_names_are_entities_too_and_question_words_are_not() -> None:
         "Which European city, in the US or not?",
         "Name ONLY the colour. Answer in one word.",
         "Which race was it in Aug 2023?",
+        "Reply in JSON only. Which colour was it?",
     ],
 )
 def test_letters_ordinary_words_and_adjectives_of_places_are_no_names(question: str) -> None:

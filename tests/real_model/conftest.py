@@ -1,20 +1,24 @@
-"""A real model behind HTTP, and a small memory: see scripts/set_up_real_model.py."""
+"""A real model behind HTTP, a small memory, and what each test cost: see scripts/set_up_real_model.py."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import evimem
+from tests.real_model.bill import Bill, add_to_result
 
 SERVE = Path(__file__).parent / "serve.py"
-# Seconds: two threads of a loaded machine read 2,000 tokens and write 500 in half of that. More for one that is busier.
+# Seconds: a thread of a quiet machine reads 2,000 tokens and writes 600 in half of that. More for a busy one.
 DEADLINE = float(os.environ.get("EVIMEM_REAL_DEADLINE", "240"))
+# Tokens of a reply. What is longer is refused as cut; without this bound a cut one is asked for again with 8,000.
+BRIEF = {"max_tokens": int(os.environ.get("EVIMEM_REAL_TOKENS", "400"))}
 
 
 @pytest.fixture(scope="session")
@@ -37,9 +41,19 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
+def bill(request: pytest.FixtureRequest) -> Iterator[Bill]:
+    """What the test asks of the model; added to the result file EVIMEM_REAL_RESULT."""
+    bill = Bill(request.node.name.removeprefix("test_").replace("_", " "))
+    yield bill
+    sys.stdout.write(f"{bill}\n")
+    if place := os.environ.get("EVIMEM_REAL_RESULT"):
+        add_to_result(Path(place), bill)
+
+
+@pytest.fixture
 def model(url: str) -> Iterator[evimem.OpenAI]:
     """The model, as a user would name it."""
-    model = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, concurrency=2)
+    model = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=BRIEF)
     yield model
     model.close()
 

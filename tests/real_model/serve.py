@@ -27,7 +27,7 @@ def main() -> None:
     params.model.path = str(next(Path(found.submodule_search_locations[0]).glob("*.gguf")))
     params.hostnames, params.port, params.n_threads_http = ["127.0.0.1"], free_port(), 4
     params.n_parallel, params.n_ctx, params.use_jinja = 2, 2 * CONTEXT, True
-    params.cpuparams.n_threads = 2
+    params.cpuparams.n_threads = 1  # two wait for one another where other work has a processor
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}/v1\n")
     sys.stdout.flush()

@@ -1,15 +1,13 @@
 """With a small real model: every call ends bounded, every reply is read or refused by type, nothing false is cited.
 
-It is far too weak to judge or answer well, and nothing here asks whether it does. Each test prints what it cost.
+It is far too weak to judge or answer well, and nothing here asks whether it does. What each cost is in its bill.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
-from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -19,7 +17,8 @@ import evimem
 from evimem.llm.prompts import MOST_TOKENS
 from evimem.llm.request import MORE
 from evimem.types.trace import Acted, Called, Stopped, Trace
-from tests.real_model.conftest import DEADLINE
+from tests.real_model.bill import Bill
+from tests.real_model.conftest import BRIEF, DEADLINE
 
 pytestmark = pytest.mark.nightly
 QUESTION = "When did Mira adopt her puppy?"
@@ -28,9 +27,11 @@ READ = {"ok"}
 REFUSED = {"ReplyError", "ModelTimeout", "ModelUnavailable", "PromptTooLong"}
 
 
-def asked(path: Path, model: evimem.OpenAI, budget: evimem.Budget = JOINT, loop: str = "iris") -> evimem.Answer:
+def asked(
+    path: Path, model: evimem.OpenAI, bill: Bill, budget: evimem.Budget = JOINT, loop: str = "iris"
+) -> evimem.Answer:
     """Ask; return the answer, or what is known where the model gave no usable reply."""
-    with evimem.open(path, llm=model) as memory:
+    with evimem.open(path, llm=model, observer=bill) as memory:
         try:
             answer = memory.ask(QUESTION, loop, budget=budget)
         except evimem.ModelError as error:
@@ -54,7 +55,6 @@ def held(path: Path, answer: evimem.Answer) -> list[Called]:
             turn = memory.turn(citation.turn_id)
             if citation.span is not None:
                 assert turn.text[slice(*citation.span)] == citation.quote
-    sys.stdout.write(f"{cost(calls)}\n")
     return calls
 
 
@@ -69,13 +69,12 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(path: Path, url: str, loop: str) -> None:
+def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(
+    path: Path, model: evimem.OpenAI, bill: Bill, loop: str
+) -> None:
     budget, most = LOOPS[loop]
-    began = monotonic()
-    brief = {"max_tokens": 400}  # what is longer is refused as cut, and the loop goes on without it
-    with closing(evimem.OpenAI("smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=brief)) as m:
-        answer = asked(path, m, budget, loop)
-    sys.stdout.write(f"{loop}, {answer.kind}, {monotonic() - began:.0f} s: ")
+    answer = asked(path, model, bill, budget, loop)
+    bill.test = f"{loop}: {answer.kind}"
     calls = held(path, answer)
     assert answer.trace.loop == loop
     assert len(calls) <= 2 * most, "each reply, and each once more where it could not be read"
@@ -89,39 +88,30 @@ def test_each_loop_ends_bounded_and_cites_only_what_it_was_shown(path: Path, url
         assert evimem.replay(answer.trace, memory).trace == answer.trace
 
 
-def cost(calls: Iterable[Called]) -> str:
-    """Return requests, tokens and seconds in words."""
-    calls = list(calls)
-    read = sum(call.outcome == "ok" for call in calls)
-    sent, received = sum(call.input_tokens for call in calls), sum(call.output_tokens for call in calls)
-    return (
-        f"{read} of {len(calls)} replies read, {sent} tokens in, {received} out, {sum(c.seconds for c in calls):.0f} s"
-    )
+def test_a_question_ends_bounded_and_cites_nothing_false(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
+    held(path, asked(path, model, bill))
 
 
-def test_a_question_ends_bounded_and_cites_nothing_false(path: Path, model: evimem.OpenAI) -> None:
-    held(path, asked(path, model))
+def test_the_papers_pattern_of_calls_does_so_too(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
+    held(path, asked(path, model, bill, evimem.Budget(iterations=2, calls="separate")))
 
 
-def test_the_papers_pattern_of_calls_does_so_too(path: Path, model: evimem.OpenAI) -> None:
-    held(path, asked(path, model, evimem.Budget(iterations=2, calls="separate")))
-
-
-def test_a_reply_without_a_schema_is_read_or_refused(path: Path, model: evimem.OpenAI) -> None:
+def test_a_reply_without_a_schema_is_read_or_refused(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
     model._rejected_options[model.model, "response_format"] = 3
-    held(path, asked(path, model))
+    bill.schema = False
+    held(path, asked(path, model, bill))
 
 
-def test_a_replay_repeats_it_without_the_model(path: Path, model: evimem.OpenAI) -> None:
-    answer = asked(path, model)
+def test_a_replay_repeats_it_without_the_model(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
+    answer = asked(path, model, bill)
     with evimem.open(path) as memory:
         again = evimem.replay(Trace.from_json(answer.trace.to_json()), memory)
     assert (again.text, again.citations, again.trace) == (answer.text, answer.citations, answer.trace)
 
 
-def test_a_stream_tells_the_answer_once(path: Path, model: evimem.OpenAI) -> None:
+def test_a_stream_tells_the_answer_once(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
     text = ""
-    with evimem.open(path, llm=model) as memory, suppress(evimem.ModelError):
+    with evimem.open(path, llm=model, observer=bill) as memory, suppress(evimem.ModelError):
         for item in memory.ask(QUESTION, budget=JOINT, stream=True):
             if isinstance(item, evimem.Restarted):
                 text = ""
@@ -131,8 +121,10 @@ def test_a_stream_tells_the_answer_once(path: Path, model: evimem.OpenAI) -> Non
                 assert text.strip() == (item.text or "")
 
 
-def test_every_turn_is_read_or_put_off_with_a_reason_and_facts_are_grounded(path: Path, model: evimem.OpenAI) -> None:
-    with evimem.open(path, llm=model) as memory:
+def test_every_turn_is_read_or_put_off_with_a_reason_and_facts_are_grounded(
+    path: Path, model: evimem.OpenAI, bill: Bill
+) -> None:
+    with evimem.open(path, llm=model, observer=bill) as memory:
         report = memory.enrich()
         assert report.done > 0
         assert sum(report.reasons.values()) == report.put_off
@@ -141,28 +133,30 @@ def test_every_turn_is_read_or_put_off_with_a_reason_and_facts_are_grounded(path
                 text = memory.turn(fact.turn_id).text
                 assert fact.span is not None
                 assert text[slice(*fact.span)].strip()
-        sys.stdout.write(f"{report.done} turns done, {report.put_off} put off: {dict(report.reasons)}\n")
+        bill.read += report.done
 
 
-def test_a_deadline_ends_a_call_that_generates(path: Path, url: str) -> None:
+def test_a_deadline_ends_a_call_that_generates(path: Path, bill: Bill, url: str) -> None:
     model = evimem.OpenAI(model="smollm2", base_url=url, deadline=1.0, max_retries=0)
     began = monotonic()
-    with evimem.open(path, llm=model) as memory, pytest.raises(evimem.ModelTimeout):
+    with evimem.open(path, llm=model, observer=bill) as memory, pytest.raises(evimem.ModelTimeout):
         memory.ask(QUESTION)
     assert monotonic() - began < 60
     model.close()
 
 
-def test_the_seconds_of_a_budget_end_a_question(path: Path, model: evimem.OpenAI) -> None:
+def test_the_seconds_of_a_budget_end_a_question(path: Path, model: evimem.OpenAI, bill: Bill) -> None:
     began = monotonic()
-    answer = asked(path, model, evimem.Budget(seconds=2.0))
+    answer = asked(path, model, bill, evimem.Budget(seconds=2.0))
     assert answer.text is None
     assert monotonic() - began < 60
 
 
-def test_a_cancelled_question_ends_at_once_and_the_next_one_is_answered(path: Path, model: evimem.OpenAI) -> None:
+def test_a_cancelled_question_ends_at_once_and_the_next_one_is_answered(
+    path: Path, model: evimem.OpenAI, bill: Bill
+) -> None:
     async def cancelled() -> float:
-        async with evimem.open_async(path, llm=model) as memory:
+        async with evimem.open_async(path, llm=model, observer=bill) as memory:
             question = asyncio.ensure_future(memory.ask(QUESTION))  # type: ignore[arg-type]
             await asyncio.sleep(1.0)
             began = monotonic()
@@ -171,15 +165,15 @@ def test_a_cancelled_question_ends_at_once_and_the_next_one_is_answered(path: Pa
             return monotonic() - began
 
     assert asyncio.run(cancelled()) < 30
-    held(path, asked(path, model, evimem.Budget(iterations=1)))
+    held(path, asked(path, model, bill, evimem.Budget(iterations=1)))
 
 
-def test_two_clients_ask_at_once(path: Path, model: evimem.OpenAI, url: str) -> None:
-    other = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0)
+def test_two_clients_ask_at_once(path: Path, model: evimem.OpenAI, bill: Bill, url: str) -> None:
+    other = evimem.OpenAI(model="smollm2", base_url=url, deadline=DEADLINE, max_retries=0, extra=BRIEF)
     answers: list[evimem.Answer] = []
     both = (model, other)
     once = evimem.Budget(iterations=1)
-    threads = [threading.Thread(target=lambda one=one: answers.append(asked(path, one, once))) for one in both]
+    threads = [threading.Thread(target=lambda one=one: answers.append(asked(path, one, bill, once))) for one in both]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -192,7 +192,12 @@ def test_turns_without_ids_are_distinguished_by_occurrence(store: Store) -> None
 
 
 def test_an_unknown_id_is_named(store: Store) -> None:
-    for act in (lambda: store.read(["nope"]), lambda: store.contexts(["nope"], 1, 1), lambda: store.forget(["nope"])):
+    for act in (
+        lambda: store.read(["nope"]),
+        lambda: store.contexts(["nope"], 1, 1),
+        lambda: store.order(["nope"]),
+        lambda: store.forget(["nope"]),
+    ):
         with pytest.raises(UnknownTurn, match="'nope'"):
             act()
 
@@ -307,6 +312,7 @@ def test_dialogue_order_is_time_then_arrival(store: Store) -> None:
     keep(store, [DIALOGUE[1]])
     assert [turn.id for turn in store.contexts(["b"], 1, 1)[0]] == ["a", "b", "c"]
     assert [turn.id for turn in store.contexts(["a"], 5, 1)[0]] == ["a", "b"]
+    assert store.order(["c", "a", "b"]) == ("a", "b", "c")
     asked = store.contexts(["c", "a", "c"], 1, 1)
     assert asked == tuple(store.contexts([name], 1, 1)[0] for name in ("c", "a", "c"))
 

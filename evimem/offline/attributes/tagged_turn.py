@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ...extract.tagging import Tagged, lowered, tagged
 from ...judging.evidence import View
-from ...text.sentences import sentences
 from ...types.values import Turn
+from ..turn_window import Place, passage_of, sentences_read
 
-_MOST_TEXT = 8_000  # characters of a turn that are read: facts are extracted from fewer
+_MOST_TEXT = 8_000  # characters of a turn that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,16 @@ class TaggedTurn:
 
 def reading(view: View, turn: Turn) -> TaggedTurn:
     """Return a turn's sentences; what was tagged for one check is kept for the next."""
-    key = ("tagged", turn.id)
-    return view.kept(key, lambda: read(turn))
+    passage = passage_of(view, turn)
+    return view.kept(("tagged", turn.id, passage), lambda: read(turn, passage))
 
 
-def read(turn: Turn) -> TaggedTurn:
-    """Tag the sentences of a turn."""
-    text = turn.text[:_MOST_TEXT]
+def read(turn: Turn, passage: Place | None = None) -> TaggedTurn:
+    """Tag the sentences of a turn; of a very long one those around a passage."""
+    places = sentences_read(turn, passage, _MOST_TEXT)
+    text = turn.text[: places[-1][1]] if places else ""
     low = lowered(text)
-    return TaggedTurn(turn, tuple(tagged(text, low, start, end) for start, end in sentences(text)))
+    return TaggedTurn(turn, tuple(tagged(text, low, start, end) for start, end in places))
 
 
 def extent(sentence: Tagged) -> tuple[int, int]:

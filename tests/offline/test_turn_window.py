@@ -1,0 +1,39 @@
+"""A very long turn is read around the passage that was found, wherever in it that stands."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import evimem
+from evimem.offline.attributes.tagged_turn import read
+from evimem.offline.turn_window import sentences_read
+from evimem.types.values import Turn
+
+SAID = "The red kayak is called Pelican and hangs in the shed. "
+FILLER = "The garden near the station made us think of the orchard and another spring. "
+
+
+@pytest.mark.parametrize("before", [40, 120, 400])
+def test_what_stands_anywhere_in_a_long_turn_is_found_and_quoted(tmp_path: Path, before: int) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", FILLER * before + SAID + FILLER * 40, time="2024-03-01T08:00", id="long")
+        memory.add("Noah", "Lovely.", time="2024-03-01T08:01")
+        for question in ("What is the red kayak called?", "Where does the red kayak hang?"):
+            answer = memory.ask(question)
+            assert (answer.kind, [citation.quote for citation in answer.citations]) == ("quote", [SAID.strip()])
+            (cited,) = answer.citations
+            assert cited.span is not None
+            assert memory.turn("long").text[slice(*cited.span)] == SAID.strip()
+
+
+def test_no_more_is_read_however_long_the_turn_is() -> None:
+    text = FILLER * 500 + SAID + FILLER * 500
+    turn, place = Turn("s1:1", "s1", "Mira", text, datetime(2024, 3, 1)), text.index(SAID)
+    passage = (place, place + len(SAID))
+    found = sentences_read(turn, passage, 8_000)
+    assert len(read(turn, passage).sentences) == len(found) == pytest.approx(8_000 / len(FILLER), abs=2)
+    assert SAID.strip() in [text[start:end] for start, end in found]
+    assert sentences_read(turn, (0, 70), 8_000) == sentences_read(turn, None, 8_000)
