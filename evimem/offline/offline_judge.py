@@ -27,7 +27,7 @@ from .choose_answer import choose, claim_signals, proven, quoted
 from .constants import SHIPPED, SPAN, Constants
 from .match_sentences import Match, Matches, match, strength
 from .other_languages import is_in_english, unsure
-from .signals import altered, in_words, missing, signals_of
+from .signals import altered, in_words, missing, of_another, signals_of
 from .verified import NotStated, ShortAnswer
 
 Reader = Literal["verified", "span"]
@@ -121,7 +121,7 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     not_stated = short if isinstance(short, NotStated) else NotStated("")
     stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
     found = quoted(view, constants, extractor)
-    likely = {"likely": found.likely, "other": found.best.other} if found is not None else {}
+    likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
     signals = {**signals_of(view, matches), "stated": stated, **likely, **claim_signals(short)}
     score = constants.score(signals)
     answerable = constants.calibrated(score)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
 
 from ..judging.evidence import Evidence, View
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem, words
-from .match_sentences import Match, Matches
+from .match_sentences import Match, Matches, mentions
+from .sentence_units import is_assistant
 
 _DEEP = 4  # sentences that a gap is averaged over
 _GOOD = 0.75  # share of the best score from which a sentence counts as a candidate
@@ -62,7 +63,8 @@ def attribution(view: View, matches: Matches) -> dict[str, float]:
     `gap` averages over the best few, `gap_best` compares the best two; both use only what the question itself found
     at first, because later searches look for the target and would bias the comparison. `facts_own` and `facts_other`
     are the share of the question's words in the best fact about the target, and about another speaker; `facts_against`
-    is how much more that of the other has.
+    is how much more the best of another has that does not name the target: "I have a cat, Juno" says nothing against
+    Juno. Where nobody is asked about, nothing is against.
     """
     first = _found_first(view)
     weighed = [m for m in matches.ranked if m.unit.turn.id in first] or matches.ranked
@@ -72,10 +74,22 @@ def attribution(view: View, matches: Matches) -> dict[str, float]:
     return {
         "gap": _top(own) - _top(other),
         "gap_best": max(own) - max(other),
-        "facts_own": facts[0],
-        "facts_other": facts[1],
-        "facts_against": max(0.0, facts[1] - facts[0]),
+        "facts_own": facts.own,
+        "facts_other": facts.other,
+        "facts_against": max(0.0, facts.foreign - facts.own),
     }
+
+
+def of_another(view: View, matches: Matches, best: Match) -> float:
+    """Return how far a sentence is about a participant who is not asked about, 0 to 1.
+
+    Nothing that a user says is about the assistant that hears it.
+    """
+    asked = matches.analysis.asked
+    turns = (*view.around.values(), *(item.turn for item in view.shown))
+    heard = {turn.speaker for turn in turns if is_assistant(turn)} - {best.unit.turn.speaker}
+    others = [weight for name, weight in best.unit.about.items() if name not in asked and name not in heard]
+    return min(best.other, max(others, default=0.0))
 
 
 def shape(view: View) -> dict[str, float]:
@@ -207,21 +221,35 @@ def _is_of_first_search(item: Evidence) -> bool:
     return item.iteration == 1 or item.path == "keyword"
 
 
-def _facts(view: View, matches: Matches) -> tuple[float, float]:
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """The share of the question's words in the best fact about the target, another speaker, and one without it."""
+
+    own: float = 0.0
+    other: float = 0.0
+    foreign: float = 0.0
+
+
+def _facts(view: View, matches: Matches) -> _Shares:
     target = {name.casefold() for name in matches.analysis.asked or matches.analysis.entities[:1]}
     speakers = {name.casefold() for name in view.speakers}
     asked = {stem(word) for word in matches.weights}
-    own = other = 0.0
-    for item in view.evidence:
-        for fact in item.facts:
-            subject = fact.subject.casefold()
-            about = any(subject.startswith(name) for name in target)
-            if not asked or not (about or subject in speakers):
-                continue
-            stems = {stem(word) for word in words(f"{fact.predicate} {fact.object}") if word not in STOP_WORDS}
-            share = len(stems & asked) / len(asked)
-            own, other = (max(own, share), other) if about else (own, max(other, share))
-    return own, other
+    found = _Shares()
+    for fact in (fact for item in view.evidence for fact in item.facts):
+        subject = fact.subject.casefold()
+        about = any(subject.startswith(name) for name in target)
+        if not asked or not (about or subject in speakers):
+            continue
+        stems = {stem(word) for word in words(f"{fact.predicate} {fact.object}") if word not in STOP_WORDS}
+        share = len(stems & asked) / len(asked)
+        if about:
+            found = replace(found, own=max(found.own, share))
+            continue
+        foreign = bool(target) and not any(mentions(fact.object, name) for name in target)
+        found = replace(
+            found, other=max(found.other, share), foreign=max(found.foreign, share) if foreign else found.foreign
+        )
+    return found
 
 
 def _sessions(matches: Matches) -> int:

@@ -135,6 +135,13 @@ def test_a_pronoun_refers_to_the_last_mention_that_fits(see: See) -> None:
     assert answer(see, "What is Ruth's job?", lines) is None
 
 
+def test_whom_a_sentence_names_is_known_whatever_else_it_states(see: See) -> None:
+    lines = [("user", "I need a packed lunch plan for my daughter Ida, she's seven."), ("user", "Her bag is yellow.")]
+    assert answer(see, "What is my daughter's name?", lines) == "Ida"
+    assert answer(see, "How old is Ida?", lines) == "seven"
+    assert answer(see, "What colour is my daughter's bag?", lines) == "yellow"
+
+
 def test_an_assistants_sentence_states_nothing_of_the_user(see: See) -> None:
     lines = [("user", "My cousin Ben is here."), ("assistant", "Ben is a baker. Your cousin Ben lives in Rome.")]
     assert answer(see, "Where does Ben live?", lines) is None

@@ -9,7 +9,7 @@ from evimem.judging.evidence import View
 from evimem.offline.constants import SHIPPED
 from evimem.offline.likely_turns import likely_turns, turn_signals
 from evimem.offline.match_sentences import match
-from evimem.offline.signals import attribution, meaning
+from evimem.offline.signals import attribution, meaning, of_another
 
 See = Callable[..., View]
 Lines = Sequence[tuple[str, str]]
@@ -24,6 +24,8 @@ MOVES: Lines = [
     ("Mira", "My studio is in Braga and I love it."),
 ]
 
+PUPILS = "Five classes, about 130 pupils in all."
+
 
 def likely(view: View) -> dict[str, float]:
     return likely_turns(view, match(view), SHIPPED.likely)
@@ -32,6 +34,11 @@ def likely(view: View) -> dict[str, float]:
 def signals(view: View, name: str) -> list[float]:
     found = turn_signals(view, match(view))
     return [found[f"s1:{place}"][name] for place in range(1, len(view.shown) + 1)]
+
+
+def about_another(view: View) -> float:
+    matches = match(view)
+    return of_another(view, matches, next(m for m in matches.ranked if m.unit.text == PUPILS))
 
 
 def test_a_turn_with_a_value_of_the_asked_type_is_likelier(see: See) -> None:
@@ -82,3 +89,22 @@ def test_what_is_said_of_others_counts_against_only_beyond_what_is_said_of_the_a
     alike, other = see("Where does Mira live?", lines), see("Where does Mira live?", lines, found=[2])
     assert attribution(alike, match(alike))["facts_against"] == 0.0
     assert attribution(other, match(other))["facts_against"] == 1.0
+
+
+def test_a_fact_that_names_the_asked_one_is_not_against_it(see: See) -> None:
+    lines = [("Mira", "I have a cat called Juno."), ("Tomas", "I have a boat.")]
+    view = see("What colour is Juno?", lines)
+    assert attribution(view, match(view))["facts_other"] == 0.5
+    assert attribution(view, match(view))["facts_against"] == 0.0
+
+
+def test_where_nobody_is_asked_about_no_fact_is_against(see: See) -> None:
+    view = see("How much was the van?", [("Mira", "I sold the van.")])
+    assert attribution(view, match(view))["facts_other"] > 0.0
+    assert attribution(view, match(view))["facts_against"] == 0.0
+
+
+def test_nothing_that_a_user_says_is_about_the_assistant(see: See) -> None:
+    reply = "Well done."
+    assert about_another(see("How many pupils do I have?", [("user", PUPILS), ("assistant", reply)])) == 0.0
+    assert about_another(see("How many pupils does Mira have?", [("Mira", PUPILS), ("Tomas", reply)])) == 0.3

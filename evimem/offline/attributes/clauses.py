@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from ...extract.aliases import ALSO_KNOWN_AS
 from ...extract.grammar import ClauseSpan, find_clauses
 from ...extract.predicates import predicate_class, sense
 from ...extract.tag_letters import Tag
@@ -63,8 +64,13 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
     subject: Thing | None = None
     read = False
     for place, group in enumerate(groups):
+        after = [
+            other.subject for other in groups[place + 1 :] if other.role != "shared" and other.subject >= group.end
+        ]
+        last = min(after, default=len(sentence.tags))
         fact = _fact_of(sentence, group.verb, facts)
         if fact is None:
+            _introduce(people, turn, sentence, (group.end, last), facts, mean)
             continue
         read = True
         if group.role == "dropped":
@@ -74,15 +80,24 @@ def _read(people: People, turn: Turn, sentence: Tagged, facts: Sequence[Fact], t
             subject = _subject(turn, sentence, before, mean)
             if [phrase.pronoun for phrase in before] in (["he"], ["she"]) and _is_trade_next(sentence, group.end):
                 subject = people.person(before[0].pronoun) or subject  # no dog is a plumber
-        after = [
-            other.subject for other in groups[place + 1 :] if other.role != "shared" and other.subject >= group.end
-        ]
-        last = min(after, default=len(sentence.tags))
         _state(people, _clause(turn, sentence, subject, fact, group, last, names), mean)
     if not read:
         last = len(sentence.tags)
         rest = tuple(phrases(sentence, 0, last, names))
         _state(people, Clause(turn, sentence, None, facts[0], sense(""), "", 0, last, rest), mean)
+
+
+def _introduce(
+    people: People, turn: Turn, sentence: Tagged, place: tuple[int, int], facts: Sequence[Fact], mean: Mean
+) -> None:
+    """Record who is named after a verb that states nothing: "I need a plan for my daughter Ida"."""
+    named_by = [fact.span for fact in facts if fact.predicate == ALSO_KNOWN_AS]
+    for phrase in phrases(sentence, *place, people.spelled):
+        inside = any(start <= phrase.name_at[0] < end for start, end in named_by)
+        thing = mean(phrase) if inside and phrase.words and phrase.name else None
+        if thing is not None:
+            named(turn, sentence, phrase, thing)
+            people.mention(thing)
 
 
 def _is_trade_next(sentence: Tagged, first: int) -> bool:

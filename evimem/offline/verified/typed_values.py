@@ -18,6 +18,9 @@ from .candidate_passages import Passage
 
 _BRIEF = 6  # words of a reply in which a bare number is the answer
 _NOUN_WITHIN = 3  # words after a number in which its noun stands
+_NOUN_BEFORE = 6  # words before one that has no noun after it
+_CLOSES = re.compile(r"\s*(?:[.,;!?)]|\bof (?:them|us)\b|$)")
+_IS = re.compile(r"(?:\b(?:am|is|are|was|were)|['\u2019](?:s|re|m))\s+$", re.IGNORECASE)
 
 
 _PARTS = {
@@ -110,13 +113,13 @@ def _set_aside(text: str, start: int) -> bool:
 
 
 def _counts(asked: AskedForm, passage: Passage) -> Iterator[Value]:
-    """Yield numbers that count the asked noun, or that are all there is to a reply."""
+    """Yield numbers that count the asked noun, before or after it, or that are all there is to a reply."""
+    (start, end), text = passage.unit.span, passage.turn.text
     for value in _matches("count", COUNT, passage):
         if _VAGUE.search(value.text):
             continue
-        if _counts_noun(asked, passage.turn.text[value.span[1] : passage.unit.span[1]]) or _is_brief_reply(
-            asked, passage
-        ):
+        before, after = text[start : value.span[0]], text[value.span[1] : end]
+        if _counts_noun(asked, after) or _is_brief_reply(asked, passage) or _closes_on(asked, before, after):
             yield value
 
 
@@ -128,6 +131,16 @@ def _counts_noun(asked: AskedForm, after: str) -> bool:
         if word in STOP_WORDS:
             return False
     return False
+
+
+def _closes_on(asked: AskedForm, before: str, after: str) -> bool:
+    """Return whether a number without a noun of its own counts the one before it: "the guests, I make it 38".
+
+    What a thing "is", such as its age, counts nothing.
+    """
+    if not asked.noun or _CLOSES.match(after) is None or _IS.search(before):
+        return False
+    return asked.noun[-1] in [stem(word) for word in words(before)[-_NOUN_BEFORE:]]
 
 
 def _is_brief_reply(asked: AskedForm, passage: Passage) -> bool:

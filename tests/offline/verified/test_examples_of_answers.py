@@ -1,4 +1,4 @@
-"""Invented chats with the short answers that they prove, and the questions that they do not answer."""
+"""Invented chats with the short answers that they prove, what they do not answer, and what questions ask for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
 from evimem.offline.verified import ShortAnswer, short_answer
+from evimem.offline.verified.asked_form import asked_kind, bare
 
 Lines = list[tuple[str, str]]
 
@@ -25,6 +26,18 @@ def examples() -> Iterator[tuple[Lines, str, str]]:
             elif line and not line.startswith("#"):
                 speaker, _, said = line.partition(": ")
                 lines.append((speaker, said))
+
+
+def forms() -> Iterator[tuple[str, str]]:
+    for line in Path(__file__).with_name("asked_forms.txt").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            form, _, question = line.partition(": ")
+            yield form, question
+
+
+@pytest.mark.parametrize(("form", "question"), list(forms()))
+def test_a_question_asks_for_the_same_form_however_it_is_put(form: str, question: str) -> None:
+    assert asked_kind(bare(question)) == form
 
 
 @pytest.mark.parametrize(("lines", "question", "answer"), list(examples()))
