@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import evimem
+from evimem.loaders.examples import load_example
+from tests.copies import copied
 
 settings.register_profile(
     "ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -51,6 +53,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.timeout(0))
+
+
+@pytest.fixture(scope="session")
+def friends_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed memory of the example "friends": only to be read, or copied (`friends_path`)."""
+    path = tmp_path_factory.mktemp("friends") / "friends.evimem"
+    with evimem.open(path) as memory:
+        memory.extend(load_example("friends"), strict=True)
+    return path
+
+
+@pytest.fixture
+def friends_path(friends_file: Path, tmp_path: Path) -> Path:
+    """A copy of that memory, to be changed."""
+    return copied(friends_file, tmp_path / "m.evimem")
+
+
+@pytest.fixture
+def friends(friends_path: Path) -> Iterator[evimem.Memory]:
+    with evimem.open(friends_path) as memory:
+        yield memory
 
 
 @pytest.fixture

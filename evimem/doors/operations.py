@@ -11,10 +11,10 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import partial
+from functools import partial, wraps
 from os import PathLike
 from time import time
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from ..calibration import Calibration, Labelled
 from ..calibration.apply_calibration import (
@@ -83,6 +83,7 @@ from .watching import Observer, Operation, OperationName, Watch, store_name
 from .word_caches import clear_word_caches
 
 T = TypeVar("T")
+P = ParamSpec("P")
 TimeInput = datetime | str
 AnyPath = str | PathLike[str]
 OnModelError = Literal["raise", "offline"]
@@ -91,6 +92,24 @@ WORKERS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
 JOBS_PER_PAGE = 4 * WORKERS  # jobs read from the queue at a time; small, so that a slow reply delays few others
+
+
+def _erasing(
+    name: OperationName,
+) -> Callable[[Callable[Concatenate[Core, P], EraseReport]], Callable[Concatenate[Core, P], EraseReport]]:
+    """Return what has a method that erases watched, and empties the caches of words, which may hold erased ones."""
+
+    def decorate(erase: Callable[Concatenate[Core, P], EraseReport]) -> Callable[Concatenate[Core, P], EraseReport]:
+        @wraps(erase)
+        def watched(core: Core, /, *given: P.args, **named: P.kwargs) -> EraseReport:
+            try:
+                return core._watch(name).around(partial(erase, core, *given, **named))
+            finally:
+                clear_word_caches()
+
+        return watched
+
+    return decorate
 
 
 class Core:
@@ -373,6 +392,7 @@ class Core:
             found = tuple(fact for fact in known if names(fact.subject, name) or names(fact.object, name))
         return tuple(fact for fact in found if not (current and fact.replaced_by))
 
+    @_erasing("forget")
     def forget(
         self,
         turns: Sequence[str] | None,
@@ -384,38 +404,7 @@ class Core:
         *,
         everything: bool,
     ) -> EraseReport:
-        """Erase a selection of turns, and words of them that this process has cached.
-
-        Raise InvalidQuery unless exactly one kind of selection is given.
-        """
-        erasing = partial(self._forget, turns, session, before, speaker, where, as_in, everything=everything)
-        try:
-            return self._watch("forget").around(erasing)
-        finally:
-            clear_word_caches()
-
-    def erase(self) -> EraseReport:
-        """Erase every turn, then remove the file; where another process has it open, it stays, empty."""
-        try:
-            return self._watch("erase").around(self._erase)
-        finally:
-            clear_word_caches()
-
-    def _erase(self) -> EraseReport:
-        report = self.store.forget_where()
-        return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
-
-    def _forget(
-        self,
-        turns: Sequence[str] | None,
-        session: str | None,
-        before: TimeInput | None,
-        speaker: str | None,
-        where: Mapping[str, Any] | None,
-        as_in: AnyPath | None,
-        *,
-        everything: bool,
-    ) -> EraseReport:
+        """Erase a selection of turns. Raise InvalidQuery unless exactly one kind of selection is given."""
         kinds = (("turns", turns), ("session", session), ("before", before), ("speaker", speaker), ("where", where))
         given = [name for name, value in (*kinds, ("as_in", as_in)) if value is not None]
         if len(given) + bool(everything) != 1 or isinstance(turns, str):
@@ -429,6 +418,12 @@ class Core:
         copy = None if as_in is None else checked_path("as_in", as_in)
         of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
         return self.store.forget_where(before=bound, where=checked_where(where), as_in=copy, **of)
+
+    @_erasing("erase")
+    def erase(self) -> EraseReport:
+        """Erase every turn, then remove the file; where another process has it open, it stays, empty."""
+        report = self.store.forget_where()
+        return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
 
     def change_embedder(self, embedder: Embedder | AsyncEmbedder) -> None:
         """Switch the memory to another embedder: drop every vector and queue its computation."""

@@ -87,31 +87,28 @@ class Watch:
 
     def over(self, flow: Flow[T]) -> Flow[T]:
         """Return the flow of the call."""
-        self._begin()
-        try:
-            result = yield from flow if self._observation is None else self._told(flow, self._observation)
-        except BaseException as error:
-            self._end(error)
-            raise
-        finally:
-            flow.close()
+        with self:
+            try:
+                result = yield from flow if self._observation is None else self._told(flow, self._observation)
+            finally:
+                flow.close()
         self._end(result)
         return result
 
     def around(self, call: Callable[[], T]) -> T:
         """Run a call that is no flow."""
-        self._begin()
-        try:
+        with self:
             result = call()
-        except BaseException as error:
-            self._end(error)
-            raise
         self._end(result)
         return result
 
-    def _begin(self) -> None:
+    def __enter__(self) -> None:
         self._began = perf_counter()
         self._observation = None if self._observer is None else self._observer.begin(self._operation)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            self._end(error)
 
     def _end(self, outcome: Any) -> None:
         _log(self._operation, outcome, perf_counter() - self._began)

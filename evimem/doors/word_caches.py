@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..embedding.wordpiece import forget_words
 
 PACKAGE = __name__.partition(".")[0]
+CACHED = type(lru_cache(len))  # the type of every function with a cache
 
 
 def clear_word_caches() -> None:
@@ -28,6 +30,5 @@ def word_caches() -> Iterator[Any]:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == PACKAGE:
             for value in list(vars(module).values()):
-                parameters = getattr(value, "cache_parameters", None)
-                if callable(parameters) and (parameters()["maxsize"] or 0) > 1:
+                if isinstance(value, CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
                     yield value

@@ -242,7 +242,8 @@ class FactVectors:
         if cells is None:
             cells = self._cells = AlikeCells()
         for start in range(len(cells), end, _PAGE):
-            cells.extend(self._quantized[start : min(end, start + _PAGE)].astype(np.float32))  # their length is nothing
+            # Without their scales: the cell of a vector does not depend on its length.
+            cells.extend(self._quantized[start : min(end, start + _PAGE)].astype(np.float32))
         return cells
 
     def _has(self, row: int, vector: NDArray[np.int8], scale: float) -> bool:

@@ -51,18 +51,12 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
 def own_acts(text: str) -> list[tuple[int, int]]:
     """Return the ranges of the own sentences in which "I" did something, for a speaker whose advice is no fact."""
     places = [found.start() for found in _ACT.finditer(text) if _is_past(found.group(1))]
+    if places:
+        quoted = _quotations(text)
+        places = [place for place in places if not any(start <= place < end for start, end in quoted)]
     if not places:
         return []
-    return [
-        (start, end)
-        for start, end in own_sentences(text)
-        if any(start <= place < end and not _is_quoted(text, start, place) for place in places)
-    ]
-
-
-def _is_quoted(text: str, start: int, place: int) -> bool:
-    """Return whether a quotation that begins after `start` is open at `place`."""
-    return len(_QUOTE_MARKS.findall(text, start, place)) % 2 == 1
+    return [(start, end) for start, end in own_sentences(text) if any(start <= place < end for place in places)]
 
 
 def _is_past(word: str) -> bool:

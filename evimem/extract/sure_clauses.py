@@ -21,7 +21,8 @@ _ECHOES = frozenset(("nor", "neither", "so"))
 _REQUESTING = frozenset(ENGLISH.words("grammar.requesting"))
 _WAYS_OF_THINGS = frozenset(ENGLISH.words("grammar.ways_of_things"))
 _BRACKETS = frozenset("()[]{}")
-_ENDS = frozenset(("", *letters("END COMMA BREAK AND")))
+_LISTS_GO_ON = frozenset(("", *letters("END COMMA AND")))
+_ENDS = _LISTS_GO_ON | frozenset(letters("BREAK"))
 _NO_SUBJECTS = frozenset(("neither", "no"))
 _NEVER_ALONE_TAGS = frozenset(letters("OBJECT ADJECTIVE QUESTION_WORD"))
 _AFTER_UNCLEAR = _ENDS | frozenset(letters("PREPOSITION"))
@@ -32,7 +33,6 @@ _VERBS = frozenset(letters("AUXILIARIES PAST S_FORM BASE"))
 _DETERMINERS = TagSet.DETERMINERS + Tag.IT
 _NOMINATIVES = (Tag.FIRST_PERSON, Tag.THIRD_PERSON)
 _LONE_NOUNS = frozenset(letters("NOUN BASE_OR_NOUN ADJECTIVE"))
-_AFTER_LISTED = frozenset(("", *letters("AND COMMA END")))
 _RELATIVES = frozenset(letters("QUESTION_WORD THAT PERSONS"))
 _NEVER_IN_SUBJECT = frozenset(letters("BREAK QUOTE END SUBORDINATOR"))
 _NEVER_LAST = frozenset(letters("APOSTROPHE PREPOSITION AND ADVERB COMMA TO THAT QUESTION_WORD"))
@@ -151,7 +151,7 @@ def _is_sure_s_form(sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
 def _is_sure_singular(_sentence: Tagged, tags: str, clause: ClauseSpan) -> bool:
     """Return whether a form like "calls" is a verb after its subject: not "notes, phone calls and letters"."""
     follows_comma = tags[clause.subject - 1 : clause.subject] == Tag.COMMA
-    is_listed = follows_comma and tags[clause.end : clause.end + 1] in _AFTER_LISTED
+    is_listed = follows_comma and tags[clause.end : clause.end + 1] in _LISTS_GO_ON
     return not (is_listed and tags[clause.subject : clause.verb] in _LONE_NOUNS)
 
 

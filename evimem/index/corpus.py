@@ -339,7 +339,7 @@ class Corpus:
         shared = postings[0] if postings else NO_POSTING.positions
         for positions in postings[1:]:
             shared = np.intersect1d(shared, positions, assume_unique=True)
-        return list(dict.fromkeys(self.turn[shared].tolist()))  # which never falls
+        return list(dict.fromkeys(self.turn[shared].tolist()))  # in order: `turn` never falls
 
     def turns_with(self, terms: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of the living turns that have all of these terms in any rows, ascending; all for none."""

@@ -18,6 +18,7 @@ from .dialogue_order import NONE, Dialogue
 from .weights import Weights
 
 Shares = NDArray[np.float64]
+_Step: TypeAlias = tuple[NDArray[np.int32], Shares, Shares]  # one step from each passage: positions, shares, answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,6 @@ def neighbourhood(
     lines = [(itself, np.ones(len(itself)), np.zeros(len(itself))), *_reaching(backward), *_reaching(forward)]
     around, shares, answering = (np.stack(values) for values in zip(*lines, strict=True))
     return Neighbourhood(around, shares, answering, weights, *_places(around, len(speakers)))
-
-
-_Step: TypeAlias = tuple[NDArray[np.int32], Shares, Shares]
 
 
 def _reaching(steps: list[_Step]) -> list[_Step]:
@@ -143,7 +141,7 @@ def _fading(weights: Weights) -> _Fading:
 
 
 class SmoothedNorms:
-    """One length a position, NaN where it is not known."""
+    """The length of each row's smoothed vector, by position; NaN where no query has needed it yet."""
 
     def __init__(self) -> None:
         self._known: NDArray[np.float64] = np.zeros(0)

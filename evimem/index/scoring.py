@@ -29,7 +29,7 @@ DAY = 86_400_000_000  # microseconds
 USER = ROLES.index("user")
 _ASKED_BITS = 32  # counts are summed as stated + asked << _ASKED_BITS
 _STATED = (1 << _ASKED_BITS) - 1
-_SLICE = 4_096  # rows turned into floats at once: what a core's cache holds
+_SLICE = 512  # rows whose smoothed vectors are made at once: what a core's cache holds
 Scores = NDArray[np.float64]
 
 
@@ -50,9 +50,9 @@ class Scored:
 
 
 def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | None = None, k: int = 0) -> Scored:
-    """Return the parts of the score of these rows; of the `most` promising ones, where there are more.
+    """Return the parts of the scores of rows: of all of them, or of the `most` promising ones.
 
-    Those are of at least k turns, where the rows are.
+    A cheap estimate says which are promising. They are rows of at least `k` turns, if there are so many.
     """
     corpus = prepared.corpus
     near = neighbourhood(corpus.dialogue, corpus.speaker, corpus.turn, positions, prepared.weights)
@@ -151,8 +151,8 @@ def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float
     """Return the weight of a row by the one speaker that a query names.
 
     It is more for the one who says less in an unequal pair: an assistant's long replies repeat what a user said, and
-    would outrank the user's few words. It is more where several things are asked for: what somebody reads, plays or
-    visits is told by himself in many turns, and asked about by the other in as many.
+    would outrank the user's few words. It is more where several things are asked for: people tell what they read, play
+    or visit in many turns of their own, and the other person asks about it in as many.
     """
     (speaker,) = query.names
     wordiness = min(weights.laconic, max(1.0, math.sqrt(1 / corpus.verbosity(speaker))))
@@ -279,8 +279,8 @@ def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     known = corpus.norms.of(corpus.dialogue, len(corpus), near.weights, echoing=most_asking(corpus, near.weights))
     itself = near.positions[0]
     missing = np.flatnonzero(np.isnan(known[itself]))
-    for start in range(0, len(missing), _SLICE // 8):
-        part = missing[start : start + _SLICE // 8]
+    for start in range(0, len(missing), _SLICE):
+        part = missing[start : start + _SLICE]
         smooth = np.zeros((len(part), corpus.dimension), np.float32)
         for share, places in zip(shares[:, part], near.positions[:, part], strict=True):
             amount = (share * corpus.scale[places].astype(np.float64)).astype(np.float32)

@@ -1,7 +1,7 @@
 """Documents in SQLite: one row each while their segment is open, then in columns and postings.
 
-Segment n holds the rows n * size + 1 .. (n + 1) * size (see `PassageTable`) and is sealed when the last of them has
-been given. So what is stored depends on the turns and their row numbers alone: a rebuild gives the same rows.
+Segment n holds the rows n * size + 1 .. (n + 1) * size (see `PassageTable`) and is sealed when the last of these
+numbers is assigned. So what is stored depends on the turns and their row numbers alone: a rebuild gives the same rows.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..errors import ModelTimeout
 from ..flow import Flow
 from ..judging.apply_verdict import enough, is_short
 from ..text.names import names
@@ -11,7 +10,7 @@ from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
-from .session import Check, Session
+from .session import Check, Session, in_time
 
 HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge beside it
 
@@ -42,13 +41,10 @@ def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[C
         if not new:
             session.stop(iteration, "no new evidence")
             return check
-        try:
-            check = yield from session.check(iteration)
-        except ModelTimeout:
-            if check is None or session.budget.seconds is None:
-                raise
-            session.stop(iteration, "time used up")
+        judged = yield from in_time(session, session.check(iteration), iteration, check)
+        if judged is None:
             return check
+        check = judged
         if reason := _stop(session, check):
             session.stop(iteration, reason)
             return check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ..errors import ModelTimeout, ReplyError
+from ..errors import ReplyError
 from ..flow import Flow
 from ..judging.decision import NOT_SEARCHED, Decided, Stage
 from ..judging.tracker import Tracker
@@ -16,7 +16,7 @@ from ..types.values import Gap
 from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
 from .router import MOST_MISSES, Route, Situation, route, route_literally
-from .session import UNJUDGED, Check, Session
+from .session import UNJUDGED, Check, Session, in_time
 
 N_CHK = 5  # turns that a search returns (M3)
 
@@ -61,12 +61,8 @@ def _look(session: Session) -> Flow[Check | None]:
     """Search and decide until the router says to answer; return the last check, None where nothing is there."""
     state = yield from _search(session, LoopState(), session.task.question)
     while session.retrieval.evidence or not _exhausted(session):
-        try:
-            step = yield from _decide(session, state)
-        except ModelTimeout:
-            if state.check is None or session.budget.seconds is None:
-                raise
-            session.stop(state.decisions + 1, "time used up")
+        step = yield from in_time(session, _decide(session, state), state.decisions + 1, state.check)
+        if step is None:
             return state.check
         state = replace(state, decisions=state.decisions + 1, check=step.check)
         if step.route.action == "answer" or session.late:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..errors import ModelTimeout, ReplyError
+from ..errors import ReplyError
 from ..flow import Flow, holding, keywords
 from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
@@ -18,7 +18,7 @@ from ..types.trace import Acted
 from .answering import as_loop, concluded, drafted, nothing
 from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
 from .retrieve import Search
-from .session import UNJUDGED, Check, Session
+from .session import UNJUDGED, Check, Session, in_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,10 @@ def _read(session: Session) -> Flow[Reading]:
         if not _new(session, number):
             session.stop(number, "nothing left")
             return reading
-        try:
-            reading = yield from _consider(session, reading, number)
-        except ModelTimeout:
-            if reading.check is None or session.budget.seconds is None:
-                raise
-            session.stop(number, "time used up")
+        considered = yield from in_time(session, _consider(session, reading, number), number, reading.check)
+        if considered is None:
             return reading
+        reading = considered
         if reading.accepted or session.late:
             session.stop(number, "accepted" if reading.accepted else "time used up")
             return reading

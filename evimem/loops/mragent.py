@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..errors import ModelTimeout, ReplyError
+from ..errors import ReplyError
 from ..flow import Flow, keywords
 from ..judging.exploring import Explored, Move, Result, ToolCall, next_calls
 from ..judging.tracker import grounded
@@ -17,7 +17,7 @@ from ..types.trace import Acted
 from .answering import as_loop, concluded, drafted, nothing
 from .memory_views import MemoryViews
 from .retrieve import Search
-from .session import UNJUDGED, Check, Session
+from .session import UNJUDGED, Check, Session, in_time
 
 SEEDS = 5  # turns that the question itself finds at first
 
@@ -50,13 +50,10 @@ def _explore(session: Session) -> Flow[Check | None]:
     yield from session.search_further(Search(session.task.question), SEEDS, path="keyword", iteration=1)
     number = 1
     while session.retrieval.evidence:
-        try:
-            trail = yield from _look(session, trail, number)
-        except ModelTimeout:
-            if trail.check is None or session.budget.seconds is None:
-                raise
-            session.stop(number, "time used up")
+        looked = yield from in_time(session, _look(session, trail, number), number, trail.check)
+        if looked is None:
             return trail.check
+        trail = looked
         if why := _end(session, trail, number):
             session.stop(number, why)
             return trail.check

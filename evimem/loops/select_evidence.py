@@ -1,4 +1,4 @@
-"""Which evidence a judge sees: newest first, within a token budget, with reserved shares (E6)."""
+"""Which evidence a judge sees: what the latest iteration found first, within a token budget, with shares (E6)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from ..errors import ModelError
+from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
@@ -188,6 +188,20 @@ class Session:
     def stop(self, iteration: int, reason: str) -> None:
         """Record that the search ended."""
         self.events.append(Stopped(iteration, reason))
+
+
+def in_time(session: Session, step: Flow[T], iteration: int, earlier: Check | None) -> Flow[T | None]:
+    """Run a step of a loop; return None, the search being stopped, where its model is late after an earlier check.
+
+    Raise ModelTimeout where there is no earlier check to answer from, or where the budget has no limit of seconds.
+    """
+    try:
+        return (yield from step)
+    except ModelTimeout:
+        if earlier is None or session.budget.seconds is None:
+            raise
+        session.stop(iteration, "time used up")
+        return None
 
 
 def _deepest(task: Task) -> int:

@@ -17,6 +17,8 @@ MAX_DETAIL = 500  # characters of a server's text kept in `.detail`
 MAX_BACKOFF = 8.0  # seconds
 FIRST_BACKOFF = 0.25  # seconds
 LENGTHS = ("max_tokens", "max_completion_tokens")  # older servers know the first, OpenAI's newer models the second
+# Options that a server may not know, in the order in which they are left out where it does not say which.
+_DOUBTFUL = ("tools", "response_format", "stream_options", "top_logprobs", "logprobs", *LENGTHS)
 HINTS = {
     301: "it redirects; give base_url its new address",
     302: "it redirects; give base_url its new address",
@@ -122,17 +124,9 @@ def rejected_option(error: ModelError, options: Mapping[str, Any]) -> str | None
         return "tools"
     if error.status not in {400, 422}:
         return None
-    for name in ("max_completion_tokens", "max_tokens", "temperature", "stream_options", "top_logprobs", "logprobs"):
-        if name in options and re.search(rf"(?<!\w){name}(?!\w)", text):
-            return name
-    return next(
-        (
-            name
-            for name in ("tools", "response_format", "stream_options", "top_logprobs", "logprobs", *LENGTHS)
-            if name in options
-        ),
-        None,
-    )
+    doubtful = [name for name in _DOUBTFUL if name in options]
+    named = [name for name in (*doubtful, "temperature") if name in options and re.search(rf"\b{name}\b", text)]
+    return next(iter((*named, *doubtful)), None)
 
 
 def redact(body: bytes | str) -> str:

@@ -14,7 +14,6 @@ from functools import cached_property
 from ..lang import ENGLISH
 from .lexicon import (
     ARTICLE_NUMBERS,
-    FULL_MONTHS,
     MONTHS,
     ONES,
     ORDINALS,
@@ -57,7 +56,6 @@ def one_of(words: Iterable[str]) -> str:
 
 
 MONTH = one_of(MONTHS)
-FULL_MONTH = one_of(FULL_MONTHS)
 WEEKDAY = one_of(WEEKDAYS)
 SEASON = one_of(SEASONS)
 UNIT = one_of(UNITS)

@@ -69,12 +69,12 @@ class Condition:
 
     @property
     def whole(self) -> str:
-        """The canonical JSON of a key with the operand, which is in that of every metadata that holds it there."""
+        """The canonical JSON of the key and the operand: a part of that of any metadata with this value there."""
         return f"{canonical(self.path[-1])}:{self.texts[0]}"
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Texts one of which the canonical JSON of every metadata that meets this holds; an empty one for any."""
+        """Texts, one of which is in the canonical JSON of any metadata that meets this; an empty one excludes none."""
         key = f"{canonical(self.path[-1])}:"
         if self.operator == "$ne":
             return ("",)
@@ -87,7 +87,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Conditions that the metadata of a turn meets all of.
+    """Conditions on the metadata of a turn, which must meet all of them.
 
     `text` is what was given, as canonical JSON, which `Where.of` reads again.
     """
@@ -116,9 +116,9 @@ class Where:
         return all(condition.meets(metadata) for condition in self.conditions)
 
     def parts(self) -> Iterator[tuple[str, ...]]:
-        """Yield texts of which the canonical JSON of every metadata that meets this holds one of each tuple.
+        """Yield tuples of texts: the canonical JSON of any metadata that meets this contains one text of each tuple.
 
-        They are a quick test: not every metadata that holds them meets the conditions. Nothing meets an empty tuple.
+        This is a quick test: other metadata may contain them too. Nothing meets an empty tuple.
         """
         left = _MOST_PARTS
         for condition in self.conditions:

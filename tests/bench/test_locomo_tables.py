@@ -105,10 +105,11 @@ def test_a_run_tells_what_was_seen_and_how_often_it_was_judged(sample):
 
 
 def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
-    run = run_locomo([sample], limit=75, wide=True)
-    assert len(run.asked) == 75
-    assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked)
-    assert question_count([sample], 75, wide=True) == len(run.asked) + len(run.wide)
+    few = replace(sample, questions=sample.questions[50:75])
+    run = run_locomo([few], wide=True)
+    assert len(run.asked) == 25
+    assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked) < 25
+    assert question_count([few], None, wide=True) == len(run.asked) + len(run.wide)
     assert sum(one.complete for one in run.wide) >= sum(one.complete for one in run.asked if one.category != 5)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from evimem.db import connection, schema
 from evimem.db.connection import Connection
-from evimem.raw import RawLog
 from evimem.store import ann, open_file, sqlite, writes
 from evimem.store.handle import StoreHandle
-from evimem.types.reports import AddReport
+from evimem.store.layers import Layers
+from evimem.types.reports import AddReport, TurnStatus
 from evimem.types.stored import Entry
 from tests.breaks.gates import KILLS, POWER, REPLACED, RUNTIME
 from tests.breaks.patch import opened_with, put
@@ -78,8 +79,16 @@ def ids_are_not_unique() -> None:
         table.replace("id TEXT NOT NULL UNIQUE", "id TEXT NOT NULL", 1) if "CREATE TABLE turn " in table else table
         for table in schema._THREE_LAYERS
     )
+    honest = writes._write_one
+
+    def stored_again(layers: Layers, entry: Entry) -> Any:
+        if layers.raw.digest_of(entry.turn.id) is None:
+            return honest(layers, entry)
+        layers.raw.append(entry.turn)
+        return TurnStatus(entry.turn.id, "added"), None
+
     put(schema, "_THREE_LAYERS", tables)
-    put(RawLog, "digest_of", lambda self, turn_id: None)
+    put(writes, "_write_one", stored_again)
 
 
 @breaks(

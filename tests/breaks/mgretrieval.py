@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from evimem.index.corpus import Corpus
-from evimem.loops import pyramid
+from evimem.loops import answering, pyramid
 from evimem.loops.retrieve import Retrieval
 from evimem.loops.session import Session
 from evimem.store.handle import StoreHandle
@@ -96,4 +96,4 @@ def rounds_have_no_end() -> None:
     def session(task: Any, *rest: Any) -> Session:
         return Session(replace(task, budget=replace(task.budget, rounds=9, k=2)), *rest)
 
-    put(mgretrieval, "Session", session)
+    put(answering, "Session", session)

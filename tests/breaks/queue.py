@@ -20,7 +20,7 @@ def jobs_are_completed_without_their_result() -> None:
     put(Segments, "set_vector", lambda self, seq, packed: None)
 
 
-@breaks(gate=KILLS, says="has no vector|have no vector")
+@breaks(gate=KILLS, says="derived rows differ|has no vector")
 @breaks(gate=POWER, says="derived rows differ|has no vector")
 def jobs_are_queued_in_a_separate_transaction() -> None:
     enqueue, after_commit = Jobs.enqueue, StoreHandle.after_commit
@@ -65,7 +65,7 @@ def failed_jobs_come_first() -> None:
         Jobs,
         "due",
         lambda self, kind, limit, reason=None: self._pending(
-            kind, limit, *(("due NOT BETWEEN ? AND ?", *self._waiting()) if reason is None else ("error = ?", reason))
+            kind, limit, *(("due NOT BETWEEN ? AND ?", *self.waiting()) if reason is None else ("error = ?", reason))
         ),
     )
 

@@ -282,7 +282,7 @@ def facts_stand_alone() -> None:
     gate=f"{IRIS}::test_e14_at_most_one_request_a_check_and_one_for_the_answer", says="no reply scripted for request 3"
 )
 def every_step_is_a_request() -> None:
-    put(LLMJudge, "within", lambda self, budget: replace(self, calls="separate"))
+    put(LLMJudge, "within", lambda self, budget: replace(self, budget=replace(budget, calls="separate")))
 
 
 @breaks(

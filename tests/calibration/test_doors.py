@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evimem
-from evimem.loaders.examples import load_example, load_questions
+from evimem.loaders.examples import load_questions
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Judged
@@ -24,19 +24,10 @@ TRAPS = [one.question for one in UNANSWERABLE]
 
 
 @pytest.fixture(scope="module")
-def friends(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    path = tmp_path_factory.mktemp("friends") / "m.evimem"
-    with evimem.open(path) as memory:
-        memory.extend(load_example("friends"))
-        memory.backup(path.with_name("copy"))
-    return path.with_name("copy").read_bytes()
-
-
-@pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, friends: bytes) -> tuple[bytes, evimem.Calibration]:
+def done(tmp_path_factory: pytest.TempPathFactory, friends_file: Path) -> tuple[bytes, evimem.Calibration]:
     """The same memory, calibrated for nearly certain answers."""
     path = tmp_path_factory.mktemp("done") / "m.evimem"
-    path.write_bytes(friends)
+    path.write_bytes(friends_file.read_bytes())
     with evimem.open(path) as memory:
         found = memory.calibrate(QUESTIONS, precision=0.97)
         memory.backup(path.with_name("copy"))
@@ -51,9 +42,8 @@ def calibrated(tmp_path: Path, done: tuple[bytes, evimem.Calibration]) -> Iterat
 
 
 @pytest.fixture
-def path(tmp_path: Path, friends: bytes) -> Path:
-    (tmp_path / "m.evimem").write_bytes(friends)
-    return tmp_path / "m.evimem"
+def path(friends_path: Path) -> Path:
+    return friends_path
 
 
 @pytest.fixture

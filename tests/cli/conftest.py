@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-import evimem
 from evimem.__main__ import main
-from evimem.loaders.examples import load_example
+from tests.copies import copied
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,6 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
 
 
 @pytest.fixture(scope="session")
-def friends(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A memory of the example, for tests that only read it."""
-    path = tmp_path_factory.mktemp("friends") / "friends.evimem"
-    with evimem.open(path) as memory:
-        memory.extend(load_example("friends"), strict=True)
-    return path
+def friends(tmp_path_factory: pytest.TempPathFactory, friends_file: Path) -> Path:
+    """A memory of the example, for tests that change nothing in it but its traces."""
+    return copied(friends_file, tmp_path_factory.mktemp("cli") / "friends.evimem")

@@ -21,8 +21,8 @@ def labelled(tmp_path):
     return tmp_path / "labelled.jsonl"
 
 
-def test_calibrate_reports_and_keeps(cli, path, labelled):
-    ran = cli("calibrate", path, labelled)
+def test_a_dry_run_reports_and_keeps_nothing(cli, path, labelled):
+    ran = cli("calibrate", path, labelled, "--dry-run")
     assert ran.code == Exit.OK
     for part in (
         "50 questions: 30 with an answer, 20 without",
@@ -30,29 +30,23 @@ def test_calibrate_reports_and_keeps(cli, path, labelled):
         "ECE 0.",
         "AURC 0.",
         "A precision of 95%",
+        "not stored",
     ):
         assert part in ran.out
-    with evimem.open(path) as memory:
-        assert memory.calibration() is not None
-
-
-def test_a_dry_run_keeps_nothing(cli, path, labelled):
-    assert "not stored" in cli("calibrate", path, labelled, "--dry-run").out
     with evimem.open(path) as memory:
         assert memory.calibration() is None
 
 
-def test_calibrate_for_programs_has_every_figure(cli, path, labelled):
-    data = cli("calibrate", path, labelled, "--json", "--precision", "0.9").data
+def test_calibrate_keeps_draws_and_has_every_figure_for_programs(cli, path, labelled, tmp_path):
+    plots = tmp_path / "plots"
+    data = cli("calibrate", path, labelled, "--json", "--precision", "0.9", "--report", plots).data
     assert data["questions"] == 50
     assert data["precision"] == 0.9
     assert sum(one["count"] for one in data["reliability"]) == 50
     assert data["knots"]
-
-
-def test_calibrate_draws_its_plots(cli, path, labelled, tmp_path):
-    cli("calibrate", path, labelled, "--report", tmp_path / "plots")
-    drawn = {file.name: file.read_text() for file in (tmp_path / "plots").iterdir()}
+    with evimem.open(path) as memory:
+        assert memory.calibration() is not None
+    drawn = {file.name: file.read_text() for file in plots.iterdir()}
     assert sorted(drawn) == ["reliability.svg", "risk-coverage.svg"]
     assert all(text.startswith("<svg") for text in drawn.values())
 

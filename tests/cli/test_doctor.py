@@ -72,9 +72,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A memory with sealed and open segments, links, and a trace."""
     path = tmp_path_factory.mktemp("whole") / "m.evimem"
     embedder = StaticEmbedder()
-    store = SqliteStore(path, embedder.name, embedder.dimension, segment=64)
+    store = SqliteStore(path, embedder.name, embedder.dimension, segment=32)
     with Memory(Core(store, embedder)) as memory:
-        memory.extend(load_example("friends"), strict=True)
+        memory.extend(load_example("friends")[:80], strict=True)
         memory.keep_trace(Trace("Where?", "iris", (Found(1, "anchor", (next(iter(memory.turns())).id,)),)))
     return path
 

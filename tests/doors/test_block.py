@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import evimem
 from evimem import InvalidQuery, Memory, Tier, Turn
 from evimem.embedding import count_tokens
-from evimem.loaders.examples import load_example, load_questions
+from evimem.loaders.examples import load_questions
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, MISSING, NOTE, OPEN, without_blocks
 
@@ -31,12 +31,6 @@ HOSTILE = st.lists(
     | st.text(max_size=12),
     max_size=12,
 ).map("".join)  # fmt: skip
-
-
-@pytest.fixture
-def friends(memory: Memory) -> Memory:
-    memory.extend(load_example("friends"))
-    return memory
 
 
 def test_a_block_quotes_who_said_what_and_when_with_the_dates_that_are_meant(memory: Memory) -> None:
@@ -126,20 +120,17 @@ def test_excluded_turns_leave_their_place_to_others(memory: Memory) -> None:
     ]
 
 
-def test_it_judges_as_ask_does_and_asks_no_model(tmp_path: Path) -> None:
+def test_it_judges_as_ask_does_and_asks_no_model(friends_path: Path) -> None:
     model = ScriptedModel({})
-    with evimem.open(tmp_path / "a.evimem") as offline, evimem.open(tmp_path / "b.evimem", llm=model) as online:
-        for memory in (offline, online):
-            memory.extend(load_example("friends"))
+    with evimem.open(friends_path) as offline, evimem.open(friends_path, llm=model) as online:
         answer = offline.ask(PUPPY)
         assert online.block(PUPPY) == offline.block(PUPPY)
         assert (answer.tier, answer.gaps) == (offline.block(PUPPY).tier, offline.block(PUPPY).missing)
 
 
-def test_the_async_door_gives_the_same_block(friends: Memory, tmp_path: Path) -> None:
+def test_the_async_door_gives_the_same_block(friends: Memory, friends_path: Path) -> None:
     async def away() -> evimem.Block:
-        async with evimem.open_async(tmp_path / "a.evimem") as memory:
-            await memory.extend(load_example("friends"))
+        async with evimem.open_async(friends_path) as memory:
             return await memory.block(PUPPY, tokens=300)
 
     assert asyncio.run(away()) == friends.block(PUPPY, tokens=300)

@@ -26,9 +26,8 @@ def test_five_lines_remember_find_and_answer(memory: Memory) -> None:
     assert [citation.turn_id for citation in answer.citations] == ["s1:4"]
 
 
-def test_what_no_turn_states_is_not_answered(memory: Memory) -> None:
-    memory.extend(load_example("friends"))
-    answer = memory.ask("What instrument is Tomas learning?")  # Mira is
+def test_what_no_turn_states_is_not_answered(friends: Memory) -> None:
+    answer = friends.ask("What instrument is Tomas learning?")  # Mira is
     assert (answer.text, answer.abstained) == (None, True)
     assert answer.reason
 
@@ -146,14 +145,13 @@ def test_an_unknown_id_forgets_nothing(memory: Memory) -> None:
     assert memory.stats().turns == 1
 
 
-def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(memory: Memory) -> None:
-    memory.extend(load_example("friends"))
-    whole = list(memory.turns())
+def test_the_last_turns_of_a_session_come_in_the_order_of_the_dialogue(friends: Memory) -> None:
+    whole = list(friends.turns())
     session = whole[-1].session
     of_session = [turn for turn in whole if turn.session == session]
-    assert list(memory.turns(session=session, limit=3, newest=True)) == of_session[-3:]
-    assert list(memory.turns(session=session, limit=3)) == of_session[:3]
-    assert list(memory.turns(session="nowhere")) == []
+    assert list(friends.turns(session=session, limit=3, newest=True)) == of_session[-3:]
+    assert list(friends.turns(session=session, limit=3)) == of_session[:3]
+    assert list(friends.turns(session="nowhere")) == []
 
 
 def test_without_arguments_turns_come_in_order_of_arrival(memory: Memory) -> None:
@@ -242,28 +240,26 @@ def test_a_far_embedder_is_not_waited_for(tmp_path: Path) -> None:
         assert memory.search("puppy")[0].parts["meaning"] > 0
 
 
-def test_backup_is_a_whole_memory_and_never_overwrites(memory: Memory, tmp_path: Path) -> None:
-    memory.extend(load_example("friends"))
-    memory.backup(tmp_path / "copy.evimem")
+def test_backup_is_a_whole_memory_and_never_overwrites(friends: Memory, tmp_path: Path) -> None:
+    friends.backup(tmp_path / "copy.evimem")
     with pytest.raises(evimem.StoreError, match="exists already"):
-        memory.backup(tmp_path / "copy.evimem")
+        friends.backup(tmp_path / "copy.evimem")
     with evimem.open(tmp_path / "copy.evimem") as copy:
-        assert list(copy.turns()) == list(memory.turns())
+        assert list(copy.turns()) == list(friends.turns())
         assert copy.check().problems == ()
 
 
-def test_export_and_import_lose_nothing(memory: Memory, tmp_path: Path) -> None:
-    memory.extend(load_example("friends"))
-    memory.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
-    memory.add("Mira", "two halves \ud83d\ude00 of 😀 \u2028", time="2025-01-01T00:00", id="halves")
-    memory.export(tmp_path / "m.jsonl")
+def test_export_and_import_lose_nothing(friends: Memory, tmp_path: Path) -> None:
+    friends.add("Mira", "odd \ud83d \x00 text", time="2025-01-01T00:00", id="odd", metadata={"k": [1, None]})
+    friends.add("Mira", "two halves \ud83d\ude00 of 😀 \u2028", time="2025-01-01T00:00", id="halves")
+    friends.export(tmp_path / "m.jsonl")
     with evimem.open(tmp_path / "other.evimem") as other:
-        assert other.import_(tmp_path / "m.jsonl").added == memory.stats().turns
+        assert other.import_(tmp_path / "m.jsonl").added == friends.stats().turns
         assert other.import_(tmp_path / "m.jsonl").added == 0
-        assert list(other.turns()) == list(memory.turns())
-        ids = [turn.id for turn in memory.turns()]
-        assert other.facts(ids) == memory.facts(ids)
-        assert other.search("Who plays an instrument?") == memory.search("Who plays an instrument?")
+        assert list(other.turns()) == list(friends.turns())
+        ids = [turn.id for turn in friends.turns()]
+        assert other.facts(ids) == friends.facts(ids)
+        assert other.search("Who plays an instrument?") == friends.search("Who plays an instrument?")
 
 
 def test_a_cut_export_is_noticed(memory: Memory, tmp_path: Path) -> None:

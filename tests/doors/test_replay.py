@@ -11,7 +11,6 @@ import pytest
 
 import evimem
 from evimem import Answer, Budget, ModelTimeout, ModelUnavailable, Trace, TraceMismatch
-from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS, VARIANTS
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Acted
@@ -64,10 +63,8 @@ SCRIPTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.extend(load_example("friends"), strict=True)
-    return tmp_path / "m.evimem"
+def path(friends_path: Path) -> Path:
+    return friends_path
 
 
 def told(trace: Trace) -> Trace:

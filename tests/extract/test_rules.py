@@ -6,6 +6,7 @@ import pytest
 
 from evimem import Turn
 from evimem.extract import RuleExtractor, stance
+from evimem.extract.own_words import own_acts
 from evimem.extract.turn_facts import MAX_FACTS
 
 TUESDAY = datetime(2024, 3, 12, 18, 20)
@@ -113,6 +114,11 @@ def test_what_an_assistant_did_is_a_fact_and_what_it_advises_or_drafts_is_none()
 
 def test_a_tool_states_nothing() -> None:
     assert facts("I live in Porto.", role="tool") == []
+
+
+def test_an_act_in_a_quotation_is_no_own_one_and_a_mark_of_inches_opens_none() -> None:
+    assert own_acts('The note said "I booked a table" in red.') == []
+    assert len(own_acts('It fits a 27" screen, and I booked a table.')) == 1
 
 
 def test_the_role_of_a_turn_overrides_a_speaker_named_assistant() -> None:

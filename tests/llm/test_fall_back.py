@@ -21,6 +21,7 @@ from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS
 from evimem.openai import OpenAI
 from evimem.testing import FAULTS, Fault, ModelServer, ScriptedModel
+from tests.copies import copied
 from tests.statements.conftest import draft, events, verdict
 
 QUESTION = "When did Mira adopt her puppy?"
@@ -37,11 +38,8 @@ FAILURES: dict[str, tuple[list[Any], str]] = {
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("fall_back") / "m.evimem"
-    with evimem.open(path) as memory:
-        memory.extend(load_example("friends"), strict=True)
-    return path
+def path(tmp_path_factory: pytest.TempPathFactory, friends_file: Path) -> Path:
+    return copied(friends_file, tmp_path_factory.mktemp("fall_back") / "m.evimem")
 
 
 def offline(path: Path, question: str = QUESTION, loop: str = "iris", **budget: Any) -> Answer:
@@ -141,9 +139,8 @@ def test_the_tracker_that_a_trace_leads_to_is_that_of_the_offline_judge(path: Pa
     assert replay_trace(asked(path, replies, UNANSWERED).trace) == replay_trace(offline(path, UNANSWERED).trace)
 
 
-def test_the_calibration_of_the_rules_holds(tmp_path: Path) -> None:
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.extend(load_example("friends"), strict=True)
+def test_the_calibration_of_the_rules_holds(friends_path: Path) -> None:
+    with evimem.open(friends_path) as memory:
         target = memory._core.calibration_target()
         numbers: dict[str, Any] = dict.fromkeys(
             ("ece", "ece_before", "auroc", "aurc", "caught", "false_abstention"), 0.0
@@ -152,9 +149,9 @@ def test_the_calibration_of_the_rules_holds(tmp_path: Path) -> None:
         knots = ((-1.0, 0.11), (1.0, 0.12))
         found = Calibration(target.judge_name, target.embedder, 60, 40, knots, 0.5, **numbers, **lists)
         memory._core.store.keep_setting(setting_name(target.judge), found.to_json())
-    answer = asked(tmp_path / "m.evimem", [TIMEOUT])
+    answer = asked(friends_path, [TIMEOUT])
     assert answer.abstained
-    same_claim(answer, offline(tmp_path / "m.evimem"))
+    same_claim(answer, offline(friends_path))
 
 
 def test_a_budget_that_is_used_up_leaves_one_look(path: Path) -> None:

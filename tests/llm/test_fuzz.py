@@ -111,7 +111,7 @@ def test_the_replies_are_read_before_they_are_spoilt():
     assert len(read_extraction(json.dumps(EXTRACT), TURN).facts) == 2
 
 
-@pytest.mark.parametrize("count", sizes(25_000, nightly=1_000_000, reduced=3_000))
+@pytest.mark.parametrize("count", sizes(10_000, nightly=1_000_000, reduced=3_000))
 def test_a_spoilt_reply_ends_as_a_value_or_a_typed_error(count, record_property):
     seconds, outcomes = [], Counter()
     for text in mutants([JUDGE, DECIDE, ANSWER, CHAIN, EXTRACT], count, SEED):

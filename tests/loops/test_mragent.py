@@ -12,7 +12,6 @@ import pytest
 import evimem
 from evimem.flow import StoreCall
 from evimem.judging.exploring import Explored, Result, Row, ToolCall, next_calls
-from evimem.loaders.examples import load_example
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import Fault, ModelServer
@@ -39,9 +38,10 @@ def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
 
 @pytest.mark.parametrize("loop", ["mgretrieval", "mragent"])
 @pytest.mark.parametrize("within", [{"speaker": "Tomas"}, {"session": "s3"}])
-def test_no_turn_outside_the_scope_of_a_question_is_found(tmp_path: Path, loop: str, within: dict[str, str]) -> None:
-    with evimem.open(tmp_path / "m.evimem") as memory:
-        memory.extend(load_example("friends"), strict=True)
+def test_no_turn_outside_the_scope_of_a_question_is_found(
+    friends_path: Path, loop: str, within: dict[str, str]
+) -> None:
+    with evimem.open(friends_path) as memory:
         trace = memory.ask("When did Mira adopt her puppy?", loop, **within).trace
         found = {turn for event in trace if event.kind == "evidence" for turn in event.turns}
         assert found
@@ -81,12 +81,11 @@ TOOLLESS = Fault("400", error={"message": "this model does not support tools"})
     [[*(native(*calls) for calls in STEPS), *DONE], [TOOLLESS, *(moves(*calls) for calls in STEPS), *DONE]],
     ids=["native", "named in the reply"],
 )
-def test_tools_are_called_over_http_whether_the_server_knows_them_or_not(tmp_path: Path, script: list[Any]) -> None:
+def test_tools_are_called_over_http_whether_the_server_knows_them_or_not(friends_path: Path, script: list[Any]) -> None:
     with (
         ModelServer(*script) as server,
-        evimem.open(tmp_path / "m.evimem", llm=evimem.OpenAI("small", base_url=server.url)) as memory,
+        evimem.open(friends_path, llm=evimem.OpenAI("small", base_url=server.url)) as memory,
     ):
-        memory.extend(load_example("friends"), strict=True)
         answer = memory.ask("Who is expecting twins?", "mragent")
         assert evimem.replay(evimem.Trace.from_json(answer.trace.to_json()), memory).trace == answer.trace
     called = [event.detail for event in answer.trace if event.kind == "action" and event.action == "call"]

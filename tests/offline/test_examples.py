@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -17,36 +16,30 @@ from evimem.types.trace import Trace
 
 SEVERAL = {"list", "inference"}
 Asked = list[tuple[ExampleQuestion, evimem.Answer]]
+Example = tuple[evimem.Memory, Sequence[ExampleQuestion]]
+EVERY = [(name, 2) for name in EXAMPLES]  # every second question, and at night all of them
+NIGHTLY = [pytest.param((name, 1), marks=pytest.mark.nightly) for name in EXAMPLES]
 
 
-@pytest.fixture(scope="module", params=EXAMPLES)
-def example(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, evimem.Memory]]:
-    path: Path = tmp_path_factory.mktemp("examples") / "m.evimem"
-    with evimem.open(path) as memory:
-        memory.extend(load_example(request.param))
-        yield request.param, memory
-
-
-@pytest.fixture(scope="module")
-def asked(example: tuple[str, evimem.Memory]) -> Asked:
-    name, memory = example
-    return [(question, memory.ask(question.text)) for question in load_questions(name)]
+@pytest.fixture(scope="module", params=[*EVERY, *NIGHTLY], ids="{0[0]}-{0[1]}".format)
+def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Example]:
+    name, every = request.param
+    with evimem.open(tmp_path_factory.mktemp("examples") / "m.evimem") as memory:
+        memory.extend(load_example(name))
+        yield memory, load_questions(name)[::every]
 
 
 @pytest.fixture(scope="module")
-def spans(example: tuple[str, evimem.Memory]) -> Asked:
-    name, memory = example
+def asked(example: Example) -> Asked:
+    memory, questions = example
+    return [(question, memory.ask(question.text)) for question in questions]
+
+
+@pytest.fixture(scope="module")
+def spans(example: Example) -> Asked:
+    memory, questions = example
     budget = evimem.Budget(reader="span")
-    return [(question, memory.ask(question.text, budget=budget)) for question in load_questions(name)]
-
-
-@pytest.fixture(scope="module")
-def friends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[evimem.Memory]:
-    with evimem.open(tmp_path_factory.mktemp("friends") / "m.evimem") as memory:
-        memory.extend(load_example("friends"))
-        yield memory
+    return [(question, memory.ask(question.text, budget=budget)) for question in questions]
 
 
 def test_the_reader_for_research_gives_most_stated_answers_with_a_good_f1(spans: Asked) -> None:

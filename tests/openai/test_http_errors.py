@@ -110,5 +110,9 @@ def test_the_option_that_the_server_names_is_dropped_first():
     body = b'{"error": {"message": "Unsupported value", "param": "temperature"}}'
     assert rejected_option(error_from(ErrorResponse(400, {}, body)), options) == "temperature"
     assert rejected_option(error_from(ErrorResponse(400, {}, b"no schema here")), options) == "response_format"
+    both, body = {"tools": [], "response_format": {}}, b'{"error": {"message": "response_format is not supported"}}'
+    assert rejected_option(error_from(ErrorResponse(400, {}, body)), both) == "response_format"
+    assert rejected_option(error_from(ErrorResponse(400, {}, b"")), both) == "tools"
+    assert rejected_option(error_from(ErrorResponse(400, {}, b"")), {"temperature": 0.0}) is None
     assert rejected_option(error_from(ErrorResponse(500, {}, b"")), options) is None
     assert rejected_option(error_from(ErrorResponse(400, {}, b"")), {}) is None

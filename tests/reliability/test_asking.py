@@ -15,6 +15,7 @@ from evimem.loops import LOOPS
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
 from evimem.types.trace import Found, Stopped
+from tests.copies import copied
 
 from .support.world import EMBEDDER, EXTRACTOR, NOON
 
@@ -38,15 +39,26 @@ def insatiable(request: Complete) -> str:
     return json.dumps({**wish, **orders, "next_query": f"puppy {number} {'more ' * 1_000}"})
 
 
-def opened(path: Path) -> tuple[Memory, ScriptedModel]:
-    model = ScriptedModel(then=insatiable)
-    memory = evimem.open(path, llm=model, embedder=EMBEDDER, extractor=EXTRACTOR)
+def opened(path: Path, **options: object) -> Memory:
+    return evimem.open(path, embedder=EMBEDDER, extractor=EXTRACTOR, **options)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory of 300 turns, some of them long."""
     turns = [f"We adopted a puppy, number {number}, said Mira. {'It barks. ' * (number % 50)}" for number in range(300)]
     turns[17] += "and so on " * 10_000
-    memory.extend(
-        [Turn(f"t{n}", f"s{n // 9}", "Mira", text, NOON + timedelta(hours=n)) for n, text in enumerate(turns)]
-    )
-    return memory, model
+    path = tmp_path_factory.mktemp("asking") / "m.evimem"
+    with opened(path) as memory:
+        memory.extend(
+            [Turn(f"t{n}", f"s{n // 9}", "Mira", text, NOON + timedelta(hours=n)) for n, text in enumerate(turns)]
+        )
+    return path
+
+
+@pytest.fixture
+def path(template: Path, disk: Path) -> Path:
+    return copied(template, disk / "m.evimem")
 
 
 STEPS = ("iterations", "decisions", "rounds", "turns")  # of the loops: each is limited by its own
@@ -54,9 +66,9 @@ STEPS = ("iterations", "decisions", "rounds", "turns")  # of the loops: each is 
 
 @pytest.mark.parametrize("loop", sorted(LOOPS))
 @pytest.mark.parametrize("iterations", [1, 3, 6])
-def test_a_model_that_is_never_satisfied_is_stopped(disk: Path, loop: str, iterations: int) -> None:
-    memory, model = opened(disk / "m.evimem")
-    with memory:
+def test_a_model_that_is_never_satisfied_is_stopped(path: Path, loop: str, iterations: int) -> None:
+    model = ScriptedModel(then=insatiable)
+    with opened(path, llm=model) as memory:
         answer = memory.ask(QUESTION, loop, budget=Budget(**dict.fromkeys(STEPS, iterations), gate=False))
         assert len(model.requests) <= iterations + 1 + (loop == "mgretrieval"), (
             "a question goes on for as long as the model likes"
@@ -72,9 +84,8 @@ def test_a_model_that_is_never_satisfied_is_stopped(disk: Path, loop: str, itera
 
 
 @pytest.mark.parametrize("loop", sorted(LOOPS))
-def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
-    memory, _ = opened(disk / "m.evimem")
-    with memory:
+def test_no_statement_of_a_question_writes(path: Path, loop: str) -> None:
+    with opened(path, llm=ScriptedModel(then=insatiable)) as memory:
         statements: list[str] = []
         db = memory._core.store._handle.db._handle()
         db.exec_trace = lambda _, sql, __: statements.append(sql) is None
@@ -84,10 +95,9 @@ def test_no_statement_of_a_question_writes(disk: Path, loop: str) -> None:
         assert [sql for sql in statements if not READS.match(sql.strip())] == []
 
 
-def test_nothing_can_be_written_inside_a_read(disk: Path) -> None:
+def test_nothing_can_be_written_inside_a_read(path: Path) -> None:
     """The connection refuses writes, so that no loop can make any."""
-    memory, _ = opened(disk / "m.evimem")
-    with memory:
+    with opened(path) as memory:
         db = memory._core.store._handle.db
         for statement in ("UPDATE turn SET text = ''", "DELETE FROM turn", "DROP TABLE fact", "PRAGMA user_version=7"):
             with db.reading(), pytest.raises(StoreReadOnly):

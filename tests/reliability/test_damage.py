@@ -18,7 +18,7 @@ import pytest
 from evimem import EvimemError, StoreCorrupt, Turn
 
 from .support.children import Send, start
-from .support.damage import Damage, flips, headers, heads_of_pages, pages, truncations
+from .support.damage import Damage, flips, headers, heads_of_pages, letters, pages, truncations
 from .support.scale import bound, sizes
 from .support.world import open_memory, said, small_thresholds
 
@@ -168,16 +168,17 @@ def crashed(disk: Path) -> Kit:
         return made(disk / "crashed", crash=True)
 
 
-@pytest.mark.parametrize("count", sizes(150, nightly=5_000, reduced=120))
+@pytest.mark.parametrize("count", sizes(60, nightly=5_000, reduced=20))
 def test_flipped_bits_never_alter_a_turn(closed: Kit, seed: int, count: int, tell: Callable[[str], None]) -> None:
-    size = closed.path.stat().st_size
-    random = Random(seed)
-    counts = check(
-        closed,
-        "m.evimem",
-        [*flips(size, count, random), *flips(size, count // 10, random, below=200), *heads_of_pages(size, random)],
-        tell,
-    )
+    content = closed.path.read_bytes()
+    size, random = len(content), Random(seed)
+    damages = [
+        *flips(size, count, random),
+        *flips(size, count // 10, random, below=200),
+        *heads_of_pages(size, random),
+        *letters(content, [turn.text for turn in closed.truth], 20, random),
+    ]
+    counts = check(closed, "m.evimem", damages, tell)
     assert counts["named"] > 0, "no flip was noticed: the check is blind"
 
 
@@ -200,7 +201,7 @@ def test_a_damaged_log_loses_nothing_that_was_marked(
     check(crashed, "m.evimem-wal", [*flips(size, count, random), *cuts, *headers(size)], tell, log=True)
 
 
-@pytest.mark.parametrize("count", sizes(150, nightly=600, reduced=60))
+@pytest.mark.parametrize("count", sizes(60, nightly=600, reduced=30))
 @pytest.mark.parametrize("file", ["m.evimem.mark", "m.evimem.ann"])
 def test_a_damaged_mark_or_index_file_does_not_matter(
     closed: Kit, seed: int, file: str, count: int, tell: Callable[[str], None]

@@ -45,7 +45,7 @@ def hostile(count: int, random: Random) -> list[str]:
     return [f"{random.choice(('', 'I moved to '))}{piece * (most // len(piece))}x" for piece, most in pieces[:count]]
 
 
-@pytest.mark.parametrize("count", sizes(120, nightly=5_000, reduced=20))
+@pytest.mark.parametrize("count", sizes(len(PIECES), nightly=5_000, reduced=20))
 def test_no_turn_or_question_exceeds_its_time(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     texts = [*WHOLE, *hostile(count, Random(seed))]
 

@@ -91,7 +91,7 @@ def commits(memory: Memory) -> int:
     return int(memory._core.store._handle.layers.meta("commits") or 0)
 
 
-@pytest.mark.parametrize("count", sizes(600, nightly=10_000, reduced=150))
+@pytest.mark.parametrize("count", sizes(300, nightly=10_000, reduced=300))
 def test_no_reply_changes_a_turn_and_asking_writes_nothing(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -85,7 +85,7 @@ def moment(random: Random) -> tuple[float, Callable[[Any], bool]]:
     return random.uniform(0.0, 0.1 if random.random() < 0.1 else 0.02), lambda message: True
 
 
-@pytest.mark.parametrize("count", sizes(250, nightly=10_000, reduced=200))
+@pytest.mark.parametrize("count", sizes(200, nightly=10_000, reduced=200))
 def test_no_acknowledged_turn_is_lost_to_a_kill(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     random = Random(seed)
     under_way = 0

@@ -56,7 +56,7 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("count", sizes(1_000, nightly=50_000, reduced=400))
+@pytest.mark.parametrize("count", sizes(400, nightly=50_000, reduced=400))
 def test_a_malformed_reply_loses_no_turn_and_the_next_is_read(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

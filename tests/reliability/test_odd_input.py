@@ -54,7 +54,7 @@ def odd_turn(random: Random, number: int) -> Turn:
     return Turn(f"{number}", "s", speaker, f"{odd(random)} zq{number}", time, caption, "user", {"note": note})
 
 
-@pytest.mark.parametrize("count", sizes(1_000, nightly=50_000, reduced=300))
+@pytest.mark.parametrize("count", sizes(500, nightly=50_000, reduced=300))
 def test_an_odd_text_is_kept_verbatim_and_found(disk: Path, seed: int, count: int, tell: Callable[[str], None]) -> None:
     random = Random(seed)
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
@@ -78,7 +78,7 @@ def test_a_text_of_a_mebibyte_is_kept_verbatim_and_found(disk: Path) -> None:
             assert memory.search("zq", k=1)[0].turn.id == "long"
 
 
-@pytest.mark.parametrize("count", sizes(600, nightly=100_000, reduced=300))
+@pytest.mark.parametrize("count", sizes(300, nightly=100_000, reduced=300))
 def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -64,7 +64,12 @@ def check_order(ids: Sequence[str]) -> None:
         assert numbers == list(range(len(numbers))), f"{writer} is no prefix: {numbers[:5]}...{numbers[-5:]}"
 
 
-@pytest.mark.parametrize(("writers", "count", "readers"), [(4, 25, 1)] if REDUCED else [(8, 500, 4), (16, 150, 0)])
+NIGHTLY = [pytest.param(*one, marks=pytest.mark.nightly) for one in ((8, 500, 4), (16, 150, 0))]
+
+
+@pytest.mark.parametrize(
+    ("writers", "count", "readers"), [(4, 25, 1)] if REDUCED else [(8, 200, 4), (16, 60, 0), *NIGHTLY]
+)
 def test_every_turn_of_every_writer_is_there(
     disk: Path, writers: int, count: int, readers: int, tell: Callable[[str], None]
 ) -> None:

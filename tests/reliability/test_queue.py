@@ -55,9 +55,9 @@ POISON = {  # what a model makes of a turn that it cannot take
 
 
 @pytest.mark.parametrize("kind", POISON)
-@pytest.mark.parametrize("count", sizes(100, nightly=200, reduced=80))
+@pytest.mark.parametrize("count", sizes(80, nightly=200, reduced=80))
 def test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up(disk: Path, kind: str, count: int) -> None:
-    """A thousand turns of five users; the first turn of each fails with every model."""
+    """The first turn of each of five users fails with every model."""
     clock = FakeClock(1.7e9)
     users = ("ana", "bo", "cy", "dee", "eve")
 

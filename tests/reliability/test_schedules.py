@@ -136,7 +136,7 @@ class World:
                 return
 
 
-@pytest.mark.parametrize("count", sizes(120, nightly=2_000, reduced=20))
+@pytest.mark.parametrize("count", sizes(60, nightly=2_000, reduced=20))
 def test_every_schedule_ends_with_each_job_done_or_failed(
     disk: Path, seed: int, count: int, tell: Callable[[str], None]
 ) -> None:

@@ -25,6 +25,7 @@ DAY = (  # what every known-bad behaviour shows under, in an order that leaves e
     "search_a_word", "change_the_embedder", "search_a_word",
 )  # fmt: skip
 GIVEN = {"open_again": {"which": 0}, "clock_jumps": {"seconds": -86_400.0}}
+PARTS = [0] if REDUCED else [0, 1, *(pytest.param(part, marks=pytest.mark.nightly) for part in (2, 3))]
 OPTIONS = {"add_many": {"count": 9}, "search_within": {"k": 2}, "a_model_fails": {"mood": "malformed", "hours": 1}}
 
 
@@ -42,10 +43,10 @@ def test_a_day_of_mixed_operations_leaves_what_dicts_would_hold(number: int) -> 
         machine.teardown()
 
 
-@pytest.mark.parametrize("part", range(1 if REDUCED else 4))
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("count", sizes(40, nightly=2_500, reduced=40))
 def test_memories_of_a_pool_hold_what_dicts_would_hold(count: int, part: int, tell: Callable[[str], None]) -> None:
-    """In four parts, which may run in parallel."""
+    """In parts, which may run in parallel."""
     profile = settings(
         max_examples=count,
         stateful_step_count=50,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem import Memory, Turn
@@ -20,6 +20,8 @@ from evimem.loaders.examples import load_example
 from evimem.store import erase
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry
+from tests.copies import copied
+from tests.few import few
 
 
 def some_long(turns: list[Turn]) -> list[Turn]:
@@ -59,6 +61,20 @@ def derived(memory: Memory) -> dict[str, list[object]]:
 
 def found(memory: Memory) -> list[list[tuple[str, float]]]:
     return [[(hit.turn.id, hit.score) for hit in memory.search(question, k=15)] for question in QUESTIONS]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A closed memory of all turns, in sealed segments and an open one."""
+    path = tmp_path_factory.mktemp("sealed") / "m.evimem"
+    with opened(path) as memory:
+        memory.extend(TURNS)
+    return path
+
+
+@pytest.fixture
+def path(template: Path, tmp_path: Path) -> Path:
+    return copied(template, tmp_path / "m.evimem")
 
 
 def test_sealing_does_not_change_results(tmp_path: Path) -> None:
@@ -125,18 +141,16 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, seg
         assert (read.turns, read.words) == (grown.turns, grown.words) == (len(TURNS) - 11, read.words)
 
 
-def test_a_rebuild_gives_the_same_rows_and_results(tmp_path: Path) -> None:
-    with opened(tmp_path / "m.evimem") as memory:
-        memory.extend(TURNS)
+def test_a_rebuild_gives_the_same_rows_and_results(path: Path) -> None:
+    with opened(path) as memory:
         before = derived(memory), found(memory)
         memory.rebuild()
         assert (derived(memory), found(memory)) == before
 
 
 @pytest.mark.parametrize("table", ["fact", "passage", "document", "segment", "posting", "edge"])
-def test_a_lost_table_is_noticed_and_derived_again(tmp_path: Path, table: str) -> None:
-    with opened(tmp_path / "m.evimem") as memory:
-        memory.extend(TURNS)
+def test_a_lost_table_is_noticed_and_derived_again(path: Path, table: str) -> None:
+    with opened(path) as memory:
         before = derived(memory), found(memory)
         db = memory._core.store._handle.db
         db.execute("PRAGMA foreign_keys=OFF")
@@ -151,14 +165,12 @@ def test_a_lost_table_is_noticed_and_derived_again(tmp_path: Path, table: str) -
         assert memory.check().problems == ()
 
 
-@settings(max_examples=12)
+@few(6)
 @given(gone=st.sets(st.integers(0, len(TURNS) - 1), min_size=1, max_size=40))
 def test_forgetting_leaves_what_a_rebuild_without_the_turns_gives(
-    gone: set[int], tmp_path_factory: pytest.TempPathFactory
+    gone: set[int], template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    folder = tmp_path_factory.mktemp("forget")
-    with opened(folder / "m.evimem") as memory:
-        memory.extend(TURNS)
+    with opened(copied(template, tmp_path_factory.mktemp("forget") / "m.evimem")) as memory:
         memory.forget(turns=[TURNS[index].id for index in gone])
         after = derived(memory)
         memory.rebuild()
@@ -235,14 +247,13 @@ def interleaved(order: Iterable[int]) -> list[Turn]:
     return mixed + [turn for queue in queues for turn in reversed(queue)]
 
 
-@settings(max_examples=8)
+@few(4)
 @given(order=st.lists(st.integers(0, 97), max_size=len(TURNS)))
 def test_any_interleaving_that_keeps_each_session_finds_the_same(
-    order: list[int], tmp_path_factory: pytest.TempPathFactory
+    order: list[int], template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("mix")
-    with opened(folder / "a.evimem") as plain, opened(folder / "b.evimem") as mixed:
-        plain.extend(TURNS)
+    with opened(copied(template, folder / "a.evimem")) as plain, opened(folder / "b.evimem") as mixed:
         mixed.extend(interleaved(order))
         for first, second in zip(found(plain), found(mixed), strict=True):
             assert sorted(first) == sorted(second) or {s for _, s in first} == {s for _, s in second}
@@ -261,9 +272,8 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(
         "DELETE FROM document",
     ],
 )
-def test_changed_rows_are_noticed_and_derived_again(tmp_path: Path, damage: str) -> None:
-    with opened(tmp_path / "m.evimem") as memory:
-        memory.extend(TURNS)
+def test_changed_rows_are_noticed_and_derived_again(path: Path, damage: str) -> None:
+    with opened(path) as memory:
         before = derived(memory)
         memory._core.store._handle.db.execute(damage)
         assert memory.check().problems

@@ -1,8 +1,8 @@
 """A short answer that passed every check, or the reason why a looked-up thing is not stated.
 
-A question is read (`asked_form`); the passages that are about its subject are found (`passages`, `bindings`); values of
-the asked type in them are bound by the words of the question (`typed_values`, `event_dates`) or propositions decide
-(`proposition`); the firmest value answers, unless another is about as firm.
+A question is read (`asked_form`); the passages that are about its subject are found (`candidate_passages`); values of
+the asked type in them (`stated_values`) are bound by the words of the question (`bindings`), or propositions decide
+(`proposition`); the firmest value answers (`firmness`), unless another is about as firm.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -30,6 +31,21 @@ def flips(size: int, count: int, random: Random, below: int | None = None) -> It
     for _ in range(count):
         at, bit = random.randrange(min(size, below or size)), random.randrange(8)
         yield Damage(f"bit {bit} of byte {at} of {size}", lambda data, at=at, bit=bit: _flipped(data, at, bit))  # type: ignore[misc]
+
+
+def letters(content: bytes, texts: Sequence[str], count: int, random: Random) -> Iterator[Damage]:
+    """Flip one of the low bits of a character in some of the texts, wherever a file holds them."""
+    for text in random.sample(texts, count):
+        found = [match.start() for match in re.finditer(re.escape(text.encode()), content)]
+        assert found, f"{text!r} does not stand in the file"
+        inside, bit = random.randrange(len(text.encode())), random.randrange(5)
+
+        def spoil(data: bytes, places: Sequence[int] = found, inside: int = inside, bit: int = bit) -> bytes:
+            for place in places:
+                data = _flipped(data, place + inside, bit)
+            return data
+
+        yield Damage(f"bit {bit} of byte {inside} of {text!r}", spoil)
 
 
 def heads_of_pages(size: int, random: Random) -> Iterator[Damage]:
