@@ -248,7 +248,8 @@ class StoreBusy(StoreError):
 class PoolFull(StoreBusy):
     """Every memory that a pool may have open at once stayed in use for as long as a caller waits.
 
-    `capacity` is their number, `waited` the seconds waited. Nothing was opened: repeating the call is safe.
+    `capacity` is their number, `waited` the seconds waited. Nothing was opened: repeating the call is safe. Inside a
+    block it says that the place, which was lent while the block waited for a model, did not come back in time.
     """
 
     def __init__(self, capacity: int, waited: float) -> None:

@@ -41,6 +41,8 @@ def _leave(
     It is given weakly, because a traceback keeps the arguments of every function it passes through.
     """
     generator = owned()
+    if generator is None and isinstance(error, GeneratorExit):
+        return False  # a cycle is collected: references are cleared before its generators are closed, each by itself
     if generator is None:
         raise RuntimeError("a block is left twice")
     if error is None:
@@ -51,14 +53,10 @@ def _leave(
         generator.throw(error)
     except StopIteration as end:
         return end is not error
-    except RuntimeError as raised:
-        if isinstance(error, StopIteration) and raised.__cause__ is error:
-            return False  # Python turns a StopIteration that leaves a generator into a RuntimeError
-        if raised is error:
-            return False
-        raise
     except BaseException as raised:
-        if raised is error:
+        # Python turns a StopIteration that leaves a generator into a RuntimeError.
+        turned = isinstance(error, StopIteration) and isinstance(raised, RuntimeError) and raised.__cause__ is error
+        if turned or raised is error:
             return False  # the `with` statement raises it again, with its own traceback
         raise
     raise RuntimeError("a context manager yielded twice")

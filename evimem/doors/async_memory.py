@@ -7,7 +7,7 @@ import inspect
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
@@ -19,7 +19,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, arun, call
+from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, arun, call
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -32,7 +32,7 @@ from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
 from .checked_arguments import OnEvent, Progress, checked_on_event, checked_progress
 from .memory import Memory, perform_batch, price_of, turn_count
-from .operations import Core, TimeInput, filters, needed, scope_of, workers_for
+from .operations import Core, Lending, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
 
 T = TypeVar("T")
@@ -46,10 +46,17 @@ class AsyncMemory:
     belongs to one event loop; `progress` functions are called on it. Cancelling a call never interrupts a transaction.
     """
 
-    def __init__(self, core: Core, model: Any = None, worker: ThreadPoolExecutor | None = None) -> None:
-        """Use `evimem.open_async` instead; `worker` is the executor of one thread that uses the file."""
+    def __init__(
+        self, core: Core, model: Any = None, worker: ThreadPoolExecutor | None = None, lending: Lending = nullcontext
+    ) -> None:
+        """Use `evimem.open_async` instead.
+
+        `worker` is the executor of one thread that uses the file; `lending` is entered around whatever waits for a
+        model.
+        """
         self._core = core
         self._model = model
+        self._lending = lending
         self._worker = worker or ThreadPoolExecutor(1, thread_name_prefix="evimem")
         self._sync = Memory(core)
 
@@ -505,20 +512,27 @@ class AsyncMemory:
 
     async def _perform_streamed(self, effect: Effect) -> AsyncGenerator[str | EffectResult, None]:
         if isinstance(effect, Complete) and is_streamed(effect):
-            async with aclosing(astream_answer(needed(self._model), effect)) as pieces:
-                async for piece in pieces:
-                    yield piece
+            with self._lending():
+                async with aclosing(astream_answer(needed(self._model), effect)) as pieces:
+                    async for piece in pieces:
+                        yield piece
         else:
             yield EffectResult(await self._perform(effect))
 
     async def _perform(self, effect: Effect) -> object:
+        if isinstance(effect, StoreCall):
+            return await self._in_worker(partial(call, self._core.store, effect))
+        if isinstance(effect, Embed) and not self._core.remote:
+            return await self._embed(effect.texts)
+        with self._lending():
+            return await self._request(effect)
+
+    async def _request(self, effect: Complete | StartBatch | CollectBatch | Embed) -> object:
         if isinstance(effect, Complete):
             return await needed(self._model).complete(effect)
-        if isinstance(effect, (StartBatch, CollectBatch)):
-            return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
         if isinstance(effect, Embed):
             return await self._embed(effect.texts)
-        return await self._in_worker(partial(call, self._core.store, effect))
+        return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
 
     async def _embed(self, texts: Sequence[str]) -> object:
         embedder: Any = self._core.embedder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import datetime
 from os import PathLike
 from threading import Event as Flag
@@ -16,7 +16,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
-from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, call, run
+from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, call, run
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -36,7 +36,7 @@ from .checked_arguments import (
     checked_progress,
     checked_trace,
 )
-from .operations import WORKERS, Core, TimeInput, filters, needed, scope_of, workers_for
+from .operations import WORKERS, Core, Lending, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
 from .streaming import stream as streamed
 
@@ -60,10 +60,11 @@ class Memory:
     caller's own extractor or `progress` function propagate unchanged.
     """
 
-    def __init__(self, core: Core, model: Any = None) -> None:
-        """Use `evimem.open` instead."""
+    def __init__(self, core: Core, model: Any = None, lending: Lending = nullcontext) -> None:
+        """Use `evimem.open` instead; `lending` is entered around whatever waits for a model."""
         self._core = core
         self._model = model
+        self._lending = lending
 
     def add(  # noqa: PLR0913 - the fields of a turn
         self,
@@ -764,18 +765,25 @@ class Memory:
 
     def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
         if isinstance(effect, Complete) and is_streamed(effect):
-            yield from stream_answer(needed(self._model), effect)
+            with self._lending():
+                yield from stream_answer(needed(self._model), effect)
         else:
             yield EffectResult(self._perform(effect))
 
     def _perform(self, effect: Effect) -> object:
+        if isinstance(effect, StoreCall):
+            return call(self._core.store, effect)
+        if isinstance(effect, Embed) and not self._core.remote:
+            return checked(self._core.embedder, effect.texts)
+        with self._lending():
+            return self._request(effect)
+
+    def _request(self, effect: Complete | StartBatch | CollectBatch | Embed) -> object:
         if isinstance(effect, Complete):
             return needed(self._model).complete(effect)
-        if isinstance(effect, (StartBatch, CollectBatch)):
-            return perform_batch(self._model, effect)
         if isinstance(effect, Embed):
             return checked(self._core.embedder, effect.texts)
-        return call(self._core.store, effect)
+        return perform_batch(self._model, effect)
 
 
 def price_of(model: Any) -> tuple[float, float] | None:

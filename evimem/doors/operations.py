@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
@@ -86,6 +86,7 @@ T = TypeVar("T")
 TimeInput = datetime | str
 AnyPath = str | PathLike[str]
 OnModelError = Literal["raise", "offline"]
+Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
 WORKERS = 16  # model requests of one enrich() at the same time
 LEASE_SECONDS = 900.0  # for a page of jobs: several rounds of requests that each take all of a usual deadline
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"
@@ -157,12 +158,12 @@ class Core:
         times = self.store.times
         path = checked_path("path", path)
         name, jobs = self.extractor.name, self._jobs()
-        return self._watched("add", import_batches(path, name, deferred=self._remote(), jobs=jobs, times=times))
+        return self._watched("add", import_batches(path, name, deferred=self.remote, jobs=jobs, times=times))
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
         times = self.store.times
-        remote, jobs = self._remote(), self._jobs()
+        remote, jobs = self.remote, self._jobs()
         return Ingestion(extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times)
 
     def search(
@@ -506,16 +507,16 @@ class Core:
 
     def _watch(self, name: OperationName, query: str = "") -> Watch:
         """Return the watch over a call that is about to begin."""
-        operation = Operation(
-            name, self.name, self.model if self.judge else "", self.embedder.name, self._remote(), query
-        )
+        operation = Operation(name, self.name, self.model if self.judge else "", self.embedder.name, self.remote, query)
         return Watch(operation, self.observer)
 
     def _watched(self, name: OperationName, flows: Iterable[Flow[T]]) -> Iterator[Flow[T]]:
         """Yield flows that are watched, one transaction each."""
         return (self._watch(name).over(flow) for flow in flows)
 
-    def _remote(self) -> bool:
+    @property
+    def remote(self) -> bool:
+        """Whether the embedder is asked over a network."""
         return bool(getattr(self.embedder, "remote", False))
 
     def _jobs(self) -> tuple[JobKind, ...]:

@@ -8,23 +8,25 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..db.atomic_files import make_folder
 from ..db.safe_context import safe_context
 from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError
+from ..store.sqlite import SqliteStore
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_count, checked_path
 from .leases import Lease, Leases, OpenMemory, Slot
 from .memory import Memory
 from .open import chat_model, checked_on_model_error, make_core
-from .operations import OnModelError
+from .operations import Lending, OnModelError
+from .pooled_store import PooledStore
 
 # Handles that a fork brought into a child. They are never closed there: the files belong to the parent's handles, and
 # closing the last handle of a file would move and delete a log that the parent is writing.
@@ -46,6 +48,13 @@ class MemoryPool:
     block uses are closed to make room, the longest unused first. Where all are in use, `open`, `open_async` and
     `erase` wait for a place, in order of arrival. Opening and closing the file of one user holds up no other user.
 
+    A block keeps its place until it ends, but lends it while it waits for a model (or a remote embedder): its file is
+    closed then if somebody else needs the place, and only then. The next call that reads or writes waits for a place,
+    before those who came after the block, and opens the file again; it finds what was added meanwhile. A reply that
+    needs no more of the memory, as the one that words an answer, waits for nothing. Where no place is free within
+    `wait_seconds`, the call raises PoolFull, also in the middle of `ask` or `enrich`, where a reply that was paid for
+    is lost; the block may go on. A pool with `wait_seconds=0` lends nothing.
+
     Safe to share between threads and event loops. A pool is usable in the child of a fork, where it opens files of its
     own; memories that were opened before the fork are refused there with StoreClosed.
 
@@ -53,7 +62,8 @@ class MemoryPool:
         root: the folder of the files; it is created where it does not exist.
         capacity: how many memories may be open at once, at least 1. Each holds two to four file descriptors and what a
             search needs in memory.
-        wait_seconds: how long to wait for a place, in seconds; 0 refuses at once.
+        wait_seconds: how long to wait for a place, in seconds, when a block begins and when its place was lent; 0
+            refuses at once.
         llm: the model of every memory, see `evimem.open`.
         on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
         options: `embedder`, `extractor`, `clock`, `timezone` and `observer` of every memory, see `evimem.open`.
@@ -105,15 +115,8 @@ class MemoryPool:
         """
         gate = _closed_gate()
         lease = Lease(key_of(user_id), partial(_open_gate, gate))
-        try:
-            self._wait(lease, gate)
-            yield self._prepare(lease).memory
-        finally:
-            try:
-                self._end(lease)
-            except BaseException:
-                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
-                raise
+        with self._leased(lease, gate) as opened:
+            yield Memory(opened.core, self._llm, self._lending(lease))
 
     @asynccontextmanager
     async def open_async(self, user_id: str) -> AsyncIterator[AsyncMemory]:
@@ -137,7 +140,8 @@ class MemoryPool:
             await self._wait_async(lease, granted)
             worker = self._take_worker()
             opened = await asyncio.shield(loop.run_in_executor(worker, self._prepare, lease))
-            yield AsyncMemory(opened.core, None if self._llm is None else self._llm.as_async(), worker)
+            model = None if self._llm is None else self._llm.as_async()
+            yield AsyncMemory(opened.core, model, worker, self._lending(lease))
         except (asyncio.CancelledError, GeneratorExit):
             cancelled = True
             raise
@@ -166,21 +170,12 @@ class MemoryPool:
         key, gate = key_of(user_id), _closed_gate()
         lease = Lease(key, partial(_open_gate, gate), exclusive=True)
         with self._guard():
-            slot = self._leases.slots.get(key)
-            if slot is not None and slot.users > slot.ending:
+            if self._leases.has_block(key):
                 raise StoreBusy(f"the memory of {user_id!r} is in use; erase it when its `with` blocks have ended")
         if not self._path(key).exists():
             return EraseReport("erased", 0, 0, f"there is no memory of {user_id!r}")
-        try:
-            self._wait(lease, gate)
-            opened = self._prepare(lease)
+        with self._leased(lease, gate) as opened:
             return opened.core.erase()
-        finally:
-            try:
-                self._end(lease)
-            except BaseException:
-                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
-                raise
 
     def __contains__(self, user_id: object) -> bool:
         """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""
@@ -237,6 +232,57 @@ class MemoryPool:
     def __exit__(self, *details: object) -> None:
         self.close()
 
+    @safe_context
+    def _leased(self, lease: Lease, gate: threading.Lock) -> Iterator[OpenMemory]:
+        """Wait for a lease, and end it in any case."""
+        try:
+            self._wait(lease, gate)
+            yield self._prepare(lease)
+        finally:
+            try:
+                self._end(lease)
+            except BaseException:
+                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
+                raise
+
+    @safe_context
+    def _held(self, key: str, *, reading: bool = False) -> Iterator[None]:
+        """Keep the memory of a block open for one call, or for an iterator; wait for its place where that was lent.
+
+        A call that belongs to no block, or no longer, has no right to a place: it finds the file open or closed.
+        """
+        with self._guard():
+            of_block = self._leases.has_block(key)
+        if not of_block:
+            yield
+            return
+        gate = _closed_gate()
+        with self._leased(Lease(key, partial(_open_gate, gate), ending=True, reading=reading), gate):
+            yield
+
+    def _lending(self, lease: Lease) -> Lending:
+        """Return the context in which a block waits for a model. A pool that waits for no place lends none."""
+        return partial(self._lent, lease) if self._wait_seconds else nullcontext
+
+    @safe_context
+    def _lent(self, lease: Lease) -> Iterator[None]:
+        """Let others have the place of a block, where nothing else of its memory is read or written."""
+        asked = object()
+        try:
+            with self._guard():
+                self._leases.lend(lease, asked)
+            yield
+        finally:
+            try:
+                self._take_back(lease, asked)
+            except BaseException:
+                self._take_back(lease, asked)
+                raise
+
+    def _take_back(self, lease: Lease, asked: object) -> None:
+        with self._guard():
+            self._leases.take_back(lease, asked)
+
     def _ask(self, lease: Lease) -> None:
         with self._guard():
             if self._closed:
@@ -246,7 +292,8 @@ class MemoryPool:
     def _wait(self, lease: Lease, gate: threading.Lock) -> None:
         self._ask(lease)
         gate.acquire(timeout=self._wait_seconds)
-        self._check_granted(lease)
+        if lease.slot is None:  # else there is nothing to ask under the lock
+            self._check_granted(lease)
 
     async def _wait_async(self, lease: Lease, granted: asyncio.Future[None]) -> None:
         self._ask(lease)
@@ -258,7 +305,10 @@ class MemoryPool:
         with self._guard():
             if lease.slot is not None:
                 return
-            if lease.key in self._leases.closing or lease.key in self._leases.slots:
+            if lease.ended:
+                raise StoreClosed("the `with` block of this memory has ended; use a memory inside its block")
+            used = lease.exclusive and self._leases.has_block(lease.key)
+            if used or lease.key in self._leases.closing or lease.key in self._leases.slots:
                 raise StoreBusy(
                     f"the memory {lease.key!r} was being opened, closed or erased for {self._wait_seconds:g} s; "
                     "repeat the call, or wait longer with wait_seconds="
@@ -270,23 +320,38 @@ class MemoryPool:
         slot = lease.slot
         if slot is None:
             raise StoreBusy("a lease is used before it is granted")
-        if slot.owner is not lease and slot.opened is not None:
-            return slot.opened
+        opened = slot.opened
+        if slot.owner is lease or opened is None:
+            opened = self._make_ready(slot, shared=not lease.exclusive)
+        lease.opened = opened
+        return opened
+
+    def _make_ready(self, slot: Slot, *, shared: bool) -> OpenMemory:
+        """Open the memory of a slot where it is not open, and let others share it."""
         self._make_room(slot)
         opened = slot.opened
-        if opened is None or not opened.core.store.usable:  # new, or its file was erased by another process
+        if opened is None or not opened.store.usable:  # new, or its file was erased by another process
             self._close(slot)
             opened = slot.opened = self._open_file(slot.key)
-        if not lease.exclusive:
+        if shared:
             with self._guard():
                 self._leases.ready(slot)
         return opened
 
     def _open_file(self, key: str) -> OpenMemory:
+        """Open a file, for the blocks that have lent their place where there are such."""
         path = self._path(key)
         make_folder(path.parent)
-        core = make_core(path, llm=self._llm, on_model_error=self._on_model_error, owner=key, **self._options)
-        return OpenMemory(core, Memory(core, self._llm))
+        with self._guard():
+            kept = self._leases.opened(key)
+        options = self._options if kept is None else {**self._options, "embedder": kept.core.embedder}
+        core = make_core(path, llm=self._llm, on_model_error=self._on_model_error, owner=key, **options)
+        if kept is not None:
+            kept.store.file = core.store
+            return kept
+        store = PooledStore(core.store, partial(self._held, key), partial(self._held, key, reading=True))
+        core.store = cast(SqliteStore, store)
+        return OpenMemory(core, store)
 
     def _make_room(self, slot: Slot) -> None:
         """Close the memory whose place a slot takes."""
@@ -297,7 +362,7 @@ class MemoryPool:
 
     def _close(self, slot: Slot) -> None:
         if slot.opened is not None:
-            slot.opened.memory.close()
+            Memory(slot.opened.core).close()
 
     def _end(self, lease: Lease) -> None:
         """End a lease; repeatable. What an exclusive lease was given is closed: its file may be gone."""

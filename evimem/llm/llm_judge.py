@@ -174,7 +174,7 @@ def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -
     return evidence_request(
         "judge",
         "judge",
-        reply_schemas.JUDGE,
+        reply_schemas.with_entries(reply_schemas.JUDGE, len(view.tracker.requirements)),
         view,
         shown,
         iteration=view.iteration,
@@ -191,7 +191,7 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
     return evidence_request(
         "decide",
         "decide",
-        reply_schemas.DECIDE,
+        reply_schemas.with_entries(reply_schemas.DECIDE, len(view.tracker.requirements)),
         view,
         shown,
         number=stage.number,

@@ -38,12 +38,18 @@ def _one_of(names: tuple[str, ...]) -> Schema:
     return {"type": "string", "enum": list(names)}
 
 
+def with_entries(schema: Schema, requirements: int) -> Schema:
+    """Return a schema with no more entries than there are requirements: a weak model fills a list to its end."""
+    needs = {**schema["properties"]["requirements"], "maxItems": max(1, requirements)}
+    return {**schema, "properties": {**schema["properties"], "requirements": needs}}
+
+
 NUMBER: Schema = {"type": "number"}
 YES_NO: Schema = {"type": "boolean"}
 NAME, LINE = _text(LABEL), _text(SENTENCE)
 
 _NEEDS = _list(_object(id=NAME, status=_one_of(STATUSES), evidence=_list(NAME, 12), why=LINE), 12)
-_MISSING = _list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE, evidence=_list(NAME, 12)), 8)
+_MISSING = _list(_object(kind=_one_of(GAPS), about=_text(80), text=LINE, evidence=_list(NAME, 4)), 8)
 JUDGE = _object(
     requirements=_NEEDS,
     gaps=_MISSING,

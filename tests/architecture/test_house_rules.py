@@ -23,6 +23,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "AsyncMemory": "the same verbs for an event loop",
     "Core": "one short method for each verb, shared by both kinds of memory",
     "MemoryPool": "two ways to open, one to erase, and what a fork and an interrupt need, documented",
+    "Leases": "all that decides who has a place: granting, lending, evicting and ending depend on each other",
     "SqliteStore": "one delegating method for each verb of the store's protocol",
     "MemoryStore": "one method for each verb of the store's protocol",
     "Corpus": "one property for each column",

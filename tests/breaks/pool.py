@@ -7,14 +7,16 @@ import sys
 import time
 import unicodedata
 from concurrent.futures import Future
+from contextlib import nullcontext
 from typing import Any
 
 from evimem import MemoryPool
-from evimem.doors import pool
+from evimem.doors import leases, pool
 from evimem.doors.leases import Leases, Slot
+from evimem.doors.pooled_store import PooledStore
 from evimem.store import sqlite
 from evimem.store.handle import StoreHandle
-from tests.breaks.gates import ISOLATION, MACHINE, PATHS, POOL, SIGNALS, SOAK
+from tests.breaks.gates import ISOLATION, LENDING, LENT, MACHINE, PATHS, POOL, SIGNALS, SOAK
 from tests.breaks.patch import put
 from tests.breaks.registry import breaks
 
@@ -23,6 +25,17 @@ from tests.breaks.registry import breaks
 def evicted_memories_stay_open() -> None:
     evicted: list[Slot] = []
     put(MemoryPool, "_close", lambda self, slot: evicted.append(slot))
+
+
+@breaks(gate=f"{SOAK}::test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process", says="assert")
+def every_lease_is_kept() -> None:
+    honest, kept = Leases.ask, []
+
+    def ask(self: Leases, lease: Any) -> None:
+        kept.append(lease)
+        honest(self, lease)
+
+    put(Leases, "ask", ask)
 
 
 @breaks(gate=ISOLATION, says="let out")
@@ -161,8 +174,63 @@ def closing_does_not_wait_for_what_is_under_way() -> None:
     gate=f"{POOL}::test_a_child_of_a_fork_opens_files_of_its_own_whatever_the_parent_was_doing",
     says="before a fork|hangs",
 )
+@breaks(
+    gate=f"{LENDING}::test_a_child_of_a_fork_is_refused_what_a_block_of_its_parent_had_lent",
+    says="before a fork|hangs|ChildFailed|assert",
+)
 def a_child_of_a_fork_has_its_parents_pool() -> None:
     put(MemoryPool, "_guard", lambda self: self._lock)
+
+
+@breaks(
+    gate=f"{LENDING}::test_two_users_of_one_place_ask_a_model_at_the_same_time",
+    says="BrokenBarrier|ModelTimeout|PoolFull",
+)
+def a_block_keeps_its_place_while_a_model_thinks() -> None:
+    put(MemoryPool, "_lending", lambda self, lease: nullcontext)
+
+
+@breaks(gate=f"{LENDING}::test_a_question_goes_on_with_what_was_added_while_its_file_was_closed", says="StoreClosed")
+@breaks(gate=LENT, says="StoreClosed|at place|assert")
+def a_call_does_not_wait_for_the_place_that_was_lent() -> None:
+    put(PooledStore, "_call", lambda self, name, *args, **options: getattr(self.file, name)(*args, **options))
+
+
+@breaks(gate=f"{LENDING}::test_a_file_is_closed_only_where_its_place_is_needed", says="assert")
+def the_file_of_a_block_is_closed_where_an_unused_one_is_open() -> None:
+    def first(self: Leases) -> Any:
+        return next((slot for slot in self.slots.values() if not slot.users and slot.owner is None), None)
+
+    put(Leases, "_longest_unused", first)
+
+
+@breaks(
+    gate=f"{LENDING}::test_what_is_in_use_is_neither_erased_nor_closed_while_its_place_is_lent",
+    says="DID NOT RAISE|did not match",
+)
+def a_block_without_a_place_is_none() -> None:
+    def has_block(self: Leases, key: str) -> bool:
+        slot = self.slots.get(key)
+        return slot is not None and slot.users > slot.ending
+
+    put(Leases, "has_block", has_block)
+
+
+@breaks(gate=f"{LENDING}::test_a_block_that_comes_back_goes_before_those_that_came_after_it", says="assert")
+def a_block_that_comes_back_waits_behind_all() -> None:
+    put(leases, "_is_new", lambda waiting: False)
+
+
+@breaks(gate=f"{LENDING}::test_a_memory_that_outlives_its_block_takes_no_place", says="DID NOT RAISE|is in use")
+def a_call_after_the_block_takes_a_place() -> None:
+    put(Leases, "has_block", lambda self, key: True)
+
+
+@breaks(
+    gate=f"{LENDING}::test_the_embedder_of_a_block_stays_when_its_file_is_opened_again", says="EmbedderMismatch|Error"
+)
+def a_file_is_opened_again_with_the_pools_embedder() -> None:
+    put(Leases, "opened", lambda self, key: None)
 
 
 @breaks(gate=SIGNALS, says="at place|assert")

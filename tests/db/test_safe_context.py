@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -64,4 +65,18 @@ def test_a_generator_that_yields_twice_is_an_error(make: object) -> None:
 def test_an_exit_stack_enters_and_leaves_it() -> None:
     with ExitStack() as stack:
         assert stack.enter_context(safe_context(noting)("x")) == "x"
+    assert LOG == ["enter", "leave"]
+
+
+@pytest.mark.parametrize("make", [safe_context, contextmanager])
+def test_a_block_of_a_generator_that_is_collected_in_a_cycle_is_left_quietly(make: object) -> None:
+    def within() -> Iterator[str]:
+        with make(noting)("x") as value:  # type: ignore[operator]
+            yield value
+
+    cycle: list[object] = [within()]
+    next(cycle[0])  # type: ignore[call-overload]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
     assert LOG == ["enter", "leave"]

@@ -105,6 +105,16 @@ def test_what_looks_like_a_field_in_the_data_stays_as_it_was_said():
     assert "$question ${evidence}" in judge_request(VIEW, show_evidence(VIEW)).prompt
 
 
+@pytest.mark.parametrize(("requirements", "most"), [((), 1), (("a",), 1), (("a", "b", "c"), 3)])
+def test_no_more_entries_are_asked_for_than_there_are_requirements(requirements, most):
+    """A weak model fills each list to its end: twelve entries were most of what it wrote, and it was cut."""
+    view = view_of([SAID], requirements=requirements)
+    shown, stage = show_evidence(view), Stage(1, 5, last=False, empty=False)
+    for request in (judge_request(view, shown), decide_request(view, stage, shown)):
+        assert request.schema["properties"]["requirements"]["maxItems"] == most
+        assert next(iter(request.schema["properties"])) == "requirements"
+
+
 def test_the_judges_prompt_has_the_day_the_round_the_strategy_the_queries_and_the_counts():
     prompt = judge_request(VIEW, show_evidence(VIEW)).prompt
     for said in (

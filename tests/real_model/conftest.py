@@ -15,10 +15,10 @@ import evimem
 from tests.real_model.bill import Bill, add_to_result
 
 SERVE = Path(__file__).parent / "serve.py"
-# Seconds: a thread of a quiet machine reads 2,000 tokens and writes 600 in half of that. More for a busy one.
+# Seconds: a thread of a quiet machine reads 2,000 tokens and writes 1,000 in half of that. More for a busy one.
 DEADLINE = float(os.environ.get("EVIMEM_REAL_DEADLINE", "240"))
 # Tokens of a reply. What is longer is refused as cut; without this bound a cut one is asked for again with 8,000.
-BRIEF = {"max_tokens": int(os.environ.get("EVIMEM_REAL_TOKENS", "400"))}
+BRIEF = {"max_tokens": int(os.environ.get("EVIMEM_REAL_TOKENS", "1000"))}
 
 
 @pytest.fixture(scope="session")

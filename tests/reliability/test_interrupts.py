@@ -18,10 +18,14 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem import AsyncMemory, Memory, MemoryPool, UnknownTurn
+from evimem import AsyncMemory, Memory, MemoryPool, ModelError, UnknownTurn
 from evimem.db.connection import Connection
 from evimem.flow import Effect, Flow, arun, run, setting
 from evimem.index.postings import TailPostings
+from evimem.testing import ScriptedModel
+from evimem.types.model import Complete
+from tests.statements.conftest import partial as insufficient
+from tests.statements.conftest import verdict
 
 from .support.interrupts import CancelledAt, handlers, interrupted, places
 from .support.scale import sizes
@@ -30,7 +34,7 @@ from .support.world import EMBEDDER, EXTRACTOR, open_memory, said, small_thresho
 STEM = str(Path(evimem.__file__).parent)
 # Where locks, transactions and leases are held. The rest of the package is gone through nightly.
 NEAR = (*(f"{STEM}/{part}" for part in ("db/", "doors/", "flow.py", "store/sqlite.py")), "contextlib.py")
-LENDING = (f"{STEM}/doors/pool.py", f"{STEM}/doors/leases.py", f"{STEM}/db/safe_context.py")
+LENDING = (*(f"{STEM}/doors/{part}.py" for part in ("pool", "leases", "pooled_store")), f"{STEM}/db/safe_context.py")
 EVERYWHERE = (STEM, "contextlib.py", "threading.py")
 STORED = 12
 PATIENCE = 20.0
@@ -189,6 +193,46 @@ def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     error = None  # its traceback holds the frames, and they the file
     gc.collect()  # here, where the warning is expected, and not in a later test
     tell(f"{raised} signals of {tried} raised: 0 leases lost")
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("points", sizes(40, nightly=1_000_000, reduced=20))
+def test_after_a_signal_at_any_place_of_a_question_the_pool_has_the_place_that_was_lent(
+    disk: Path, points: int, tell: Callable[[str], None]
+) -> None:
+    def reply(request: Complete) -> str:
+        other.submit(lend, pool, "bo").result(PATIENCE)  # which closes the file of the block that asks
+        return insufficient("harbour") if len(model.requests) % 3 == 1 else verdict()
+
+    raised = tried = 0
+    model = ScriptedModel(then=reply)
+    options = {"wait_seconds": PATIENCE, "embedder": EMBEDDER, "extractor": EXTRACTOR, "llm": model}
+    with handlers(), ThreadPoolExecutor(1) as other, MemoryPool(disk, capacity=1, **options) as pool:
+        act = partial(question, pool)
+        act()
+        total = places(act, LENDING)
+        for place in range(1, total + 2, max(1, total // points)):
+            model.requests.clear()
+            error = interrupted(act, LENDING, place, signal.SIGINT)
+            raised, tried = raised + (error is not None), tried + 1
+            try:
+                other.submit(lend, pool, "cy").result(PATIENCE)
+            except (evimem.EvimemError, TimeoutError) as problem:
+                raise AssertionError(f"at place {place} of {total}: {problem!r}") from error
+            assert pool._leases.idle
+            assert not pool._leases.closing
+    assert raised > tried / 2
+    error = None
+    gc.collect()
+    tell(f"{raised} signals of {tried} raised at {total} places: 0 leases lost")
+
+
+def question(pool: MemoryPool) -> None:
+    with pool.open("ana") as memory:
+        memory.extend([said(0)])
+        with suppress(ModelError):  # what the model says is no answer to each of the requests
+            memory.ask("What does Mira say?")
 
 
 def lend(pool: MemoryPool, user: str = "ana") -> None:

@@ -7,13 +7,15 @@ import itertools
 import json
 import os
 import re
+import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ import pytest
 from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
 from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
 
-from .support.children import Send, killed_after
+from .support.children import Send, in_child, killed_after
 from .support.faults import failing
 from .support.scale import bound, sizes
 from .support.world import EMBEDDER, WORDS, said
@@ -32,6 +34,8 @@ LOG = 16 << 20  # bytes of a write-ahead log: SQLite moves it into the file at f
 SPARE = 60  # MB that a process may use beyond what it used early, and what its turns take: handles differ in size
 A_TURN = 0.004  # MB
 A_SECOND = 28  # turns that a long soak adds: 200,000 in two hours
+QUIET = 6_000  # turns of a life without a model
+LEFT = 200  # bytes a turn: what the heap's pieces may take in so short a life; a turn with its rows takes thousands
 LONG = 3_600  # seconds from which on times and slopes say something
 CONNECTIONS = 4 * 8  # sockets: eight requests at once, with both ends in this process, and those about to close
 STATM = Path("/proc/self/statm")
@@ -80,6 +84,15 @@ def there(memory: Memory, name: str) -> bool:
     return True
 
 
+def fill_numpys_cache() -> None:
+    """Have numpy keep as many freed blocks as it ever will: 7 of each size below a kilobyte, 3.7 MB in all.
+
+    Else they come one by one, as arrays of one more size happen to be made, and look like a leak for hours.
+    """
+    made = [np.empty(size, np.uint8) for size in range(1024) for _ in range(7)]
+    del made
+
+
 class Life:
     """One process: adds, searches, forgets and enriches for users at random, and records what was acknowledged."""
 
@@ -87,6 +100,8 @@ class Life:
         self.root, self.journal, self.first, self.rate, self.steady = root, journal, first, rate, steady
         self.random = Random(seed)
         self.fresh: defaultdict[int, list[str]] = defaultdict(list)
+        self.disk: Any = None
+        self.received: list[Any] = []
 
     def __call__(self, send: Send) -> None:
         answers = [
@@ -96,16 +111,26 @@ class Life:
         with (
             self.journal.open("ab", buffering=0) as self.out,
             failing(for_all=True) as (_, self.disk),
-            ModelServer(*answers, then=self._answer) as self.server,
+            ModelServer(*answers, then=self._answer) as server,
         ):
-            model = OpenAI("small", base_url=self.server.url, api_key="k", deadline=2.0, max_retries=1)
-            with MemoryPool(self.root, capacity=HANDLES, embedder=EMBEDDER, llm=model) as users:
-                self.began = time.monotonic()
-                send("begun")
-                user = 0
-                for number in itertools.count(self.first):
-                    user = self.random.randrange(USERS) if self.random.random() < 0.1 else user  # they talk for a while
-                    self._do(users, user, number)
+            self.received = server.received
+            model = OpenAI("small", base_url=server.url, api_key="k", deadline=2.0, max_retries=1)
+            self._talk(model, lambda: send("begun"), itertools.count(self.first))
+
+    def quietly(self, turns: int) -> None:
+        """Live for so many turns with a disk that does not fail, and without a model."""
+        with self.journal.open("ab", buffering=0) as self.out:
+            self._talk(None, lambda: None, range(self.first, self.first + turns))
+
+    def _talk(self, model: OpenAI | None, begun: Callable[[], object], numbers: Iterable[int]) -> None:
+        fill_numpys_cache()
+        with MemoryPool(self.root, capacity=HANDLES, embedder=EMBEDDER, llm=model) as users:
+            self.began = time.monotonic()
+            begun()
+            user = 0
+            for number in numbers:
+                user = self.random.randrange(USERS) if self.random.random() < 0.1 else user  # they talk for a while
+                self._do(users, user, number)
 
     @staticmethod
     def _answer(body: Any) -> str:
@@ -126,12 +151,12 @@ class Life:
             self._surely(users, user, self._enrich)
         if done % 50 == 0:
             self._tell("size", *self._size(done))
-            self.server.received.clear()
+            self.received.clear()
         time.sleep(max(0.0, self.began + done / self.rate - time.monotonic()))
 
     def _surely(self, users: MemoryPool, user: int, work: Callable[[Memory], Any]) -> None:
         """Do some work on a disk that may fail meanwhile, and repeat it if it did, as a caller would."""
-        if self.random.random() < 0.01:
+        if self.random.random() < 0.01 and self.disk is not None:
             kind = self.random.choice(("full", "broken", "short read"))
             self.disk.arm(self.random.randrange(40), kind, stays=self.random.random() < 0.3)
             try:
@@ -204,6 +229,26 @@ def check_the_end(root: Path) -> set[str]:
                 assert memory.health().pending == {}
                 assert memory.check().problems == ()
     return stored
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
+def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
+    disk: Path, seed: int, tell: Callable[[str], None]
+) -> None:
+    journal = disk / "journal"
+
+    def live() -> None:
+        Life(disk / "users", journal, seed, 0, rate=float("inf"), steady=True).quietly(QUIET)
+
+    with patch.object(sys.modules[__name__], "USERS", 4):  # fewer, so that their number of turns is soon a usual one
+        in_child(live)
+    lines = [line.split() for line in journal.read_text().splitlines() if line.startswith("size")]
+    scale = 3_600 / 2**20  # so that MB an hour are bytes a turn
+    seen = [Size(float(line[1]), *map(int, line[2:5]), age=scale * int(line[4])) for line in lines]
+    slope, spread = growth(seen)
+    tell(f"{QUIET} turns: {slope:.0f} +- {spread:.0f} bytes more a turn, while as much is forgotten as is added")
+    assert slope - spread < LEFT
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc")
