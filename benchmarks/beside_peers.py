@@ -130,7 +130,7 @@ def ratios(found: dict[str, dict[str, Any]]) -> tuple[tuple[Cell, ...], ...]:
             own["rate"] / one["rate"],
             percentile(one["locomo"], 0.5) / percentile(own["locomo"], 0.5),
             percentile(one["search"], 0.5) / percentile(own["search"], 0.5),
-            getattr(PEERS[name], "stores", ""),
+            PEERS[name].stores,
         )
         for name, one in found.items()
         if hasattr(PEERS[name], "stores")
@@ -167,8 +167,7 @@ def _install_mb(library: str) -> float | None:
     """Return the size of a library and all that it needs, without bytecode, in MB; None for a part of Python."""
     if library == "sqlite3":
         return None
-    waiting, seen, size = [Requirement(NAMES.get(library, library))], set[tuple[str, frozenset[str]]](), 0
-    counted = set[str]()
+    waiting, seen = [Requirement(NAMES.get(library, library))], set[tuple[str, frozenset[str]]]()
     while waiting:
         wanted = waiting.pop()
         name, extras = wanted.name.lower().replace("_", "-"), frozenset(wanted.extras)
@@ -179,10 +178,7 @@ def _install_mb(library: str) -> float | None:
             other = Requirement(line)
             if other.marker is None or any(other.marker.evaluate({"extra": extra}) for extra in extras or {""}):
                 waiting.append(other)
-        if name not in counted:
-            counted.add(name)
-            size += sum(file.stat().st_size for file in _files_of(name))
-    return size / 1e6
+    return sum(file.stat().st_size for name in {name for name, _ in seen} for file in _files_of(name)) / 1e6
 
 
 def _files_of(name: str) -> list[Path]:
