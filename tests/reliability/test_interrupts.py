@@ -182,13 +182,8 @@ def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
             for place in range(1, total + 2, max(1, total // most)):
                 error = interrupted(act, files, place, signal.SIGINT)
                 raised, tried = raised + (error is not None), tried + 1
-                with ThreadPoolExecutor(1) as other:  # a lock left taken, or a lease, would leave no place
-                    try:
-                        other.submit(lend, pool, "bo").result(PATIENCE)
-                    except (evimem.EvimemError, TimeoutError) as problem:
-                        raise AssertionError(f"{call.__name__} at place {place} of {total}: {problem!r}") from error
-                assert pool._leases.idle
-                assert not pool._leases.closing
+                with ThreadPoolExecutor(1) as other:
+                    check_places(pool, other, "bo", f"{call.__name__} at place {place} of {total}", error)
     assert raised > tried / 2
     error = None  # its traceback holds the frames, and they the file
     gc.collect()  # here, where the warning is expected, and not in a later test
@@ -216,16 +211,23 @@ def test_after_a_signal_at_any_place_of_a_question_the_pool_has_the_place_that_w
             model.requests.clear()
             error = interrupted(act, LENDING, place, signal.SIGINT)
             raised, tried = raised + (error is not None), tried + 1
-            try:
-                other.submit(lend, pool, "cy").result(PATIENCE)
-            except (evimem.EvimemError, TimeoutError) as problem:
-                raise AssertionError(f"at place {place} of {total}: {problem!r}") from error
-            assert pool._leases.idle
-            assert not pool._leases.closing
+            check_places(pool, other, "cy", f"at place {place} of {total}", error)
     assert raised > tried / 2
     error = None
     gc.collect()
     tell(f"{raised} signals of {tried} raised at {total} places: 0 leases lost")
+
+
+def check_places(
+    pool: MemoryPool, other: ThreadPoolExecutor, user: str, where: str, error: BaseException | None
+) -> None:
+    """Check from another thread that all places of a pool are free: a lock left taken, or a lease, would leave none."""
+    try:
+        other.submit(lend, pool, user).result(PATIENCE)
+    except (evimem.EvimemError, TimeoutError) as problem:
+        raise AssertionError(f"{where}: {problem!r}") from error
+    assert pool._leases.idle
+    assert not pool._leases.closing
 
 
 def question(pool: MemoryPool) -> None:
