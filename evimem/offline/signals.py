@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -225,16 +225,16 @@ def _is_of_first_search(item: Evidence) -> bool:
 class _Shares:
     """The share of the question's words in the best fact about the target, another speaker, and one without it."""
 
-    own: float = 0.0
-    other: float = 0.0
-    foreign: float = 0.0
+    own: float
+    other: float
+    foreign: float
 
 
 def _facts(view: View, matches: Matches) -> _Shares:
     target = {name.casefold() for name in matches.analysis.asked or matches.analysis.entities[:1]}
     speakers = {name.casefold() for name in view.speakers}
     asked = {stem(word) for word in matches.weights}
-    found = _Shares()
+    own, other, foreign = [0.0], [0.0], [0.0]
     for fact in (fact for item in view.evidence for fact in item.facts):
         subject = fact.subject.casefold()
         about = any(subject.startswith(name) for name in target)
@@ -242,14 +242,10 @@ def _facts(view: View, matches: Matches) -> _Shares:
             continue
         stems = {stem(word) for word in words(f"{fact.predicate} {fact.object}") if word not in STOP_WORDS}
         share = len(stems & asked) / len(asked)
-        if about:
-            found = replace(found, own=max(found.own, share))
-            continue
-        foreign = bool(target) and not any(mentions(fact.object, name) for name in target)
-        found = replace(
-            found, other=max(found.other, share), foreign=max(found.foreign, share) if foreign else found.foreign
-        )
-    return found
+        (own if about else other).append(share)
+        if target and not about and not any(mentions(fact.object, name) for name in target):
+            foreign.append(share)
+    return _Shares(max(own), max(other), max(foreign))
 
 
 def _sessions(matches: Matches) -> int:
