@@ -14,7 +14,7 @@ from ..judging.evidence import View
 from ..lang import ENGLISH
 from ..text.terms import STOP_WORDS, stem, words
 from ..types.values import Turn
-from .turn_window import Place, sentences_read
+from .turn_window import Place, passages, sentences_read
 
 
 def _any(*kinds: str) -> re.Pattern[str]:
@@ -78,12 +78,12 @@ def units_of(view: View) -> list[SentenceUnit]:
             turns.setdefault(turn.id, turn)
             if turn.id not in addressees or turn.id == item.turn.id:
                 addressees[turn.id] = addressee(turn, dialogue)
-    passages = {item.turn.id: item.span for item in view.shown}
+    found = passages(view)
     asked = frozenset(stem(word)[:_ROOT] for word in view.analysis.keywords)
     return [
         unit
         for turn in turns.values()
-        for unit in _kept_units(view, turn, addressees.get(turn.id), passages.get(turn.id), asked)
+        for unit in _kept_units(view, turn, addressees.get(turn.id), found.get(turn.id), asked)
     ]
 
 
@@ -132,12 +132,12 @@ def content(text: str) -> tuple[str, ...]:
 
 
 def _kept_units(
-    view: View, turn: Turn, addressee: str | None, passage: tuple[int, int] | None, asked: frozenset[str]
+    view: View, turn: Turn, addressee: str | None, passage: Place | None, asked: frozenset[str]
 ) -> list[SentenceUnit]:
     """Return the units of the sentences that are compared, kept for all checks of a question."""
 
     def compared() -> list[SentenceUnit]:
-        kept: dict[tuple[int, int], SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
+        kept: dict[Place, SentenceUnit] = view.memo.setdefault(("units", turn.id, addressee), {})
         places = view.kept(("sentences", turn.id, passage), lambda: _places(turn, passage))
         chosen = _relevant(turn, places, passage, asked)
         for place in chosen:
@@ -148,9 +148,7 @@ def _kept_units(
     return view.kept(("compared", turn.id, addressee, passage), compared)
 
 
-def _relevant(
-    turn: Turn, places: Sequence[tuple[int, int]], passage: tuple[int, int] | None, asked: frozenset[str]
-) -> Sequence[tuple[int, int]]:
+def _relevant(turn: Turn, places: Sequence[Place], passage: Place | None, asked: frozenset[str]) -> Sequence[Place]:
     """Return the sentences of a turn that are compared; a share of a long one, because a reply may have hundreds."""
     if len(places) <= _ALL:
         return places

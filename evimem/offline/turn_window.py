@@ -9,9 +9,9 @@ from ..types.values import Turn
 Place = tuple[int, int]  # half-open, characters
 
 
-def passage_of(view: View, turn: Turn) -> Place | None:
-    """Return the characters of a shown turn that a search found; None where none did."""
-    return next((item.span for item in view.shown if item.turn.id == turn.id), None)
+def passages(view: View) -> dict[str, Place | None]:
+    """Return the characters of each shown turn that a search found, by id; None where it found the whole turn."""
+    return view.kept_at_check("passages", lambda: {item.turn.id: item.span for item in view.shown})
 
 
 def sentences_read(turn: Turn, passage: Place | None, most: int) -> list[Place]:

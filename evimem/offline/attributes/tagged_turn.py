@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...extract.tagging import Tagged, lowered, tagged
 from ...judging.evidence import View
 from ...types.values import Turn
-from ..turn_window import Place, passage_of, sentences_read
+from ..turn_window import Place, passages, sentences_read
 
 _MOST_TEXT = 8_000  # characters of a turn that are read
 
@@ -22,7 +22,7 @@ class TaggedTurn:
 
 def reading(view: View, turn: Turn) -> TaggedTurn:
     """Return a turn's sentences; what was tagged for one check is kept for the next."""
-    passage = passage_of(view, turn)
+    passage = passages(view).get(turn.id)
     return view.kept(("tagged", turn.id, passage), lambda: read(turn, passage))
 
 
