@@ -39,6 +39,7 @@ from ..ingest.import_file import import_batches
 from ..ingest.remember import remember
 from ..judging.judge import Judge
 from ..llm.context_block import context_block, most_quoted
+from ..llm.evidence_prompt import ordered
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
@@ -287,7 +288,8 @@ class Core:
         gathered = yield from gather(Task(question, judge, today, exclude=exclude, scope=scope, further=further))
         if gathered.check is None:
             return Block("", (), 0, Tier.NONE, 0.0, gathered.missing)
-        return context_block(gathered.check.view, gathered.check.verdict, tokens)
+        view = yield from ordered(gathered.check.view)
+        return context_block(view, gathered.check.verdict, tokens)
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""

@@ -81,7 +81,8 @@ class View:
     first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
     `scope` is what the question is put to: a judge that reads more of the memory reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
-    `order` has the place in the dialogue of each turn that another of its minute is shown with, by id.
+    `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
+    somebody is to read the turns in their order (`evimem.llm.evidence_prompt.ordered`).
     `before` is the verdict of the check before, calibrated; None at the first.
     `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
     what it wants to keep between the checks of one question, which share it; the loop never looks inside.

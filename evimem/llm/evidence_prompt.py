@@ -8,11 +8,13 @@ comes after it, so that a server can reuse what it has read.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
+from ..flow import Flow, order
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import excerpt, most_shown, passages
 from ..text.terms import terms
@@ -218,15 +220,15 @@ class _Page:
 
     def _placed(self, turn: Turn) -> str:
         """Return next to which item of the same minute a turn was said, where one was shown before it."""
-        order = self._view.order
+        places = self._view.order
         shown = [
-            (order[one.turn.id], one.label)
+            (places[one.turn.id], one.label)
             for one in self.log.items
-            if one.timed and one.turn.id in order and format_time(one.turn.time) == format_time(turn.time)
+            if one.timed and one.turn.id in places and format_time(one.turn.time) == format_time(turn.time)
         ]
-        if turn.id not in order or not shown:
+        if turn.id not in places or not shown:
             return ""
-        place = order[turn.id]
+        place = places[turn.id]
         earlier = max((one for one in shown if one[0] < place), default=None)
         return f", after {earlier[1]}" if earlier else f", before {min(shown)[1]}"
 
@@ -262,6 +264,18 @@ class _Page:
         around = self._view.context.get(item.turn.id, ())
         at = next((place for place, turn in enumerate(around) if turn.id == item.turn.id), None)
         return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
+
+
+def ordered(view: View) -> Flow[View]:
+    """Return a view with the `order` of its turns, asked of the store for those whose shown time does not tell it."""
+    seen = {item.turn.id: item.turn for item in view.shown} | view.around
+    said = {turn_id: turn.time.replace(second=0, microsecond=0) for turn_id, turn in seen.items()}
+    at_once = Counter(said.values())
+    alike = tuple(turn_id for turn_id, minute in said.items() if at_once[minute] > 1)
+    key = ("order", alike)
+    if alike and key not in view.memo:
+        view.memo[key] = yield from order(alike)
+    return replace(view, order={turn_id: place for place, turn_id in enumerate(view.memo.get(key, ()))})
 
 
 def in_dialogue_order(items: Iterable[P], view: View) -> list[P]:

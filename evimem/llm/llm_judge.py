@@ -20,7 +20,7 @@ from ..types.model import Complete, Reply
 from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, evidence_request, show_evidence
+from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, evidence_request, ordered, show_evidence
 from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
@@ -233,6 +233,7 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
 
     What was too much once is not tried again for the same question. Raise PromptTooLong below `LEAST_ROOM`.
     """
+    view = yield from ordered(view)
     while True:
         shown = page(view, room=view.memo.get("room", EVIDENCE_CHARACTERS))
         try:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..flow import Flow, about, contexts, embed, expand, facts_of, order, read, recall
+from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.evidence import Analysis, Evidence
 from ..query.analysis import hints
 from ..query.find_turns import Filters, find_turns
@@ -78,7 +77,6 @@ class Retrieval:
         self._ranks: dict[str, float] = {}
         self._around: dict[str, tuple[Turn, ...]] = {}
         self._costs: dict[str, int] = {}
-        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -136,17 +134,6 @@ class Retrieval:
             kept = [tuple(turn for turn in around if self._admits(turn)) for around in found]
             self._around.update(zip(unknown, kept, strict=True))
         return {turn_id: self._around[turn_id] for turn_id in wanted}
-
-    def order(self, turns: Iterable[Turn]) -> Flow[dict[str, int]]:
-        """Return the places in the dialogue of the turns whose time, as it is shown, does not tell their order."""
-        said = {turn.id: turn.time.replace(second=0, microsecond=0) for turn in turns}
-        at_once = Counter(said.values())
-        alike = tuple(turn_id for turn_id, minute in said.items() if at_once[minute] > 1)
-        if not alike:
-            return {}
-        if alike not in self._orders:
-            self._orders[alike] = yield from order(alike)
-        return {turn_id: place for place, turn_id in enumerate(self._orders[alike])}
 
     def cost(self, item: Evidence) -> int:
         """Return how many tokens a turn takes in a view, counted once."""

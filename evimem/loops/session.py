@@ -225,8 +225,6 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         edge_share=EDGE_SHARE if "expansion" in session.budget.literal else 0.0,
     )
     around = yield from session.retrieval.around(item.turn.id for item in shown)
-    seen = {turn.id: turn for item in shown for turn in (item.turn, *around[item.turn.id])}
-    order = yield from session.retrieval.order(seen.values())
     return View(
         analysis=session.analysis,
         asked_at=session.asked_at,
@@ -244,7 +242,6 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         pinned=session.pinned,
         scope=session.task.scope,
         before=session.before,
-        order=order,
     )
 
 
