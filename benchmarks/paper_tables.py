@@ -7,7 +7,9 @@ those papers, by category: their loop beside one search. `all` asks once and mak
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
 with a paper's; every header says so. With --model NAME (and --base-url; the key in OPENAI_API_KEY) it first extracts
-facts from every turn, and also marks the answers. Categories have the file's numbers and their true names.
+facts from every turn, and also marks the answers, or --marking-model does; with --mailbox DIR the model is whoever
+writes the replies. Give --checkpoint FILE, which keeps each result and the memories with their facts, so that the same
+command goes on from there; --dollars N ends it at a sum. Categories have the file's numbers and their true names.
 """
 
 from __future__ import annotations
@@ -18,26 +20,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import evimem
 from evimem import Budget, Memory
 from evimem.bench.answer_judge import VARIANTS as RUBRICS
-from evimem.bench.asking import Approach, Asker
+from evimem.bench.asking import Approach, Asker, Checkpoint
 from evimem.bench.estimates import estimate, rows_of
 from evimem.bench.g_eval import VARIANT as G_EVAL
+from evimem.bench.judge_identity import JudgeIdentity
 from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, told_of
+from evimem.bench.mailbox import Mailbox
 from evimem.bench.processes import mapped
+from evimem.bench.provenance import digest
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import ndcg, recall
 from evimem.bench.run_locomo import DEPTH, QuestionResult, ask_all, ingested
+from evimem.bench.spending import PaidModel, Spending
 from evimem.bench.stages import STAGES
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose
 from evimem.query.analysis import analyse
 
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 
 IRIS = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
 LACEMEM = ("raw-only", "index-layer", "full")
@@ -45,6 +51,7 @@ DEFAULT = "evimem's default"
 ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
 CUTS = (5, 10, 20)
+WORKERS = 8  # questions at a time, where an endpoint is asked
 SUFFICIENT = ("exact", "inferrable")
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
 Row: TypeAlias = tuple[Cell, ...]
@@ -67,6 +74,7 @@ class SampleRun:
 
     asked: dict[str, list[QuestionResult]]
     again: list[Requeried]
+    unread: int = 0  # turns of which the model gave no facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,44 +86,115 @@ class PaperTable:
     made: Callable[[Runs, Sequence[Requeried]], Iterator[Row]]
     columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    intervals: tuple[str, ...] = ("all",)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=(*TABLES, "all"))
-    parser.add_argument("locomo", type=Path)
+    parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument("--model", help="a chat model; without one all is deterministic")
     parser.add_argument("--base-url", help="its endpoint")
+    parser.add_argument(
+        "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files in DIR"
+    )
     parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
+    parser.add_argument("--marking-model", metavar="NAME", help="another model to mark with (default: --model)")
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="keep results in FILE, and ask only what it lacks"
+    )
+    parser.add_argument(
+        "--price",
+        nargs=2,
+        type=float,
+        metavar=("IN", "OUT"),
+        help="dollars per million input and output tokens of --model",
+    )
+    parser.add_argument("--dollars", type=float, metavar="N", help="ask no more once N dollars are spent (--price)")
     add_result(parser)
     options = parser.parse_args()
+    if wrong := _misused(options):
+        parser.error(wrong)
     wanted = dict(TABLES) if options.table == "all" else {options.table: TABLES[options.table]}
-    llm = evimem.OpenAI(model=options.model, base_url=options.base_url) if options.model else None
-    rows = {name: _approach(name, llm, options.judge) for name in _needed(wanted.values())}
-    work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted)
+    spending = Spending(options.dollars)
+    llm, marker = _models(options, spending)
+    judge = _judge(options)
+    rows = {name: _approach(name, llm, options.judge, marker) for name in _needed(wanted.values())}
+    work = partial(
+        run_sample, rows=rows, every=options.every, again="9" in wanted, asker=_asker(options, spending, judge)
+    )
     runs = mapped(
         work,
         list(read_locomo(options.locomo)),
-        1 if llm else os.cpu_count() or 1,
+        1 if llm or options.checkpoint else os.cpu_count() or 1,
         lambda run: print(f"{sum(map(len, run.asked.values()))} questions asked", flush=True),
     )
     asked = {name: [one for run in runs for one in run.asked[name]] for name in rows}
     again = [one for run in runs for one in run.again]
-    mode = f"with {options.model}" if options.model else "deterministic, so that no row compares with the paper's"
-    tables = [table(name, one, mode, asked, again) for name, one in wanted.items()]
-    record("paper_tables", options, tables, [options.locomo])
+    mode = f"with {_asked_model(options)}" if llm else "deterministic, so that no row compares with the paper's"
+    notes = [judge.note()] if judge else []
+    notes += [f"The model gave no facts of {unread} turns."] if (unread := sum(run.unread for run in runs)) else []
+    tables = [table(name, one, mode, asked, again, notes) for name, one in wanted.items()]
+    record("paper_tables", options, tables, [options.locomo], used=judge.options() if judge else {})
 
 
-def run_sample(sample: LocomoSample, *, rows: Mapping[str, Approach], every: int, again: bool) -> SampleRun:
+def _misused(options: argparse.Namespace) -> str | None:
+    if options.model and options.mailbox:
+        return "--model and --mailbox exclude each other"
+    if options.marking_model and not options.model:
+        return "--marking-model needs --model"
+    if options.dollars is not None and (options.marking_model or not (options.model and options.price)):
+        return "--dollars needs --model and its --price, and no --marking-model, of which no price is known"
+    return None
+
+
+def _models(options: argparse.Namespace, spending: Spending) -> tuple[Any, Any]:
+    """Return the model that is asked, if there is one, and another that marks, if there is one."""
+    if options.mailbox:
+        return Mailbox(options.mailbox), None
+    if not options.model:
+        return None, None
+    prices = {options.model: tuple(options.price)} if options.price else {}
+    endpoint = evimem.OpenAI(model=options.model, base_url=options.base_url, prices=prices)
+    other = options.marking_model and replace(endpoint, model=options.marking_model)
+    return PaidModel(endpoint, spending), other and PaidModel(other, spending)
+
+
+def _asked_model(options: argparse.Namespace) -> str:
+    name: str = Mailbox.model if options.mailbox else options.model
+    return name
+
+
+def _judge(options: argparse.Namespace) -> JudgeIdentity | None:
+    if not (options.model or options.mailbox):
+        return None
+    return JudgeIdentity.of(options.judge, options.marking_model or _asked_model(options))
+
+
+def _asker(options: argparse.Namespace, spending: Spending, judge: JudgeIdentity | None) -> Asker | None:
+    """Return who puts the questions; None where conversations may run in processes of their own."""
+    if not (judge or options.checkpoint):
+        return None
+    decides = {"model": options.model, "mailbox": bool(options.mailbox)}
+    settings = {**decides, **(judge.options() if judge else {}), "data": digest(options.locomo), "every": options.every}
+    checkpoint = options.checkpoint and Checkpoint(options.checkpoint, {**settings, "version": evimem.__version__})
+    return Asker(workers=WORKERS if options.model else 1, checkpoint=checkpoint, spending=spending)
+
+
+def run_sample(
+    sample: LocomoSample, *, rows: Mapping[str, Approach], every: int, again: bool, asker: Asker | None = None
+) -> SampleRun:
     """Ask every Nth question of a conversation in each row's way, of one memory."""
     some = replace(sample, questions=sample.questions[::every])
-    first = next(iter(rows.values()))
-    asker = Asker(workers=8 if first.llm else 1)
-    with ingested(some, first) as (memory, _):
-        asked = {name: ask_all(memory, some, how, asker, name, ranked=False) for name, how in rows.items()}
+    asker = asker or Asker()
+    with ingested(some, next(iter(rows.values())), asker) as (memory, report):
+        asked = {
+            name: ask_all(memory, some, how, asker, name, ranked=False, barred=report.read.barred)
+            for name, how in rows.items()
+        }
         searched = list(asked_again(memory, some, asked["full"])) if again else []
-    return SampleRun(asked, searched)
+    return SampleRun(asked, searched, report.read.unread)
 
 
 def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionResult]) -> Iterator[Requeried]:
@@ -139,14 +218,17 @@ def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionRe
                 yield Requeried(one.sample, way, number, ranked, one.gold)
 
 
-def table(name: str, one: PaperTable, mode: str, asked: Runs, again: Sequence[Requeried]) -> ResultTable:
-    """Return a table of the paper with its header."""
+def table(
+    name: str, one: PaperTable, mode: str, asked: Runs, again: Sequence[Requeried], notes: Sequence[str] = ()
+) -> ResultTable:
+    """Return a table of the paper with its header; `notes` are of the whole run."""
     of_paper = f"{name}'s main table" if name in LOOPS else f"EviMem's table {name}"
-    columns = one.columns or ("", *by_category([]))
+    columns = (mode.partition(",")[0], *(one.columns or ("", *by_category([])))[1:])  # what shows in every rendering
     rows = tuple(one.made({row: asked[row] for row in one.rows}, again))
     failed = sum(bool(result.failed) for row in one.rows for result in asked[row])
-    notes = (*one.notes, *([f"The model failed on {failed} questions, which count as wrong."] if failed else []))
-    return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, notes)
+    failures = [f"{failed} questions failed, which count as wrong."] if failed else []
+    shown = (*one.notes, *notes, *failures)
+    return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, shown, one.intervals)
 
 
 def answers(runs: Runs, again: Sequence[Requeried], overlap: Sequence[str] = ("ROUGE-L",)) -> Iterator[Row]:
@@ -204,10 +286,10 @@ def _needed(tables: Iterable[PaperTable]) -> list[str]:
     return list(dict.fromkeys(row for one in tables for row in one.rows))
 
 
-def _approach(row: str, llm: evimem.OpenAI | None, rubric: str) -> Approach:
+def _approach(row: str, llm: Any, rubric: str, marker: Any = None) -> Approach:
     loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else "iris"
     budget = replace(VARIANTS.get(row, Budget()), reader="span")
-    return Approach(llm, loop, budget, enrich=llm is not None, rubric=rubric if llm else "")
+    return Approach(llm, loop, budget, enrich=llm is not None, rubric=rubric if llm else "", marker=marker)
 
 
 def _sample(one: QuestionResult | Requeried) -> str:
@@ -227,6 +309,7 @@ _LABELS = (
     "temporal, its temporal 3 open-domain, its open-domain 4 single-hop. It scores adversarial questions against the "
     "answer that they suggest; here an abstention alone is right."
 )
+_RANKED = ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS))
 _CHECKED = ("", "checks", "agreement", "precision", "recall", "EXACT precision", "EXACT recall")
 TABLES: Mapping[str, PaperTable] = {
     "1": PaperTable("answers by category", ("single-pass", "full", DEFAULT), answers, (), (_LABELS,)),
@@ -242,6 +325,7 @@ TABLES: Mapping[str, PaperTable] = {
             "clamps; the oracle is that all gold turns stand in the view that was judged. It calls no view "
             "inferrable, as the paper's does where a reader could still infer the answer.",
         ),
+        _CHECKED[2:],
     ),
     "5": PaperTable(
         "milliseconds a question, by stage and by category",
@@ -254,13 +338,14 @@ TABLES: Mapping[str, PaperTable] = {
         "the search for what is missing beside the question asked again",
         ("full",),
         requeries,
-        ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS)),
+        _RANKED,
         (
             "N is the questions with gold turns that reach the iteration with a query to make in both ways. Each list "
             "is of that one search, 20 turns, and holds what was found before too. The search for what is missing is "
             "the loop's refined query; the question again is its names and words with the angle of the iteration "
             "(`about`, `like favourite plan`; `when date` and on for questions of time), without the gap.",
         ),
+        _RANKED[2:],
     ),
     **{
         name: PaperTable("answers by category", (ONE_SEARCH, name), partial(answers, overlap=tuple(OVERLAP)))

@@ -7,6 +7,7 @@ from statistics import fmean
 
 from ..calibration.curves import aurc, auroc, ece, reliability
 from ..types.answer import AnswerKind
+from .cost_rows import cost_rows
 from .estimates import estimate
 from .result_file import Cell, ResultTable
 from .retrieval_metrics import recall
@@ -28,8 +29,8 @@ _GIVEN_NOTE = (
 _Measure = Callable[[ChatResult], float]
 
 
-def chat_tables(results: Sequence[ChatResult]) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question."""
+def chat_tables(results: Sequence[ChatResult], dollars: float | None = None) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question; `dollars` is what its requests cost, if that is known."""
     registers = {name: [one for one in results if one.register == name] for name in _each(results, "register")}
     names = sorted({one.question.kind for one in results})
     kinds = {name: [one for one in results if one.question.kind == name] for name in names}
@@ -44,7 +45,9 @@ def chat_tables(results: Sequence[ChatResult]) -> tuple[ResultTable, ...]:
     claims = [_calibrated(kind, [one for one in results if one.kind == kind]) for kind in _CLAIMS]
     stated = tuple(filter(None, claims))
     confidence = ResultTable("confidence", "Confidence, by what is claimed", _CALIBRATED, stated)
-    return (_overall(results), *tables, *([confidence] if stated else []))
+    asked = any(one.requests or one.failed for one in results)
+    cost = ResultTable("cost", "What it cost", ("", "value"), cost_rows(results, dollars))
+    return (_overall(results), *tables, *([confidence] if stated else []), *([cost] if asked else []))
 
 
 def _overall(results: Sequence[ChatResult]) -> ResultTable:
@@ -52,7 +55,7 @@ def _overall(results: Sequence[ChatResult]) -> ResultTable:
     columns = dict(zip((*_FOUND, *_GIVEN), (*found, *given), strict=True))
     rows = [(name, columns[name]) for name in (*_FOUND[3:-1], *_GIVEN[1:]) if columns[name] is not None]
     if failed := sum(bool(one.failed) for one in results):
-        rows.append(("questions that the model failed", failed))
+        rows.append(("questions that failed", failed))
     return ResultTable("overall", "Over all questions", ("", "all"), tuple(rows), (), ("all",))
 
 

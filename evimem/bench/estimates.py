@@ -13,14 +13,19 @@ T = TypeVar("T")
 
 
 def estimate(items: Sequence[T], measure: Callable[[T], float], conversation: Callable[[T], Hashable]) -> Cell:
-    """Return the mean of a measure with its interval over conversations; None for the mean of nothing."""
+    """Return the mean of a measure with its interval over conversations; None for the mean of nothing.
+
+    A single conversation has no interval: nothing is known of how another would differ.
+    """
     if not items:
         return None
     clusters: dict[Hashable, list[float]] = {}
     for one in items:
         clusters.setdefault(conversation(one), []).append(float(measure(one)))
-    interval = cluster_bootstrap(list(clusters.values()))
     values = [value for cluster in clusters.values() for value in cluster]
+    if len(clusters) == 1:
+        return MeanScore(fmean(values), len(values))
+    interval = cluster_bootstrap(list(clusters.values()))
     return MeanScore(fmean(values), len(values), interval.low, interval.high)
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 from .answer_f1 import ADVERSARIAL
 from .answer_overlap import bleu_1, meteor, rouge_2, rouge_l
 from .bootstrap import percentile
+from .cost_rows import cost_rows
 from .estimates import rows_of
 from .g_eval import LOWEST
 from .result_file import Cell, ResultTable
@@ -21,13 +22,18 @@ _DEPTHS = (5, 10, 20)
 _Measure = Callable[[QuestionResult], float]
 
 
-def locomo_tables(run: Run, overlap: Mapping[str, Callable[[str, str], float]] = {}) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question; `overlap` has further scores of an answer and its gold."""
+def locomo_tables(
+    run: Run, overlap: Mapping[str, Callable[[str, str], float]] = {}, notes: Sequence[str] = ()
+) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question.
+
+    `overlap` has further scores of an answer and its gold, `notes` what stands under the table of the answers.
+    """
     scored = {"there is an answer": answering(run.asked), "all evidence was seen": sufficiency(run.wide or run.asked)}
     probabilities = [_quality(name, scores) for name, scores in scored.items() if scores is not None]
     return (
         _retrieval(run.asked),
-        _answers(run.asked, OVERLAP | {name: _overlap(measure) for name, measure in overlap.items()}),
+        _answers(run.asked, OVERLAP | {name: _overlap(measure) for name, measure in overlap.items()}, notes),
         *([_probabilities(probabilities)] if probabilities else []),
         _cost(run),
     )
@@ -74,7 +80,7 @@ def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
     )
 
 
-def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure]) -> ResultTable:
+def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure], notes: Sequence[str]) -> ResultTable:
     groups = by_category(asked)
     answered = {name: [one for one in some if not one.abstained] for name, some in groups.items()}
     return ResultTable(
@@ -89,6 +95,7 @@ def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure]) -
         (
             "Official F1 of an adversarial question is 1 where it was abstained from; the other scores are over "
             "questions with an answer, 0 where it was abstained from. METEOR is without synonyms.",
+            *notes,
         ),
         ("all",),
     )
@@ -128,19 +135,16 @@ def _cost(run: Run) -> ResultTable:
     searches, asks = ([getattr(one, name) * 1000 for one in run.asked] for name in ("search_seconds", "ask_seconds"))
     seconds = sum(one.seconds for one in run.ingested)
     turns, facts = (sum(getattr(one, name) for one in run.ingested) for name in ("turns", "facts"))
-    costs = [one.cost for one in run.asked if one.cost is not None]
+    unread = sum(one.read.unread for one in run.ingested)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("turns", turns),
         ("facts", facts),
+        *([("turns whose facts the model did not give", unread)] if unread else []),
         ("ingest, turns/s", turns / max(seconds, 1e-9)),
         *((f"search, ms, {name}", percentile(searches, share)) for name, share in _SHARES),
         *((f"ask, ms, {name}", percentile(asks, share)) for name, share in _SHARES),
-        ("questions that the model failed", sum(bool(one.failed) for one in run.asked)),
         ("checks per question", fmean(one.checks for one in run.asked)),
-        ("model requests per question", fmean(one.requests for one in run.asked)),
-        ("input tokens per question", fmean(one.input_tokens for one in run.asked)),
-        ("output tokens per question", fmean(one.output_tokens for one in run.asked)),
-        ("dollars in all", sum(costs) if costs else None),
+        *cost_rows(run.asked, run.dollars),
     )
     return ResultTable("cost", "What it cost", ("", "value"), rows, (_TIMES,))
 

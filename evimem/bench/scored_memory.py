@@ -24,7 +24,8 @@ class MemoryReply:
     """What a memory says to a question: a short answer, a quotation, or that it knows nothing.
 
     `cited` holds the ids of the turns that it rests on; `confidence` is the probability, 0 to 1, that its claim holds,
-    None where the memory states none; `failed` is why it could not say anything.
+    None where the memory states none; `failed` is why it could not say anything. Where it asks a model, `requests` and
+    the tokens are what that took, and `cost` is in dollars.
     """
 
     kind: AnswerKind
@@ -34,6 +35,9 @@ class MemoryReply:
     reason: str = ""
     cost: float | None = None
     failed: str = ""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class SearchedMemory(Protocol):
@@ -97,8 +101,18 @@ class OwnMemory:
             answer = self._memory.ask(question, self._how.loop, asked_at=asked_at, budget=self._how.budget)
         except ModelError as error:
             return MemoryReply("failed", None, failed=str(error) or type(error).__name__)
-        cited = tuple(citation.turn_id for citation in answer.citations)
-        return MemoryReply(answer.kind, answer.text, cited, answer.confidence, answer.reason or "", answer.usage.cost)
+        used = answer.usage
+        return MemoryReply(
+            answer.kind,
+            answer.text,
+            tuple(citation.turn_id for citation in answer.citations),
+            answer.confidence,
+            answer.reason or "",
+            used.cost,
+            requests=used.requests,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+        )
 
     def close(self) -> None:
         """Close the memory."""

@@ -12,19 +12,21 @@ Each conversation is ingested into a temporary memory of its own.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
 from ...bench.g_eval import VARIANT as G_EVAL
+from ...bench.mailbox import Mailbox
 from ...bench.provenance import provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
 from ...loaders.data_sets import check_present
 from ...loops import LITERAL, LOOPS, VARIANTS
-from ..bench_runs import SHOWN, chat_model, run_named, settings
+from ..bench_runs import SHOWN, run_named, settings
 from ..exit_codes import Exit
-from ..open_memory import MODEL_OPTIONS, add_model
+from ..open_memory import MODEL_OPTIONS, add_model, unpriced
 from ..page import line
 from ..screen import Screen
 from ..views.bench_view import result_page
@@ -93,6 +95,9 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
         "locomo: g-eval grades them from 1 to 5",
     )
     group.add_argument(
+        "--marking-model", metavar="NAME", help="use another model for --judge than those that are asked (--llm)"
+    )
+    group.add_argument(
         "--registers",
         metavar="FILE",
         type=Path,
@@ -117,7 +122,13 @@ def _add_long_runs(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--checkpoint", metavar="FILE", type=Path, help="keep each result in FILE, and ask only what it does not hold"
     )
-    group.add_argument("--dollars", type=float, metavar="N", help="ask no more once N dollars are spent (--price)")
+    group.add_argument(
+        "--dollars",
+        type=float,
+        metavar="N",
+        help="ask no more once N dollars are spent: by all requests, failed ones and those of --enrich and --judge "
+        "too, and by earlier runs with the same --checkpoint (--price, --price-of)",
+    )
     group.add_argument(
         "--mailbox",
         metavar="DIR",
@@ -144,14 +155,26 @@ def _misused_model(options: argparse.Namespace) -> str | None:
         return f"{used[0]} and {used[1]} exclude each other"
     if options.adapter and (used or any(getattr(options, name, None) for name in MODEL_OPTIONS)):
         return "--adapter names another memory, for which the options of evimem's model mean nothing"
-    if options.dollars is not None and not options.price:
-        return "--dollars needs --price, by which the cost is known"
+    if options.dollars is not None and (unknown := _unpriced(options)):
+        return f"--dollars needs the price of {unknown}: --price of --model, --price-of NAME IN OUT of another"
+    return _misused_judge(options)
+
+
+def _misused_judge(options: argparse.Namespace) -> str | None:
+    if options.marking_model and not (options.llm and options.judge):
+        return "--marking-model marks for --judge, at the endpoint of --llm; add both"
     if options.judge == G_EVAL and options.benchmark != "locomo":
         return f"--judge {G_EVAL} is of `bench locomo` only: LongMemEval has rubrics of its own"
     needing = [name for name in ("enrich", "judge") if getattr(options, name)]
     if needing and not (options.llm or options.mailbox):
         return f"--{needing[0]} needs a model: --llm or --mailbox"
     return None
+
+
+def _unpriced(options: argparse.Namespace) -> str:
+    """Return the models without a price; "the model" where none is named."""
+    roles = ("judge_model", "answer_model", "marking_model", *(("extract_model",) if options.enrich else ()))
+    return ", ".join(unpriced(options, *roles)) or ("" if options.model else "the model")
 
 
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
@@ -169,8 +192,11 @@ def _score(options: argparse.Namespace, screen: Screen) -> Exit:
         write_result(result, options.result)
     screen.show([*result_page(result.tables), *ran.page], as_json(result))
     if ran.failed:
-        screen.note(f"evimem: the model gave no answer to {ran.failed:,} questions, which count as wrong")
-    if options.mailbox and (waiting := chat_model(options).waiting()):
+        why, many = Counter(ran.failed).most_common(1)[0]
+        screen.note(
+            f"evimem: {len(ran.failed):,} questions got no answer, which count as wrong; {many:,} of them: {why}"
+        )
+    if options.mailbox and (waiting := Mailbox(options.mailbox).waiting()):
         screen.note(
             f"evimem: {waiting:,} requests wait in {options.mailbox / 'requests'}; write the reply to NAME.json there "
             f"to {options.mailbox / 'replies'}/NAME.txt, and run the same command again"
