@@ -117,6 +117,11 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
 
 def _longmemeval(options: argparse.Namespace, screen: Screen) -> Finished:
     cases = (case for number, case in enumerate(read_longmemeval(options.file)) if number < (options.limit or 1 << 30))
+    if not options.sha256:
+        screen.note(
+            "evimem: no SHA-256 of LongMemEval's files is known here; this one has "
+            f"{digest(options.file)}, to which --sha256 holds later runs"
+        )
     spending = Spending(options.dollars)
     with screen.progress("asking", "questions") as progress:
         asker = _asker(options, spending, progress)

@@ -53,6 +53,21 @@ def test_a_missing_data_set_is_refused_with_where_to_get_it(cli, tmp_path):
     assert (ran.code, "snap-research/LoCoMo" in ran.err) == (Exit.INPUT, True)
 
 
+def test_a_data_set_is_held_to_a_digest_where_one_is_given(cli, locomo):
+    found = hashlib.sha256(locomo.read_bytes()).hexdigest()
+    words = ("bench", "locomo", locomo, "--offline", "--limit", 1, "--sha256")
+    assert cli(*words, found).code == Exit.OK
+    ran = cli(*words, found.replace(found[0], "x"))
+    assert (ran.code, f"has the SHA-256 {found}, not " in ran.err) == (Exit.INPUT, True)
+
+
+def test_a_file_of_longmemeval_is_named_by_its_digest(cli, tmp_path):
+    path = tmp_path / "oracle.json"
+    path.write_text("[]")
+    ran = cli("bench", "longmemeval", path)
+    assert (ran.code, hashlib.sha256(b"[]").hexdigest() in ran.err) == (Exit.INPUT, True)
+
+
 def test_bench_refuses_a_limit_that_leaves_nothing(cli, locomo):
     assert cli("bench", "locomo", locomo, "--limit", 0).code == Exit.INPUT
 

@@ -18,10 +18,11 @@ from pathlib import Path
 from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
 from ...bench.g_eval import VARIANT as G_EVAL
 from ...bench.mailbox import Mailbox
-from ...bench.provenance import provenance
+from ...bench.provenance import digest, provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
+from ...errors import InvalidQuery
 from ...loaders.data_sets import check_present
 from ...loops import LITERAL, LOOPS, VARIANTS
 from ..bench_runs import SHOWN, run_named, settings
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"an ablation of the EviMem paper: {', '.join(VARIANTS)}; or a loop to the letter of its paper: "
         f"{', '.join(LITERAL)}",
     )
+    parser.add_argument("--sha256", metavar="HEX", help="refuse a PATH that has not this SHA-256, as a result names it")
     parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")
     _add_of_one(parser)
     _add_long_runs(parser)
@@ -181,7 +183,14 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Run the benchmark."""
     if options.file is not None:
         check_present(options.benchmark, options.file)
+        _check_pinned(options)
     return _report(options, screen) if options.benchmark == "report" else _score(options, screen)
+
+
+def _check_pinned(options: argparse.Namespace) -> None:
+    """Raise InvalidQuery where the data set is another than the one that is asked for."""
+    if options.sha256 and (found := digest(options.file)) != options.sha256.lower():
+        raise InvalidQuery(f"{str(options.file)!r} has the SHA-256 {found}, not {options.sha256}; give that data set")
 
 
 def _score(options: argparse.Namespace, screen: Screen) -> Exit:
