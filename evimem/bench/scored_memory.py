@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import evimem
 
-from ..errors import ModelError
+from ..errors import InvalidQuery, ModelError
 from ..types.answer import AnswerKind
 from ..types.values import Query, Turn
 from .asking import Approach
@@ -73,11 +73,13 @@ def say(memory: SearchedMemory, question: str, asked_at: str | None, turns: dict
     if isinstance(memory, AskedMemory):
         return memory.ask(question, asked_at)
     best = memory.search(question, 1, asked_at)
-    return (
-        MemoryReply("quote", turns[best[0]], (best[0],))
-        if best
-        else MemoryReply("abstained", None, reason="nothing was found")
-    )
+    if not best:
+        return MemoryReply("abstained", None, reason="nothing was found")
+    if best[0] not in turns:
+        raise InvalidQuery(
+            f"search found {best[0]!r}, which is the id of no turn; expected ids as `add` was given them"
+        )
+    return MemoryReply("quote", turns[best[0]], (best[0],))
 
 
 class OwnMemory:
