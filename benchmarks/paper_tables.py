@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 import evimem
 from evimem import Budget, Memory
 from evimem.bench.answer_judge import VARIANTS as RUBRICS
+from evimem.bench.answer_overlap import word_set_f1
 from evimem.bench.asking import Approach, Asker, Checkpoint
 from evimem.bench.estimates import estimate, rows_of
 from evimem.bench.g_eval import VARIANT as G_EVAL
@@ -51,6 +52,7 @@ DEFAULT = "evimem's default"
 ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
 CUTS = (5, 10, 20)
+SCORES = {"F1 of word sets": lambda one: word_set_f1(one.text or "", one.wanted or ""), **OVERLAP}
 WORKERS = 8  # questions at a time, where an endpoint is asked
 SUFFICIENT = ("exact", "inferrable")
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
@@ -235,7 +237,7 @@ def answers(runs: Runs, again: Sequence[Requeried], overlap: Sequence[str] = ("R
     """Yield the scores of the answers of each row by category, and at the end how many questions there are."""
     for name, asked in runs.items():
         told = by_category(told_of(asked))
-        yield from rows_of({f"{name}: {what}": OVERLAP[what] for what in overlap}, told, _sample)[:-1]
+        yield from rows_of({f"{name}: {what}": SCORES[what] for what in overlap}, told, _sample)[:-1]
         measures = {**answer_measures(asked), "checks": lambda one: one.checks}
         named = {f"{name}: {what}": measure for what, measure in measures.items()}
         *scores, counted = rows_of(named, by_category(asked), _sample)
@@ -348,7 +350,7 @@ TABLES: Mapping[str, PaperTable] = {
         _RANKED[2:],
     ),
     **{
-        name: PaperTable("answers by category", (ONE_SEARCH, name), partial(answers, overlap=tuple(OVERLAP)))
+        name: PaperTable("answers by category", (ONE_SEARCH, name), partial(answers, overlap=tuple(SCORES)))
         for name in LOOPS
     },
 }

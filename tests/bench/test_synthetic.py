@@ -10,8 +10,10 @@ from evimem.bench.asking import Approach
 from evimem.bench.chat_tables import chat_tables
 from evimem.bench.run_chats import run_chats
 from evimem.bench.scored_memory import OwnMemory, PlainBm25
-from evimem.bench.synthetic import synthetic_chat
+from evimem.bench.synthetic import _tables, synthetic_chat
 from evimem.types.budget import Budget
+
+VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]
 
 
 def test_a_seed_writes_one_conversation() -> None:
@@ -26,7 +28,13 @@ def test_gold_is_what_it_says(depth: int) -> None:
     assert len(chat.turns) == 300
     assert [turn.time for turn in chat.turns] == sorted(turn.time for turn in chat.turns)
     kinds = Counter(one.kind for one in chat.questions)
-    assert {*kinds} == {"fact", "update", "never told", *(f"chain of {n}" for n in range(2, depth + 1))}
+    assert {*kinds} == {
+        "fact",
+        "update",
+        "never told",
+        "false premise",
+        *(f"chain of {n}" for n in range(2, depth + 1)),
+    }
     for one in chat.questions:
         assert bool(one.evidence) == (one.answer is not None)
         if one.answer:
@@ -37,6 +45,16 @@ def test_gold_is_what_it_says(depth: int) -> None:
             assert first.speaker in one.text
             for before, turn in zip([first, *others], others, strict=False):
                 assert turn.speaker in before.text
+
+
+def test_a_false_premise_names_a_person_and_a_value_that_this_person_never_told() -> None:
+    chat = synthetic_chat(1, turns=300, people=4, depth=1)
+    supposed = [one for one in chat.questions if one.kind == "false premise"]
+    assert len({next(turn.speaker for turn in chat.turns if turn.speaker in one.text) for one in supposed}) == 4
+    for one in supposed:
+        own = " ".join(turn.text for turn in chat.turns if turn.speaker in one.text)
+        value = next(value for value in VALUES if value in one.text)
+        assert (one.answer, value in own) == (None, False)
 
 
 def test_the_whole_harness_runs_on_it() -> None:
