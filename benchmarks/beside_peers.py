@@ -80,7 +80,7 @@ def main() -> None:
     notes = [f"Load {os.getloadavg()[0]:.1f} at the end: compare the ratios."]
     if missing:
         notes.append(f"Not installed: {', '.join(missing)}.")
-    tables = [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes))]
+    tables = [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes), ("R@10",))]
     if options.peer is None or OWN in options.peer:
         tables.append(ResultTable("ratios", "evimem beside each", RATIOS, ratios(found)))
     record("beside_peers", options, tables, [options.locomo])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from evimem.bench.result_file import ResultFile, ResultTable, write_result
 from evimem.bench.svg_plot import Chart
 from evimem.errors import ImportFailed
 from evimem.loaders.data_sets import check_present
+
+_STARTED = time.perf_counter()
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +53,8 @@ def record(
     for table in tables:
         print(f"\n## {table.title}\n\n{markdown(table)}")
     if options.result is not None:
-        made = provenance(["python", "-m", f"benchmarks.{name}", *sys.argv[1:]], data)
+        seconds = time.perf_counter() - _STARTED
+        made = provenance(["python", "-m", f"benchmarks.{name}", *sys.argv[1:]], data, seconds)
         plain = {key: value for key, value in vars(options).items() if isinstance(value, (str, int, float, bool))}
         write_result(ResultFile(name, made, plain | {**(used or {})}, tuple(tables), charts or {}), options.result)
         print(f"written: {options.result}")

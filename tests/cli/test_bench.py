@@ -45,6 +45,7 @@ def test_a_result_says_how_it_was_made_and_names_no_folder(cli, locomo, tmp_path
     made = ran.data["made"]
     assert made["command"] == "evimem bench locomo locomo.json --offline --limit 2 --result one.json --json"
     assert made["data"] == {"locomo.json": hashlib.sha256(locomo.read_bytes()).hexdigest()}
+    assert made["seconds"] > 0
     assert str(tmp_path) not in place.read_text()
 
 

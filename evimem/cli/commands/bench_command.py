@@ -12,6 +12,7 @@ Each conversation is ingested into a temporary memory of its own.
 from __future__ import annotations
 
 import argparse
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -194,8 +195,10 @@ def _check_pinned(options: argparse.Namespace) -> None:
 
 
 def _score(options: argparse.Namespace, screen: Screen) -> Exit:
+    started = time.perf_counter()
     ran = run_named(options, screen)
-    made = provenance(["evimem", *options.words], [options.file] if options.file else [])
+    data = [options.file] if options.file else []
+    made = provenance(["evimem", *options.words], data, time.perf_counter() - started)
     result = ResultFile(options.benchmark, made, settings(options), ran.tables, ran.charts)
     if options.result is not None:
         write_result(result, options.result)
