@@ -12,7 +12,7 @@ from .result_file import Cell, ResultTable
 from .retrieval_metrics import recall
 from .right_answer import spelled
 from .run_chats import DEPTH, ChatResult
-from .selective import MEASURES, Labelled, measured
+from .selective import MEASURES, LabelledProbability, measured
 
 _YES_NO = ("yes", "no")
 _CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
@@ -93,7 +93,9 @@ def _given(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
 
 
 def _calibrated(kind: str, results: Sequence[ChatResult]) -> tuple[Cell, ...] | None:
-    stated = [Labelled(one.chat, one.confidence, one.claim_holds) for one in results if one.confidence is not None]
+    stated = [
+        LabelledProbability(one.chat, one.confidence, one.claim_holds) for one in results if one.confidence is not None
+    ]
     if not stated:
         return None
     share = estimate(stated, lambda one: one.label, lambda one: one.conversation)

@@ -15,7 +15,7 @@ MEASURES = ("AUROC", "ECE", "AURC")
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledProbability:
     """A probability about a question of a conversation, and whether what it is of came true."""
 
     conversation: str
@@ -43,7 +43,7 @@ class ProbabilityScores:
 
 def answering(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
     """Score `confidence` as the probability that a question has an answer."""
-    return _scores([Labelled(one.sample, one.confidence, one.category != ADVERSARIAL) for one in asked])
+    return _scores([LabelledProbability(one.sample, one.confidence, one.category != ADVERSARIAL) for one in asked])
 
 
 def sufficiency(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
@@ -54,15 +54,15 @@ def sufficiency(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
     seen = [one for one in asked if one.gold and one.category != ADVERSARIAL]
     exact = [one.complete for one in seen if one.tier == "exact"]
     marked = Point(0.0, len(exact) / len(seen), exact.count(False) / len(exact)) if exact else None
-    return _scores([Labelled(one.sample, one.sufficient, one.complete) for one in seen], marked)
+    return _scores([LabelledProbability(one.sample, one.sufficient, one.complete) for one in seen], marked)
 
 
-def measured(items: Sequence[Labelled]) -> tuple[Cell, ...]:
+def measured(items: Sequence[LabelledProbability]) -> tuple[Cell, ...]:
     """Return AUROC, ECE and AURC with their intervals over conversations; None where one is undefined."""
     return tuple(estimate_of(items, measure, lambda one: one.conversation) for measure in (_auroc, _ece, _aurc))
 
 
-def _scores(items: Sequence[Labelled], marked: Point | None = None) -> ProbabilityScores | None:
+def _scores(items: Sequence[LabelledProbability], marked: Point | None = None) -> ProbabilityScores | None:
     """Return the scores; None if all labels are equal, for which AUROC is undefined."""
     area = _auroc(items)
     if area is None:
@@ -81,17 +81,17 @@ def _scores(items: Sequence[Labelled], marked: Point | None = None) -> Probabili
     )
 
 
-def _apart(items: Sequence[Labelled]) -> tuple[list[float], list[bool]]:
+def _apart(items: Sequence[LabelledProbability]) -> tuple[list[float], list[bool]]:
     return [one.probability for one in items], [one.label for one in items]
 
 
-def _auroc(items: Sequence[Labelled]) -> float | None:
+def _auroc(items: Sequence[LabelledProbability]) -> float | None:
     return auroc(*_apart(items)) if len({one.label for one in items}) > 1 else None
 
 
-def _ece(items: Sequence[Labelled]) -> float:
+def _ece(items: Sequence[LabelledProbability]) -> float:
     return ece(reliability(*_apart(items)))
 
 
-def _aurc(items: Sequence[Labelled]) -> float:
+def _aurc(items: Sequence[LabelledProbability]) -> float:
     return aurc(*_apart(items))

@@ -17,6 +17,7 @@ from ..bench.asking import Approach, Asker, Checkpoint
 from ..bench.charts import locomo_charts
 from ..bench.chat_tables import chat_tables
 from ..bench.judge_identity import JudgeIdentity
+from ..bench.left_out import REPEATED, left_out
 from ..bench.locomo_tables import locomo_tables
 from ..bench.longmemeval_tables import longmemeval_tables
 from ..bench.mailbox import Mailbox
@@ -73,6 +74,8 @@ def settings(options: argparse.Namespace) -> dict[str, Any]:
         "judge_model", "answer_model", "extract_model", "marking_model",
     )  # fmt: skip
     found = {name: getattr(options, name) for name in names} | {"mailbox": options.mailbox is not None}
+    if options.without:
+        found["without"] = REPEATED if options.without == REPEATED else digest(Path(options.without))
     if options.bert_score:
         found["bert_score"] = digest(options.bert_score / "model.onnx")
     judge = _judge(options)
@@ -97,7 +100,7 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
             f"evimem: {options.file} is none of the LoCoMo files known by digest; its figures may not be comparable"
         )
     further = _bert_score(options.bert_score) if options.bert_score else {}
-    samples = list(read_locomo(options.file))
+    samples = list(left_out(read_locomo(options.file), options.without))
     spending = Spending(options.dollars)
     how = _approach(options, spending)
     total = _checked(options, question_count(samples, options.limit, wide=options.wide))

@@ -69,6 +69,25 @@ def test_a_file_of_longmemeval_is_named_by_its_digest(cli, tmp_path):
     assert (ran.code, hashlib.sha256(b"[]").hexdigest() in ran.err) == (Exit.INPUT, True)
 
 
+def test_questions_are_left_out_by_a_list_or_where_they_are_repeated(cli, locomo, tmp_path):
+    words = ("bench", "locomo", locomo, "--offline", "--json", "--without")
+
+    def left(ran):
+        table = next(one for one in ran.data["tables"] if one["name"] == "answers")
+        return next(row[1] for row in table["rows"] if row[0] == "questions")
+
+    listed = tmp_path / "wrong.txt"
+    listed.write_text("conv-1 0\nconv-9 7\n\n")
+    ran = cli(*words, listed)
+    assert (left(ran), ran.data["options"]["without"]) == (2, hashlib.sha256(listed.read_bytes()).hexdigest())
+    assert left(cli(*words, "repeated")) == 1  # the same question three times
+    for line, why in (("conv-1 3", "names question 3 of conv-1, which has 3"), ("conv-1", "line 1 is 'conv-1'")):
+        listed.write_text(line)
+        ran = cli(*words, listed)
+        assert (ran.code, why in ran.err) == (Exit.INPUT, True)
+    assert cli(*words, tmp_path / "nothing.txt").code == Exit.INPUT
+
+
 def test_bench_refuses_a_limit_that_leaves_nothing(cli, locomo):
     assert cli("bench", "locomo", locomo, "--limit", 0).code == Exit.INPUT
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
 from ...bench.g_eval import VARIANT as G_EVAL
+from ...bench.left_out import REPEATED
 from ...bench.mailbox import Mailbox
 from ...bench.provenance import digest, provenance
 from ...bench.readme_report import render
@@ -38,6 +39,7 @@ _ONLY = {  # options of some of the benchmarks
     "registers": ("chats",),
     "adapter": ("chats", "synthetic"),
     "sample": ("locomo",),
+    "without": ("locomo",),
     "wide": ("locomo",),
     "processes": ("locomo",),
     "bert_score": ("locomo",),
@@ -72,6 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_of_one(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("of one benchmark")
+    group.add_argument(
+        "--without",
+        metavar="FILE",
+        help="locomo: leave out the questions that FILE lists, a line each, such as `conv-26 12` for the thirteenth; "
+        f"or {REPEATED}: those that stand twice in a conversation",
+    )
     group.add_argument("--sample", action="store_true", help=f"locomo: also print {SHOWN} answers, always the same")
     group.add_argument(
         "--wide",
