@@ -19,31 +19,24 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
-import evimem
 from evimem import Budget, Memory
-from evimem.bench.answer_judge import VARIANTS as RUBRICS
 from evimem.bench.answer_overlap import word_set_f1
-from evimem.bench.asking import Approach, Asker, Checkpoint
+from evimem.bench.asking import Approach, Asker
 from evimem.bench.estimates import estimate, rows_of
-from evimem.bench.g_eval import VARIANT as G_EVAL
-from evimem.bench.judge_identity import JudgeIdentity
 from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, told_of
-from evimem.bench.mailbox import Mailbox
 from evimem.bench.processes import mapped
-from evimem.bench.provenance import digest
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import ndcg, recall
 from evimem.bench.run_locomo import DEPTH, QuestionResult, ask_all, ingested
-from evimem.bench.spending import PaidModel, Spending
 from evimem.bench.stages import STAGES
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose
 from evimem.query.analysis import analyse
 
+from .asked_models import add_models, models_of
 from .recording import add_result, data_set, record
 
 IRIS = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
@@ -53,7 +46,6 @@ ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
 CUTS = (5, 10, 20)
 SCORES = {"F1 of word sets": lambda one: word_set_f1(one.text or "", one.wanted or ""), **OVERLAP}
-WORKERS = 8  # questions at a time, where an endpoint is asked
 SUFFICIENT = ("exact", "inferrable")
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
 Row: TypeAlias = tuple[Cell, ...]
@@ -96,92 +88,29 @@ def main() -> None:
     parser.add_argument("table", choices=(*TABLES, "all"))
     parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
-    parser.add_argument("--model", help="a chat model; without one all is deterministic")
-    parser.add_argument("--base-url", help="its endpoint")
-    parser.add_argument(
-        "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files in DIR"
-    )
-    parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
-    parser.add_argument("--marking-model", metavar="NAME", help="another model to mark with (default: --model)")
-    parser.add_argument(
-        "--checkpoint", type=Path, metavar="FILE", help="keep results in FILE, and ask only what it lacks"
-    )
-    parser.add_argument(
-        "--price",
-        nargs=2,
-        type=float,
-        metavar=("IN", "OUT"),
-        help="dollars per million input and output tokens of --model",
-    )
-    parser.add_argument("--dollars", type=float, metavar="N", help="ask no more once N dollars are spent (--price)")
+    add_models(parser)
     add_result(parser)
     options = parser.parse_args()
-    if wrong := _misused(options):
-        parser.error(wrong)
+    asking = models_of(options, parser.error)
     wanted = dict(TABLES) if options.table == "all" else {options.table: TABLES[options.table]}
-    spending = Spending(options.dollars)
-    llm, marker = _models(options, spending)
-    judge = _judge(options)
-    rows = {name: _approach(name, llm, options.judge, marker) for name in _needed(wanted.values())}
-    work = partial(
-        run_sample, rows=rows, every=options.every, again="9" in wanted, asker=_asker(options, spending, judge)
-    )
+    rows = {name: _approach(name, asking.llm, options.judge, asking.marker) for name in _needed(wanted.values())}
+    work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted, asker=asking.asker)
     runs = mapped(
         work,
         list(read_locomo(options.locomo)),
-        1 if llm or options.checkpoint else os.cpu_count() or 1,
+        1 if asking.asker else os.cpu_count() or 1,
         lambda run: print(f"{sum(map(len, run.asked.values()))} questions asked", flush=True),
     )
     asked = {name: [one for run in runs for one in run.asked[name]] for name in rows}
     again = [one for run in runs for one in run.again]
-    mode = f"with {_asked_model(options)}" if llm else "deterministic, so that no row compares with the paper's"
+    judge = asking.judge
+    mode = f"with {asking.named}" if asking.named else "deterministic, so that no row compares with the paper's"
     notes = [judge.note()] if judge else []
     notes += [f"The model gave no facts of {unread} turns."] if (unread := sum(run.unread for run in runs)) else []
     tables = [table(name, one, mode, asked, again, notes) for name, one in wanted.items()]
     record("paper_tables", options, tables, [options.locomo], used=judge.options() if judge else {})
-
-
-def _misused(options: argparse.Namespace) -> str | None:
-    if options.model and options.mailbox:
-        return "--model and --mailbox exclude each other"
-    if options.marking_model and not options.model:
-        return "--marking-model needs --model"
-    if options.dollars is not None and (options.marking_model or not (options.model and options.price)):
-        return "--dollars needs --model and its --price, and no --marking-model, of which no price is known"
-    return None
-
-
-def _models(options: argparse.Namespace, spending: Spending) -> tuple[Any, Any]:
-    """Return the model that is asked, if there is one, and another that marks, if there is one."""
-    if options.mailbox:
-        return Mailbox(options.mailbox), None
-    if not options.model:
-        return None, None
-    prices = {options.model: tuple(options.price)} if options.price else {}
-    endpoint = evimem.OpenAI(model=options.model, base_url=options.base_url, prices=prices)
-    other = options.marking_model and replace(endpoint, model=options.marking_model)
-    return PaidModel(endpoint, spending), other and PaidModel(other, spending)
-
-
-def _asked_model(options: argparse.Namespace) -> str:
-    name: str = Mailbox.model if options.mailbox else options.model
-    return name
-
-
-def _judge(options: argparse.Namespace) -> JudgeIdentity | None:
-    if not (options.model or options.mailbox):
-        return None
-    return JudgeIdentity.of(options.judge, options.marking_model or _asked_model(options))
-
-
-def _asker(options: argparse.Namespace, spending: Spending, judge: JudgeIdentity | None) -> Asker | None:
-    """Return who puts the questions; None where conversations may run in processes of their own."""
-    if not (judge or options.checkpoint):
-        return None
-    decides = {"model": options.model, "mailbox": bool(options.mailbox)}
-    settings = {**decides, **(judge.options() if judge else {}), "data": digest(options.locomo), "every": options.every}
-    checkpoint = options.checkpoint and Checkpoint(options.checkpoint, {**settings, "version": evimem.__version__})
-    return Asker(workers=WORKERS if options.model else 1, checkpoint=checkpoint, spending=spending)
+    if options.mailbox and (waiting := asking.llm.waiting()):
+        print(f"{waiting} requests wait in {options.mailbox / 'requests'}: write the replies, and run this again")
 
 
 def run_sample(
