@@ -133,14 +133,15 @@ def _probabilities(rows: Sequence[tuple[Cell, ...]]) -> ResultTable:
 
 def _cost(run: Run) -> ResultTable:
     searches, asks = ([getattr(one, name) * 1000 for one in run.asked] for name in ("search_seconds", "ask_seconds"))
-    seconds = sum(one.seconds for one in run.ingested)
+    new = [one for one in run.ingested if not one.kept]
+    rate = sum(one.turns for one in new) / max(sum(one.seconds for one in new), 1e-9) if new else None
     turns, facts = (sum(getattr(one, name) for one in run.ingested) for name in ("turns", "facts"))
     unread = sum(one.read.unread for one in run.ingested)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("turns", turns),
         ("facts", facts),
         *([("turns whose facts the model did not give", unread)] if unread else []),
-        ("ingest, turns/s", turns / max(seconds, 1e-9)),
+        ("ingest, turns/s", rate),
         *((f"search, ms, {name}", percentile(searches, share)) for name, share in _SHARES),
         *((f"ask, ms, {name}", percentile(asks, share)) for name, share in _SHARES),
         ("checks per question", fmean(one.checks for one in run.asked)),

@@ -33,12 +33,16 @@ DEPTH = 20  # turns of each ranking that are scored
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """The ingestion of one conversation: counts and seconds of a processor, and the facts that a model read besides."""
+    """The ingestion of one conversation: counts and seconds of a processor, and the facts that a model read besides.
+
+    `kept` is whether an earlier run had ingested it: then the seconds are of finding that out.
+    """
 
     sample: str
     turns: int
     facts: int
     seconds: float
+    kept: bool = False
     read: FactsRead = field(default_factory=FactsRead)
 
 
@@ -178,7 +182,8 @@ def _answerable(sample: LocomoSample, limit: int | None) -> LocomoSample:
 def _ingest(memory: Memory, sample: LocomoSample) -> IngestResult:
     started = time.thread_time()
     report = memory.extend(sample.turns, strict=True)
-    return IngestResult(sample.id, report.added, report.facts, time.thread_time() - started)
+    taken = time.thread_time() - started
+    return IngestResult(sample.id, len(sample.turns), report.facts, taken, kept=not report.added)
 
 
 def ask_all(

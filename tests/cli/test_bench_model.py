@@ -82,9 +82,11 @@ def test_facts_are_extracted_once_for_a_checkpoint_and_a_refusal_ends_no_run(cli
     with ModelServer(then=facts_or_verdict) as server:
         assert cli(*words, "--base-url", server.url, "--limit", 1).code == Exit.OK
         first = [facts_or_verdict(one.body) == NO_FACTS for one in server.received]
-        assert cli(*words, "--base-url", server.url).code == Exit.OK  # goes on with the second question
+        ran = cli(*words, "--base-url", server.url, "--json")  # goes on with the second question
         again = [facts_or_verdict(one.body) == NO_FACTS for one in server.received[len(first) :]]
     assert (first.count(True), again.count(True)) == (8, 0)
+    cost = dict(next(one for one in ran.data["tables"] if one["name"] == "cost")["rows"])
+    assert (ran.code, cost["turns"], cost["ingest, turns/s"]) == (Exit.OK, 8, None)
     assert again
 
 

@@ -131,7 +131,10 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
 def _add_long_runs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("long runs", "a question that the model fails counts as wrong and ends no run")
     group.add_argument(
-        "--checkpoint", metavar="FILE", type=Path, help="keep each result in FILE, and ask only what it does not hold"
+        "--checkpoint",
+        metavar="FILE",
+        type=Path,
+        help="keep each result in FILE, and with --enrich the memories in FILE.memories; ask only what they lack",
     )
     group.add_argument(
         "--dollars",
