@@ -18,14 +18,15 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from evimem import Budget, Memory
 from evimem.bench.answer_overlap import word_set_f1
 from evimem.bench.asking import Approach, Asker
 from evimem.bench.estimates import estimate, rows_of
-from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, told_of
+from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
 from evimem.bench.processes import mapped
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import ndcg, recall
@@ -45,7 +46,8 @@ DEFAULT = "evimem's default"
 ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
 CUTS = (5, 10, 20)
-SCORES = {"F1 of word sets": lambda one: word_set_f1(one.text or "", one.wanted or ""), **OVERLAP}
+Measure: TypeAlias = Callable[[QuestionResult], float]
+SCORES: Mapping[str, Measure] = {"F1 of word sets": overlap_of(word_set_f1), **OVERLAP}
 SUFFICIENT = ("exact", "inferrable")
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
 Row: TypeAlias = tuple[Cell, ...]
@@ -73,14 +75,18 @@ class SampleRun:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table of a paper: what it is, the rows that it needs, and how it is made of their results."""
+    """A table of a paper: what it is, the rows that it needs, and how it is made of their results.
+
+    Without `made` it has the scores of their answers, those of `overlap` with the gold form among them.
+    """
 
     says: str
     rows: tuple[str, ...]
-    made: Callable[[Runs, Sequence[Requeried]], Iterator[Row]]
+    made: Callable[[Runs, Sequence[Requeried]], Iterator[Row]] | None = None
     columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     intervals: tuple[str, ...] = ("all",)
+    overlap: tuple[str, ...] = ("ROUGE-L",)
 
 
 def main() -> None:
@@ -88,6 +94,12 @@ def main() -> None:
     parser.add_argument("table", choices=(*TABLES, "all"))
     parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
+    parser.add_argument(
+        "--bert-score",
+        metavar="FOLDER",
+        type=Path,
+        help="also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
+    )
     add_models(parser)
     add_result(parser)
     options = parser.parse_args()
@@ -107,7 +119,8 @@ def main() -> None:
     mode = f"with {asking.named}" if asking.named else "deterministic, so that no row compares with the paper's"
     notes = [judge.note()] if judge else []
     notes += [f"The model gave no facts of {unread} turns."] if (unread := sum(run.unread for run in runs)) else []
-    tables = [table(name, one, mode, asked, again, notes) for name, one in wanted.items()]
+    further = bert_scores(options.bert_score) if options.bert_score else {}
+    tables = [table(name, one, mode, asked, again, notes, further) for name, one in wanted.items()]
     record("paper_tables", options, tables, [options.locomo], used=judge.options() if judge else {})
     if options.mailbox and (waiting := asking.llm.waiting()):
         print(f"{waiting} requests wait in {options.mailbox / 'requests'}: write the replies, and run this again")
@@ -150,28 +163,43 @@ def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionRe
 
 
 def table(
-    name: str, one: PaperTable, mode: str, asked: Runs, again: Sequence[Requeried], notes: Sequence[str] = ()
+    name: str,
+    one: PaperTable,
+    mode: str,
+    asked: Runs,
+    again: Sequence[Requeried],
+    notes: Sequence[str] = (),
+    further: Mapping[str, Measure] = {},
 ) -> ResultTable:
-    """Return a table of the paper with its header; `notes` are of the whole run."""
+    """Return a table of the paper with its header; `notes` are of the whole run, `further` scores of its answers."""
     of_paper = f"{name}'s main table" if name in LOOPS else f"EviMem's table {name}"
     columns = (mode.partition(",")[0], *(one.columns or ("", *by_category([])))[1:])  # what shows in every rendering
-    rows = tuple(one.made({row: asked[row] for row in one.rows}, again))
+    runs = {row: asked[row] for row in one.rows}
+    scores = {**{what: SCORES[what] for what in one.overlap}, **further}
+    rows = tuple(one.made(runs, again) if one.made else answers(runs, scores))
     failed = sum(bool(result.failed) for row in one.rows for result in asked[row])
     failures = [f"{failed} questions failed, which count as wrong."] if failed else []
     shown = (*one.notes, *notes, *failures)
     return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, shown, one.intervals)
 
 
-def answers(runs: Runs, again: Sequence[Requeried], overlap: Sequence[str] = ("ROUGE-L",)) -> Iterator[Row]:
+def answers(runs: Runs, overlap: Mapping[str, Measure]) -> Iterator[Row]:
     """Yield the scores of the answers of each row by category, and at the end how many questions there are."""
     for name, asked in runs.items():
         told = by_category(told_of(asked))
-        yield from rows_of({f"{name}: {what}": SCORES[what] for what in overlap}, told, _sample)[:-1]
+        yield from rows_of({f"{name}: {what}": score for what, score in overlap.items()}, told, _sample)[:-1]
         measures = {**answer_measures(asked), "checks": lambda one: one.checks}
         named = {f"{name}: {what}": measure for what, measure in measures.items()}
         *scores, counted = rows_of(named, by_category(asked), _sample)
         yield from scores
     yield counted
+
+
+def bert_scores(folder: Path) -> dict[str, Measure]:
+    """Return BERTScore by the model in a folder, each pair of texts scored once. Raise MissingExtra without it."""
+    from evimem.bench.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
+
+    return {"BERTScore": overlap_of(cache(TokenVectors(folder).score))}
 
 
 def tiers(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
@@ -243,9 +271,9 @@ _LABELS = (
 _RANKED = ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS))
 _CHECKED = ("", "checks", "agreement", "precision", "recall", "EXACT precision", "EXACT recall")
 TABLES: Mapping[str, PaperTable] = {
-    "1": PaperTable("answers by category", ("single-pass", "full", DEFAULT), answers, (), (_LABELS,)),
-    "2": PaperTable("IRIS, a group of parts more in each row", IRIS, answers),
-    "3": PaperTable("LaceMem, a layer more in each row", LACEMEM, answers),
+    "1": PaperTable("answers by category", ("single-pass", "full", DEFAULT), notes=(_LABELS,)),
+    "2": PaperTable("IRIS, a group of parts more in each row", IRIS),
+    "3": PaperTable("LaceMem, a layer more in each row", LACEMEM),
     "4": PaperTable(
         "tiers against the evidence",
         ("full", DEFAULT),
@@ -278,10 +306,7 @@ TABLES: Mapping[str, PaperTable] = {
         ),
         _RANKED[2:],
     ),
-    **{
-        name: PaperTable("answers by category", (ONE_SEARCH, name), partial(answers, overlap=tuple(SCORES)))
-        for name in LOOPS
-    },
+    **{name: PaperTable("answers by category", (ONE_SEARCH, name), overlap=tuple(SCORES)) for name in LOOPS},
 }
 
 

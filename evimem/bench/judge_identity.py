@@ -7,6 +7,8 @@ from typing import Any
 
 from . import answer_judge, g_eval
 
+OF_TYPES = "LongMemEval's rubrics"
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeIdentity:

@@ -33,7 +33,7 @@ def locomo_tables(
     probabilities = [_quality(name, scores) for name, scores in scored.items() if scores is not None]
     return (
         _retrieval(run.asked),
-        _answers(run.asked, OVERLAP | {name: _overlap(measure) for name, measure in overlap.items()}, notes),
+        _answers(run.asked, OVERLAP | {name: overlap_of(measure) for name, measure in overlap.items()}, notes),
         *([_probabilities(probabilities)] if probabilities else []),
         _cost(run),
     )
@@ -117,7 +117,8 @@ def told_of(asked: Sequence[QuestionResult]) -> list[QuestionResult]:
     return [one for one in asked if one.wanted is not None]
 
 
-def _overlap(measure: Callable[[str, str], float]) -> _Measure:
+def overlap_of(measure: Callable[[str, str], float]) -> _Measure:
+    """Return the score of a result's answer beside its gold form, by a measure of two texts."""
     return lambda one: measure(one.text or "", one.wanted or "")
 
 
@@ -151,7 +152,7 @@ def _cost(run: Run) -> ResultTable:
 
 
 OVERLAP = {
-    name: _overlap(measure)
+    name: overlap_of(measure)
     for name, measure in (("BLEU-1", bleu_1), ("ROUGE-L", rouge_l), ("ROUGE-2", rouge_2), ("METEOR", meteor))
 }
 _SHARES = (("p50", 0.5), ("p95", 0.95))

@@ -16,7 +16,7 @@ from .. import __version__
 from ..bench.asking import Approach, Asker, Checkpoint
 from ..bench.charts import locomo_charts
 from ..bench.chat_tables import chat_tables
-from ..bench.judge_identity import JudgeIdentity
+from ..bench.judge_identity import OF_TYPES, JudgeIdentity
 from ..bench.left_out import REPEATED, left_out
 from ..bench.locomo_tables import locomo_tables
 from ..bench.longmemeval_tables import longmemeval_tables
@@ -86,7 +86,8 @@ def _judge(options: argparse.Namespace) -> JudgeIdentity | None:
     if not options.judge:
         return None
     named = Mailbox.model if options.mailbox else options.marking_model or options.judge_model or options.model
-    return JudgeIdentity.of(options.judge, named)
+    variant = OF_TYPES if options.benchmark == "longmemeval" else options.judge
+    return JudgeIdentity.of(variant, named)
 
 
 def _judge_notes(options: argparse.Namespace) -> tuple[str, ...]:

@@ -90,6 +90,8 @@ def test_one_run_makes_every_table_and_says_that_no_model_was_asked() -> None:
     made = [table(name, one, "deterministic", run.asked, run.again) for name, one in TABLES.items()]
     assert [one.name for one in made if not one.rows] == []
     assert all("(deterministic)" in one.title and one.columns[0] == "deterministic" for one in made)
+    further = table("1", TABLES["1"], "deterministic", run.asked, (), further={"BERTScore": lambda one: 1.0})
+    assert {f"{row}: BERTScore" for row in TABLES["1"].rows} <= {row[0] for row in further.rows}
     assert all(set(one.intervals) <= set(one.columns) and one.intervals for one in made)
     assert all(len(row) == len(one.columns) for one in made for row in one.rows)
     assert {one.way for one in run.again if one.iteration == 1} == {"for what is missing", "the question again"}

@@ -180,3 +180,21 @@ def test_another_memory_is_scored_through_an_adapter(cli):
     assert overall["R@10"] == overall["BM25"]
     ran = cli("bench", "synthetic", *few, "--adapter", "evimem.bench.nowhere:Nothing")
     assert (ran.code, "MODULE:FUNCTION" in ran.err) == (Exit.INPUT, True)
+
+
+@pytest.mark.parametrize("judge", ["generous", "g-eval"])
+def test_longmemeval_has_rubrics_of_its_own(cli, locomo, judge):
+    ran = cli("bench", "longmemeval", locomo, "--llm", "--model", "m", "--judge", judge)
+    assert (ran.code, "LongMemEval has rubrics of its own" in ran.err) == (Exit.USAGE, True)
+
+
+def test_a_run_of_longmemeval_names_its_rubrics_and_its_judge(cli, tmp_path):
+    path, box = tmp_path / "lme.json", tmp_path / "box"
+    told = [{"role": "user", "content": "My kitten is called Pepper.", "has_answer": True}]
+    case = {"question_id": "q1", "question_type": "single-session-user", "question": "What is my kitten called?"}
+    dates = {"question_date": "2023/05/30 (Tue) 23:40", "haystack_dates": ["2023/05/20 (Sat) 02:21"]}
+    path.write_text(json.dumps([{**case, **dates, "answer": "Pepper", "haystack_sessions": [told]}]))
+    ran = cli("bench", "longmemeval", path, "--mailbox", box, "--judge", "strict", "--json")
+    assert ran.data["options"]["judge"] == "LongMemEval's rubrics"
+    answers = next(one for one in ran.data["tables"] if one["name"] == "answers")
+    assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics, by mailbox at temperature 0")

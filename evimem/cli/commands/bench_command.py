@@ -102,7 +102,7 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--judge",
         choices=(*VARIANTS_OF_JUDGE, G_EVAL),
-        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way); "
+        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: strict, by its rubrics); "
         "locomo: g-eval grades them from 1 to 5",
     )
     group.add_argument(
@@ -177,8 +177,8 @@ def _misused_model(options: argparse.Namespace) -> str | None:
 def _misused_judge(options: argparse.Namespace) -> str | None:
     if options.marking_model and not (options.llm and options.judge):
         return "--marking-model marks for --judge, at the endpoint of --llm; add both"
-    if options.judge == G_EVAL and options.benchmark != "locomo":
-        return f"--judge {G_EVAL} is of `bench locomo` only: LongMemEval has rubrics of its own"
+    if options.judge not in {None, VARIANTS_OF_JUDGE[0]} and options.benchmark != "locomo":
+        return f"--judge {options.judge} is of `bench locomo` only: LongMemEval has rubrics of its own"
     needing = [name for name in ("enrich", "judge") if getattr(options, name)]
     if needing and not (options.llm or options.mailbox):
         return f"--{needing[0]} needs a model: --llm or --mailbox"
