@@ -194,7 +194,7 @@ def test_a_run_of_longmemeval_names_its_rubrics_and_its_judge(cli, tmp_path):
     case = {"question_id": "q1", "question_type": "single-session-user", "question": "What is my kitten called?"}
     dates = {"question_date": "2023/05/30 (Tue) 23:40", "haystack_dates": ["2023/05/20 (Sat) 02:21"]}
     path.write_text(json.dumps([{**case, **dates, "answer": "Pepper", "haystack_sessions": [told]}]))
-    ran = cli("bench", "longmemeval", path, "--mailbox", box, "--judge", "strict", "--json")
+    ran = cli("bench", "longmemeval", path, "--mailbox", box, "--judge", "--json")
     assert ran.data["options"]["judge"] == "LongMemEval's rubrics"
     answers = next(one for one in ran.data["tables"] if one["name"] == "answers")
     assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics, by mailbox at temperature 0")

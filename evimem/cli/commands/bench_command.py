@@ -102,8 +102,10 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--judge",
         choices=(*VARIANTS_OF_JUDGE, G_EVAL),
-        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: strict, by its rubrics); "
-        "locomo: g-eval grades them from 1 to 5",
+        nargs="?",
+        const=VARIANTS_OF_JUDGE[0],
+        help="locomo, longmemeval, with a model: it also marks the answers, strictly if nothing else is named "
+        "(longmemeval: by its own rubrics); locomo: g-eval grades them from 1 to 5",
     )
     group.add_argument(
         "--marking-model", metavar="NAME", help="use another model for --judge than those that are asked (--llm)"
