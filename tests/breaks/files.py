@@ -80,6 +80,15 @@ def hard_links_of_a_memory_are_not_counted() -> None:
     put(sqlite, "real_path", lambda path: path)
 
 
+@breaks(
+    gate=f"{BESIDE}::test_nothing_is_written_under_a_name_that_belongs_beside_another_memory",
+    says="DID NOT RAISE|a file of the memory was replaced",
+)
+def names_of_companions_are_free_to_take() -> None:
+    put(atomic_files, "check_own_name", lambda path: None)
+    put(open_file, "check_own_name", lambda path: None)
+
+
 @breaks(gate=f"{BESIDE}::test_a_link_to_a_memory_is_the_memory", says="StoreReadOnly|assert")
 def a_link_to_a_memory_is_not_followed() -> None:
     put(sqlite, "real_path", lambda path: path)
