@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -73,9 +73,9 @@ def new_token(path: Path, user: str, scope: Scope) -> str:
         OSError: The file cannot be written.
     """
     if not user or user != user.strip() or len(user.splitlines()) != 1:
-        raise InvalidQuery(f"the user id is {user!r}; expected one line of text without spaces around it")
+        raise InvalidQuery(f"the user id is {shown(user)}; expected one line of text without spaces around it")
     if scope not in SCOPES:
-        raise InvalidQuery(f"the scope is {scope!r}; expected one of {', '.join(SCOPES)}")
+        raise InvalidQuery(f"the scope is {shown(scope)}; expected one of {', '.join(SCOPES)}")
     token = secrets.token_urlsafe(32)
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+", encoding="utf-8") as file:
         file.seek(0)

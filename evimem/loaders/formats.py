@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from ..errors import ImportFailed
+from ..errors import ImportFailed, shown
 from .chatgpt_export import read_chatgpt
 from .conversation import Conversation, Refuse, raise_refused
 from .json_list import elements
-from .json_values import shown
 from .locomo_format import read_locomo
 from .longmemeval_format import read_longmemeval
 from .openai_messages import read_messages
@@ -33,8 +32,8 @@ def detect(path: Path) -> str:
     if start.startswith(b"{"):
         return _of_object(path, start)
     raise ImportFailed(
-        f"{str(path)!r} begins with {shown(bytes(start[:20]))}; expected lines of turns, a list of messages, a LoCoMo "
-        "or LongMemEval file or a ChatGPT export; if it is one of them, name its format with --format"
+        f"{str(path)!r} begins with {shown(bytes(start[:20]), 40)}; expected lines of turns, a list of messages, a "
+        "LoCoMo or LongMemEval file or a ChatGPT export; if it is one of them, name its format with --format"
     )
 
 
@@ -73,8 +72,8 @@ def _of_list(path: Path) -> str:
     found = [name for mark, name in marks.items() if isinstance(first, dict) and mark in first]
     if not found:
         raise ImportFailed(
-            f"{str(path)!r} is a list of {shown(first)}; expected messages with role and content, or the elements of "
-            "a LoCoMo, LongMemEval or ChatGPT file"
+            f"{str(path)!r} is a list of {shown(first, 40)}; expected messages with role and content, or the elements "
+            "of a LoCoMo, LongMemEval or ChatGPT file"
         )
     return found[0]
 
