@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
+from ..db.atomic_files import replace_with
 from ..errors import ImportFailed
 from ..types.budget import Budget
 
@@ -45,6 +46,9 @@ R = TypeVar("R", bound=Costed)
 Progress = Callable[[int], None]
 
 
+_BEGINNING = b'{"settings":'  # of every line of a checkpoint
+
+
 class Checkpoint:
     """A file that keeps each result as a line, by the key of its question, and by the settings of the run.
 
@@ -59,11 +63,14 @@ class Checkpoint:
         self._settings = digest.hexdigest()[:16]
         self._kept: dict[str, Any] = {}
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        if lines and not lines[-1].endswith(b"\n"):
-            path.write_bytes(b"".join(lines[:-1]))
-            lines.pop()
+        cut = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        if not (cut.startswith(_BEGINNING) or _BEGINNING.startswith(cut)):
+            raise ImportFailed(f"{path.name} ends in no kept result; give --checkpoint another file")
         for number, line in enumerate(lines, start=1):
             self._read(line, f"{path.name} line {number}")
+        if cut:
+            with replace_with(path) as file:
+                file.write(b"".join(lines))
 
     def get(self, key: str) -> Any:
         """Return the kept result of a question as a JSON value; None if there is none."""

@@ -23,6 +23,7 @@ FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
 
 def detect(path: Path) -> str:
     """Return which of `FORMATS` a file has. Raise ImportFailed if none."""
+    _check_file(path)
     if zipfile.is_zipfile(path):
         return "chatgpt"
     with path.open("rb") as file:
@@ -50,6 +51,7 @@ def load(
     `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`);
     `refuse` is called for each refused item. Raise ImportFailed for a file of another format.
     """
+    _check_file(path)
     name = format or detect(path)
     if name == "turns":
         yield Conversation("", read_turns(path, refuse))
@@ -63,6 +65,12 @@ def load(
         yield from (Conversation(case.id, case.turns) for case in read_longmemeval(path))
     else:
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
+
+
+def _check_file(path: Path) -> None:
+    """Raise ImportFailed for a pipe, a folder or a device, which would wait for ever or have no end."""
+    if path.exists() and not path.is_file():
+        raise ImportFailed(f"{str(path)!r} is no regular file; expected one: save what is to be read, and name that")
 
 
 def _of_list(path: Path) -> str:

@@ -96,7 +96,7 @@ def a_link_to_a_memory_is_not_followed() -> None:
 
 @breaks(gate=f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="DID NOT RAISE")
 def an_export_may_replace_a_database() -> None:
-    put(export, "is_database", lambda path: False)
+    put(export, "check_replaceable", lambda path: None)
 
 
 @breaks(

@@ -15,6 +15,7 @@ from typing import Any, get_args
 import evimem
 
 from ...db.atomic_files import replace_with
+from ...db.file_header import check_replaceable
 from ...doors.operations import OnModelError
 from ...errors import ModelError, StoreError, UnknownTurn
 from ...loops import LOOPS
@@ -124,6 +125,7 @@ def _keep_failure(memory: evimem.Memory, error: ModelError, options: argparse.Na
 
 
 def _save(path: Path, answer: evimem.Answer) -> None:
+    check_replaceable(path)
     with replace_with(path) as file:
         file.write(answer.trace.to_json().encode())
 

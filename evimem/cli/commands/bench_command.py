@@ -20,6 +20,7 @@ from ...bench.provenance import provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
+from ...db.file_header import check_replaceable
 from ...loaders.data_sets import check_present
 from ...loops import LITERAL, LOOPS, VARIANTS
 from ..bench_runs import SHOWN, chat_model, run_named, settings
@@ -162,6 +163,8 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def _score(options: argparse.Namespace, screen: Screen) -> Exit:
+    if options.result is not None and options.result.exists():
+        check_replaceable(options.result)  # before hours of questions
     ran = run_named(options, screen)
     made = provenance(["evimem", *options.words], [options.file] if options.file else [])
     result = ResultFile(options.benchmark, made, settings(options), ran.tables, ran.charts)
