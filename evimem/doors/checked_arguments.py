@@ -17,7 +17,7 @@ from ..query.analysis import check_asked
 from ..raw import ROLES
 from ..text.memory_fence import without_blocks
 from ..types.budget import MOST
-from ..types.trace import Event, Trace
+from ..types.trace import Event, Found, Trace
 from ..types.where import Where
 
 T = TypeVar("T")
@@ -195,6 +195,16 @@ def checked_trace(trace: Trace) -> Trace:
     if not isinstance(trace.question, str) or not isinstance(trace.loop, str) or not isinstance(trace.events, tuple):
         raise InvalidQuery(f"trace is {shown(trace)}; expected one that ask() recorded")
     for event in trace.events:
-        if not isinstance(event, get_args(Event)):
+        if not isinstance(event, get_args(Event)) or (isinstance(event, Found) and not _are_texts(event.turns)):
             raise InvalidQuery(f"an event of the trace is {shown(event)}; expected those that ask() recorded")
+    if not isinstance(trace.read, Mapping) or not _are_texts((*trace.read, *trace.read.values())):
+        raise InvalidQuery(f"what the trace read is {shown(trace.read)}; expected digests by the ids of turns")
+    try:
+        trace.to_json()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidQuery(f"the trace holds what JSON has not ({error}); expected one that ask() recorded") from error
     return trace
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, tuple) and all(isinstance(one, str) for one in values)

@@ -34,6 +34,7 @@ from evimem import (
     Turn,
 )
 from evimem.adapters.mem0 import Memory as Mem0Memory
+from evimem.types.trace import Acted, Called, Found
 
 NOON = datetime(2024, 3, 12, 12)
 EMBEDDER = StaticEmbedder()
@@ -121,6 +122,10 @@ VALUES: tuple[Callable[[], Any], ...] = (
             [Turn("t", "s", "Mira", "\ud800", NOON, metadata={"a": math.nan})], [Turn(["t"], {}, (), "x", NOON)],
             [Turn("t", "s", "Mira", "x", NOON.replace(tzinfo=WrongZone()))],
             [Labelled(7, 7, 7)] * 60, [Labelled("tea?", True, "never")] * 60, [Labelled("", False)] * 60,
+            Trace("tea?", "iris", (Found(1, "anchor", (7,)),)), Trace("tea?", "iris", (Found(1, "anchor", 7),)),
+            Trace("tea?", "iris", (Acted(0, "analyse", detail=DEEP_OBJECT),)), Trace("tea?", "iris", (), {7: 7}),
+            Trace("tea?", "iris", (Acted(0, "analyse", detail={"judge": 7, "budget": 7, "asked_at": 7}), Called(*"777"))),
+            Trace("tea?", "iris", (), 7),  # type: ignore[arg-type]
             Trace("tea?", "iris"), Trace(7, 7, 7), Trace("tea?", "iris", (7,)), CallableEmbedder(raises, "e", 3),
             HUGE, [HUGE], {"a": HUGE}, {"a": {"$gt": HUGE}}, {HUGE: 1}, (1, HUGE), DEEP_LIST, DEEP_OBJECT, [DEEP_LIST],
             {"a": {"$in": DEEP_LIST}}, within_itself(), {"a": within_itself()}, Budget(seconds=HUGE),
