@@ -124,7 +124,7 @@ VALUES: tuple[Callable[[], Any], ...] = (
             [Labelled(7, 7, 7)] * 60, [Labelled("tea?", True, "never")] * 60, [Labelled("", False)] * 60,
             Trace("tea?", "iris", (Found(1, "anchor", (7,)),)), Trace("tea?", "iris", (Found(1, "anchor", 7),)),
             Trace("tea?", "iris", (Acted(0, "analyse", detail=DEEP_OBJECT),)), Trace("tea?", "iris", (), {7: 7}),
-            Trace("tea?", "iris", (Acted(0, "analyse", detail={"judge": 7, "budget": 7, "asked_at": 7}), Called(*"777"))),
+            Trace("tea?", "iris", (Acted(0, "analyse", detail={"judge": 7, "budget": 7}), Called(*"777"))),
             Trace("tea?", "iris", (), 7),  # type: ignore[arg-type]
             Trace("tea?", "iris"), Trace(7, 7, 7), Trace("tea?", "iris", (7,)), CallableEmbedder(raises, "e", 3),
             HUGE, [HUGE], {"a": HUGE}, {"a": {"$gt": HUGE}}, {HUGE: 1}, (1, HUGE), DEEP_LIST, DEEP_OBJECT, [DEEP_LIST],

@@ -25,7 +25,7 @@ from .asked_form import AskedForm, asked_of
 from .bindings import Binding, bind, is_about, is_in_time
 from .candidate_passages import Passage, passages_of
 from .firmness import firmness
-from .own_word import Conflict, Told, conflict, facts_of, owned
+from .own_word import Conflict, Told, conflict, facts_of, owned, reports_of_theirs
 from .proposition import decision
 from .stated_values import stated_values
 from .typed_values import stands_alone
@@ -172,7 +172,15 @@ def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | No
         against = _conflict(view, found, reports)
         support = _LOOKED_UP if against is not None or _agree(stated, found) else _CONTRADICTED
     turns = _turns(view)
-    if found.outcome <= 0 or not all(_is_value(item.text) and _is_whole(item, turns) for item in found.items):
+    if found.outcome > 0 and against is None and len(found.items) == 1:
+        item = found.items[0]
+        own = Told(item.text, turns[item.turn_id], item.span)
+        against = conflict(view, own, reports_of_theirs(view, own))
+    if (
+        found.outcome <= 0
+        or found.former
+        or not all(_is_value(item.text) and _is_whole(item, turns) for item in found.items)
+    ):
         return None
     citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
     name = f"attribute:{attribute.kind}" if attribute else "reply"
