@@ -21,6 +21,11 @@ def facts_of_an_export_are_not_validated() -> None:
     put(exported_line, "fact_fault", lambda fact, turn: None)
 
 
+@breaks(gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
+def words_of_facts_are_not_sought_in_their_turns() -> None:
+    put(import_file.Sources, "anchor", lambda sources, phrase, share=0.5: True)
+
+
 @breaks(
     gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error"
 )
@@ -36,9 +41,9 @@ def an_import_is_validated_as_it_is_written() -> None:
     honest = import_file.read_export
     passes: list[Any] = []
 
-    def read(path: Path, file: Any) -> Any:
+    def read(path: Path, file: Any, extractor: str) -> Any:
         passes.append(path)
-        return iter(()) if len(passes) == 1 else honest(path, file)
+        return iter(()) if len(passes) == 1 else honest(path, file, extractor)
 
     put(import_file, "read_export", read)
 

@@ -12,7 +12,6 @@ from .entities import StatedValue, Thing
 from .phrases import Phrase
 from .tag_sets import BEFORE_COMPLEMENT, COMPLEMENT_ENDS, LEADING
 
-
 _OVER_IN_THE_PAST = frozenset(("be", "live", "work"))  # "I lived in Leeds" says that it is no longer so
 
 
