@@ -633,11 +633,12 @@ class Memory:
         return self._core.now()
 
     def keep_trace(self, trace: Trace) -> int:
-        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.
+        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that read it.
 
         Raises:
-            UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since the question:
+            UnknownTurn: The trace read a turn that is not stored, such as one that was forgotten since the question:
                 its text would come back with the trace.
+            TraceMismatch: The words of a turn that it read were replaced since the question.
         """
         return self._core.store.keep_trace(checked_trace(trace))
 

@@ -109,6 +109,13 @@ CASES: dict[str, tuple[Callable[[Lines], object], str]] = {
     ),
     "a fact with a made-up id": (lambda x: facts_of(x)[0].update(id="f" * 32), "line 2: fact 1: its id .*expected"),
     "a fact with other words than its id": (lambda x: facts_of(x)[0].update(object="kite"), "line 2: fact 1: its id"),
+    "an object that stands nowhere": (lambda x: change(x, object="Paris"), "line 2: fact 1: its words stand neither"),
+    "a subject that stands nowhere": (lambda x: change(x, subject="Nadia Corvin"), "line 2: fact 1: its words stand"),
+    "a number that stands nowhere": (lambda x: change(x, object="7 puppies"), "line 2: fact 1: its words stand"),
+    "words from nowhere of another extractor": (
+        lambda x: change(x, object="Paris", extractor="another"),
+        "line 2: fact 1: its words stand",
+    ),
     "one fact twice": (lambda x: facts_of(x).append(facts_of(x)[0]), "line 2: one fact twice"),
     "too many facts": (
         lambda x: facts_of(x).extend(many(facts_of(x)[0], MAX_FACTS)),
@@ -217,6 +224,24 @@ def test_a_malformed_export_is_refused_by_line_and_leaves_nothing(disk: Path, ex
         memory.import_(written(disk / "m.jsonl", lines))
     assert "m.jsonl" in str(caught.value)
     assert len(str(caught.value)) < 500, "a message repeats what it was given"
+
+
+def test_a_fact_whose_words_stand_in_the_turns_before_is_imported(disk: Path, exported: Lines) -> None:
+    """A model reads a turn with those before it: "she moved there" is a fact about the sister and the town."""
+    lines = deepcopy(exported)
+    fact = renamed(facts_of(lines)[0], subject="Mira's sister", object="Porto", extractor="llm", turn_id="t2")
+    facts_of(lines, 3)[:] = [renamed(fact, span=[0, 5])]
+    with open_memory(disk / "into.evimem") as memory:
+        memory.import_(written(disk / "m.jsonl", lines))
+        assert [one.object for one in memory.facts(["t2"])] == ["Porto"]
+
+
+def test_facts_of_the_callers_own_extractor_are_taken_at_their_word(disk: Path, exported: Lines) -> None:
+    lines = deepcopy(exported)
+    change(lines, object="Paris", extractor=SayingExtractor.name)
+    with open_memory(disk / "into.evimem") as memory:  # its extractor says so itself
+        memory.import_(written(disk / "m.jsonl", lines))
+        assert "Paris" in [one.object for one in memory.facts(["t0"])]
 
 
 def test_a_bad_last_line_leaves_nothing_of_the_batches_before_it(disk: Path) -> None:
