@@ -32,10 +32,31 @@
 from __future__ import annotations
 
 import struct
+from reprlib import Repr
 from typing import Any
 
 # What decoding a damaged row can raise; the store reports each of them as StoreCorrupt.
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, struct.error)
+
+
+class _Shown(Repr):
+    """Shows any value: what cannot be shown, such as a number of 5,000 digits or a list in itself, by its type."""
+
+    maxlevel = 3
+    maxother = maxstring = maxlong = 400
+
+    def repr_int(self, value: int, level: int) -> str:
+        return repr(value) if value.bit_length() <= _MOST_BITS else f"<a whole number of {value.bit_length()} bits>"
+
+
+_MOST_BITS = 1_000  # Python refuses to print a whole number of some thousand digits
+_SHOWN = _Shown()
+
+
+def shown(value: object, most: int = 60) -> str:
+    """Return what a caller gave, for a message: about `most` characters, whatever the value is and holds."""
+    text = _SHOWN.repr(value)
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 class EvimemError(Exception):
@@ -51,7 +72,7 @@ class TurnConflict(EvimemError):
 
     def __init__(self, turn_id: str) -> None:
         super().__init__(
-            f"turn {turn_id!r} is already stored with other content, and turns are never rewritten; "
+            f"turn {shown(turn_id)} is already stored with other content, and turns are never rewritten; "
             "give the new turn another id, or forget the stored one first"
         )
         self.turn_id = turn_id
@@ -62,7 +83,8 @@ class UnknownTurn(EvimemError):
 
     def __init__(self, turn_id: str) -> None:
         super().__init__(
-            f"no turn {turn_id!r} in this memory; expected the id of a stored turn, as add() and search() return it"
+            f"no turn {shown(turn_id)} in this memory; expected the id of a stored turn, as add() and search() return "
+            "it"
         )
         self.turn_id = turn_id
 
@@ -99,7 +121,7 @@ class EmbedderMismatch(EvimemError):
 
     def __init__(self, got: str, expected: str) -> None:
         super().__init__(
-            f"the memory was built with embedder {expected!r} but opened with {got!r}; "
+            f"the memory was built with embedder {shown(expected)} but opened with {shown(got)}; "
             "open it with that embedder; reembed() then switches to another"
         )
         self.got = got

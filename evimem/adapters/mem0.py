@@ -22,8 +22,9 @@ from urllib.parse import quote, unquote
 
 import evimem
 
+from ..doors.checked_arguments import checked_items
 from ..doors.pool import MemoryPool
-from ..errors import InvalidQuery, InvalidTurn, UnknownTurn
+from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
@@ -58,7 +59,7 @@ class Mem0Memory:
         With or without `infer`, what was said is stored.
         """
         owner, kept = _scope(scope)
-        given = [messages] if isinstance(messages, (str, Mapping)) else list(messages)
+        given = [messages] if isinstance(messages, (str, Mapping)) else checked_items("messages", messages, "messages")
         try:
             read = [read_message({"role": "user", "content": one} if isinstance(one, str) else one) for one in given]
         except ValueError as error:
@@ -67,7 +68,7 @@ class Mem0Memory:
         with self.pool.open(owner) as memory:
             newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
             turns = logged(said, kept.get("run_id", ""), memory.now(), newest)
-            own = {**kept, "metadata": dict(metadata or {})}
+            own = {**kept, "metadata": _mapping("metadata", metadata)}
             memory.extend([replace(turn, metadata={**turn.metadata, **own}) for turn in turns], strict=True)
         return {"results": [{"id": _id(owner, one.id), "memory": one.text, "event": "ADD"} for one in turns]}
 
@@ -106,7 +107,7 @@ class Mem0Memory:
         with self._opened(memory_id) as (_, memory, turn_id):
             old = memory.turn(turn_id)
             kept = {name: value for name, value in old.metadata.items() if text is None or name != "message"}
-            kept |= {} if metadata is None else {"metadata": dict(metadata)}
+            kept |= {} if metadata is None else {"metadata": _mapping("metadata", metadata)}
             new = replace(old, text=old.text if text is None else text, metadata=kept)
             memory.extend([new], strict=True, replace=True)
         return {"message": "updated"}
@@ -134,7 +135,9 @@ class Mem0Memory:
 
     @contextmanager
     def _opened(self, memory_id: str) -> Iterator[tuple[str, evimem.Memory, str]]:
-        quoted, _, turn_id = str(memory_id).partition("/")
+        if not isinstance(memory_id, str):
+            raise UnknownTurn(memory_id)
+        quoted, _, turn_id = memory_id.partition("/")
         owner = unquote(quoted)
         if not owner or owner not in self.pool:
             raise UnknownTurn(memory_id)
@@ -145,6 +148,13 @@ class Mem0Memory:
 Memory = Mem0Memory  # the name that programs import
 
 
+def _mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return a mapping, empty for None. Raise InvalidQuery for anything else."""
+    if value is None or isinstance(value, Mapping):
+        return dict(value or {})
+    raise InvalidQuery(f"{name} is {shown(value)}; expected a mapping")
+
+
 def _scope(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     """Return whose file it is, and the scopes. Raise InvalidQuery without any, and for what evimem has not."""
     kept = {name: given[name] for name in SCOPES if given.get(name) is not None}
@@ -152,15 +162,15 @@ def _scope(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
     if other:
         raise InvalidQuery(f"evimem has no {', '.join(other)}; leave it out (see evimem.adapters.mem0)")
     if not kept or not all(isinstance(value, str) and value for value in kept.values()):
-        raise InvalidQuery(f"the scope is {kept!r}; expected a string for one of {', '.join(SCOPES)}")
+        raise InvalidQuery(f"the scope is {shown(kept)}; expected a string for one of {', '.join(SCOPES)}")
     name, value = next(iter(kept.items()))
     return f"{name}={value}", kept
 
 
 def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return whose file it is, and the conditions. mem0 takes scopes among the filters, and took them beside them."""
-    conditions = dict(filters or {})
-    for also in conditions.pop("AND", []):
+    conditions = _mapping("filters", filters)
+    for also in [_mapping("AND", one) for one in checked_items("AND", conditions.pop("AND", []), "filters")]:
         if twice := sorted(set(conditions) & set(also)):
             raise InvalidQuery(
                 f"filters have two conditions on {', '.join(twice)}; write them as one: {{'gte': 1, 'lt': 5}}"
@@ -176,10 +186,12 @@ def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple
 def _condition(key: str, wanted: Any) -> Any:
     if not isinstance(wanted, Mapping):
         if wanted == "*":
-            raise InvalidQuery(f"the filter of {key!r} is '*'; expected a value or {', '.join(sorted(_ORDERS))}")
+            raise InvalidQuery(f"the filter of {shown(key)} is '*'; expected a value or {', '.join(sorted(_ORDERS))}")
         return wanted
-    if unknown := sorted(set(wanted) - _ORDERS):
-        raise InvalidQuery(f"the filter of {key!r} has {', '.join(unknown)}; expected {', '.join(sorted(_ORDERS))}")
+    if unknown := [shown(name) for name in wanted if name not in _ORDERS]:
+        raise InvalidQuery(
+            f"the filter of {shown(key)} has {', '.join(unknown)}; expected {', '.join(sorted(_ORDERS))}"
+        )
     return {f"${order}": value for order, value in wanted.items()}
 
 

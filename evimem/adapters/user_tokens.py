@@ -9,7 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..errors import InvalidQuery
+from ..db.file_header import check_replaceable
+from ..errors import InvalidQuery, shown
 
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -54,12 +55,7 @@ class TokenFile:
         found = self._path.stat()
         seen = (found.st_mtime_ns, found.st_size, found.st_ino)
         if seen != self._seen:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
-            self._holders = dict(
-                _entry(line, f"{str(self._path)!r}, line {number}")
-                for number, line in enumerate(lines, 1)
-                if line.strip() and not line.startswith("#")
-            )
+            self._holders = _entries(self._path.read_bytes(), self._path)
             self._seen = seen
 
 
@@ -69,19 +65,22 @@ def new_token(path: Path, user: str, scope: Scope) -> str:
     The file is created if there is none, readable by its owner only.
 
     Raises:
-        InvalidQuery: The user id is empty or has a line break, or `scope` is none.
+        InvalidQuery: The user id is empty or has a line break, `scope` is none, or the file holds something else.
+        StoreError: The path is that of a database, or of no regular file.
         OSError: The file cannot be written.
     """
     if not user or user != user.strip() or len(user.splitlines()) != 1:
-        raise InvalidQuery(f"the user id is {user!r}; expected one line of text without spaces around it")
+        raise InvalidQuery(f"the user id is {shown(user)}; expected one line of text without spaces around it")
     if scope not in SCOPES:
-        raise InvalidQuery(f"the scope is {scope!r}; expected one of {', '.join(SCOPES)}")
+        raise InvalidQuery(f"the scope is {shown(scope)}; expected one of {', '.join(SCOPES)}")
+    check_replaceable(path)
     token = secrets.token_urlsafe(32)
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+", encoding="utf-8") as file:
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab+") as file:
         file.seek(0)
         before = file.read()
-        head = _HEAD if not before else "" if before.endswith("\n") else "\n"
-        file.write(f"{head}{_digest(token)} {scope} {user}\n")
+        _entries(before, path)
+        head = _HEAD if not before else "" if before.endswith(b"\n") else "\n"
+        file.write(f"{head}{_digest(token)} {scope} {user}\n".encode())
         file.flush()
         os.fsync(file.fileno())
     return token
@@ -89,6 +88,19 @@ def new_token(path: Path, user: str, scope: Scope) -> str:
 
 def _digest(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _entries(content: bytes, path: Path) -> dict[str, TokenHolder]:
+    """Return whose the tokens of a file are, by their digests. Raise InvalidQuery for any other content."""
+    try:
+        lines = content.decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidQuery(f"{str(path)!r} is no file of tokens, but something else ({error})") from error
+    return dict(
+        _entry(line, f"{str(path)!r}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.startswith("#")
+    )
 
 
 def _entry(line: str, place: str) -> tuple[str, TokenHolder]:

@@ -51,6 +51,9 @@ R = TypeVar("R", bound=Asked)
 Progress = Callable[[int], None]
 
 
+_BEGINNING = b'{"settings":'  # of every line of a checkpoint
+
+
 class Checkpoint:
     """A file that keeps each result as a line, by the key of its question, and by the settings of the run.
 
@@ -68,11 +71,13 @@ class Checkpoint:
         self.spent = 0.0
         self.memories = path.with_name(f"{path.name}.memories") / self._settings
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-        if lines and not lines[-1].endswith(b"\n"):
-            os.truncate(path, sum(map(len, lines[:-1])))
-            lines.pop()
+        cut = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        if not (cut.startswith(_BEGINNING) or _BEGINNING.startswith(cut)):
+            raise ImportFailed(f"{path.name} ends in no kept result; give --checkpoint another file")
         for number, line in enumerate(lines, start=1):
             self._read(line, f"{path.name} line {number}")
+        if cut:
+            os.truncate(path, sum(map(len, lines)))
 
     def get(self, key: str) -> Any:
         """Return the kept result of a question as a JSON value; None if there is none."""

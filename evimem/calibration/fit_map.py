@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import floor
 from statistics import fmean
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..offline.constants import LEAST, Monotone, pooled_map
 from .calibration_report import Calibration
 from .curves import Point, aurc, auroc, ece, reliability, risk_coverage, threshold_for
@@ -88,7 +88,7 @@ def check(labels: Sequence[bool], wanted: Wanted) -> None:
         )
     for name, share in (("false_abstention", wanted.false_abstention), ("precision", wanted.precision)):
         if share is not None and not 0 <= share <= 1:
-            raise InvalidQuery(f"{name} is {share!r}; expected a share between 0 and 1, such as 0.1")
+            raise InvalidQuery(f"{name} is {shown(share)}; expected a share between 0 and 1, such as 0.1")
 
 
 def _map(scored: Sequence[ScoredQuestion]) -> Monotone:

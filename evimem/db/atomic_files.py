@@ -25,6 +25,7 @@ _TEMPORARY = re.compile(
     r"(?P<base>(?P<companion>\.(?:ann|mark))?\.[1-9][0-9]*(?:\.[1-9][0-9]*)?\.tmp)(?P<sqlite>-wal|-shm|-journal)?"
 )
 _COMPANIONS = (".ann", ".mark")
+_OF_A_MEMORY = re.compile(rf"(?s:.+)(?:{_TEMPORARY.pattern}|\.ann|\.mark|-wal|-shm|-journal)", re.IGNORECASE)
 _BEGINNINGS = (b"SQLite format 3\0", b'{"evimem"')  # of a backup and of an export
 
 
@@ -108,24 +109,44 @@ def make_folder(folder: Path) -> None:
             if not one.is_dir():
                 with suppress(FileExistsError):  # another process was first; a file is refused by what follows
                     one.mkdir(_PRIVATE_FOLDER)
+                    one.chmod(_PRIVATE_FOLDER)  # a umask may forbid what the owner needs
     if not folder.is_dir():
         raise StoreError(f"{str(folder)!r} is not a folder; give another path, or move what is there")
 
 
 def check_name(path: Path) -> None:
-    """Raise StoreError for a path that no file can have."""
+    """Raise StoreError for a path that no file can have, or that SQLite cannot be told."""
     if "\0" in str(path):
         raise StoreError(f"the path {str(path)!r} has a NUL character, which no file name can have; give another path")
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"the path {str(path)!r} is not valid UTF-8, and SQLite takes no other; rename the file or its folder"
+        ) from error
+
+
+def check_own_name(path: Path) -> None:
+    """Raise StoreError for a name under which SQLite or evimem keeps something of another file.
+
+    Whoever opens that other file, now or later, replaces or deletes what lies under such a name.
+    """
+    if _OF_A_MEMORY.fullmatch(path.name):
+        raise StoreError(
+            f"{str(path)!r} is a name for what is kept beside another memory (-wal, -shm, -journal, .mark, .ann, "
+            ".1.tmp), where it would be overwritten or deleted; give another name"
+        )
 
 
 def check_target(path: Path) -> None:
-    """Raise StoreError for a path that a file cannot be written to: a folder, a pipe, a device, a name with NUL."""
+    """Raise StoreError for a path that a file cannot be written to: a folder, a pipe, a device, another's companion."""
     with changing(repr(str(path)), "nothing was written"):
         kind = kind_of(path)
         if kind_of(path.parent) != "folder":
             raise StoreReadOnly(f"the folder {str(path.parent)!r} of {path.name!r} does not exist; create it first")
     if kind not in (None, "file"):
         raise StoreError(f"{str(path)!r} is a {kind}; give the path of a new file")
+    check_own_name(path)
 
 
 def kind_of(path: Path) -> str | None:

@@ -27,7 +27,7 @@ from ..errors import (
     StoreRolledBack,
 )
 from ..types.where import meets
-from .atomic_files import changing, create_private
+from .atomic_files import changing, check_name, create_private
 from .page_slack import MOST_PAGES, left_behind
 from .safe_context import safe_context
 
@@ -386,8 +386,10 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
     closing one of our own would drop those locks (fcntl(2): they belong to the process), and another process could
     then reset the log under that handle.
     """
+    real = path.resolve()  # SQLite opens no symbolic link
+    check_name(real)
     try:
-        file = apsw.VFSFile(vfs or "", str(path.resolve()), [_AS_MAIN_TO_READ, 0])  # SQLite opens no symbolic link
+        file = apsw.VFSFile(vfs or "", str(real), [_AS_MAIN_TO_READ, 0])
         try:
             return bytes(file.xRead(_HEADER_SIZE, 0))
         finally:

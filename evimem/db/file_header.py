@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .atomic_files import kind_of
+from ..errors import StoreError
+from .atomic_files import check_target, kind_of
 from .connection import APPLICATION_ID, read_header
 
 _MAGIC = b"SQLite format 3\0"  # the header's fields: sqlite.org/fileformat.html, section 1.3
@@ -13,6 +14,13 @@ _MAGIC = b"SQLite format 3\0"  # the header's fields: sqlite.org/fileformat.html
 def is_database(path: Path) -> bool:
     """Return whether a path holds a SQLite database of any program. Raise StoreError where it cannot be read."""
     return kind_of(path) == "file" and read_header(path)[: len(_MAGIC)] == _MAGIC
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise StoreError for a path at which no other file may be written: a database, a folder, a pipe, a companion."""
+    check_target(path)
+    if is_database(path):
+        raise StoreError(f"{str(path)!r} is a SQLite database, which is never replaced; give another path")
 
 
 def is_memory(header: bytes) -> bool:

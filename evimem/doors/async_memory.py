@@ -409,6 +409,7 @@ class AsyncMemory:
 
         Raises:
             UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since.
+            TraceMismatch: The words of a turn that it read were replaced since.
         """
         return await self._in_worker(partial(self._sync.keep_trace, trace))
 

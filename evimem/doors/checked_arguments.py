@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from inspect import iscoroutinefunction
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
-from ..errors import InvalidQuery, InvalidTurn
+from ..errors import InvalidQuery, InvalidTurn, shown
 from ..loaders.chat_messages import ChatMessage, read_message
 from ..loaders.openai_messages import question_in
 from ..query.analysis import check_asked
 from ..raw import ROLES
 from ..text.memory_fence import without_blocks
 from ..types.budget import MOST
-from ..types.trace import Event, Trace
+from ..types.trace import Event, Found, Trace
 from ..types.where import Where
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ def checked_path(name: str, value: str | PathLike[str]) -> Path:
         path = Path(value)
         os.fsencode(path)
     except (TypeError, UnicodeEncodeError) as error:
-        raise InvalidQuery(f"{name} is {_shown(value)}; expected a path, as a string or a Path") from error
+        raise InvalidQuery(f"{name} is {shown(value)}; expected a path, as a string or a Path") from error
     return path
 
 
@@ -40,7 +40,7 @@ def checked_items(name: str, values: Iterable[T], what: str = "turn ids") -> lis
     """Return the items of a collection. Raise InvalidQuery for a string or what has no items."""
     items = None if isinstance(values, (str, bytes)) else _items(values)
     if items is None:
-        raise InvalidQuery(f"{name} is {_shown(values)}; expected a collection of {what}")
+        raise InvalidQuery(f"{name} is {shown(values)}; expected a collection of {what}")
     return items
 
 
@@ -52,7 +52,7 @@ def checked_exclude(ids: Collection[str]) -> frozenset[str]:
 def checked_count(name: str, value: int, least: int = 0) -> int:
     """Return a whole number from `least` to `MOST`. Raise InvalidQuery for anything else."""
     if not isinstance(value, int) or not least <= value <= MOST:
-        raise InvalidQuery(f"{name} is {_shown(value)}; expected a whole number from {least} to {MOST}")
+        raise InvalidQuery(f"{name} is {shown(value)}; expected a whole number from {least} to {MOST}")
     return value
 
 
@@ -60,14 +60,14 @@ def checked_text(name: str, value: str | None) -> str | None:
     """Return a text or None. Raise InvalidQuery for anything else."""
     if value is None or isinstance(value, str):
         return value
-    raise InvalidQuery(f"{name} is {_shown(value)}; expected a string")
+    raise InvalidQuery(f"{name} is {shown(value)}; expected a string")
 
 
 def checked_choice(name: str, value: T, expected: tuple[T, ...]) -> T:
     """Return one of the expected strings. Raise InvalidQuery for anything else."""
     if isinstance(value, str) and value in expected:
         return value
-    raise InvalidQuery(f"{name} is {_shown(value)}; expected one of {', '.join(map(repr, expected))}")
+    raise InvalidQuery(f"{name} is {shown(value)}; expected one of {', '.join(map(repr, expected))}")
 
 
 def checked_messages(messages: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
@@ -103,35 +103,36 @@ def checked_where(value: Mapping[str, Any] | None) -> Where | None:
     try:
         return None if value is None else Where.read(value)
     except ValueError as error:
-        raise InvalidQuery(f"where is {_shown(value)}: {error}") from error
+        raise InvalidQuery(f"where is {shown(value)}: {error}") from error
 
 
 def checked_on_event(value: OnEvent | None) -> OnEvent | None:
     """Return a function or None. Raise InvalidQuery for anything else, or one that would have to be awaited."""
     if value is None or (callable(value) and not iscoroutinefunction(value)):
         return value
-    raise InvalidQuery(f"on_event is {_shown(value)}; expected a function of one trace event, not async, or None")
+    raise InvalidQuery(f"on_event is {shown(value)}; expected a function of one trace event, not async, or None")
 
 
 def checked_progress(progress: Progress | None) -> Progress | None:
     """Return a function or None. Raise InvalidQuery for anything else."""
     if progress is None or callable(progress):
         return progress
-    raise InvalidQuery(f"progress is {_shown(progress)}; expected a function of one number, or None")
+    raise InvalidQuery(f"progress is {shown(progress)}; expected a function of one number, or None")
 
 
 def checked_share(name: str, value: float | None) -> float | None:
     """Return a number from 0 to 1 or None. Raise InvalidQuery for anything else."""
     if value is None or (isinstance(value, (int, float)) and 0 <= value <= 1):
         return value
-    raise InvalidQuery(f"{name} is {_shown(value)}; expected a share between 0 and 1, such as 0.1")
+    raise InvalidQuery(f"{name} is {shown(value)}; expected a share between 0 and 1, such as 0.1")
 
 
 def checked_kind(name: str, value: T, kind: type[T]) -> T:
-    """Return a value of a public class. Raise InvalidQuery for anything else."""
+    """Return a value of a public class, or a string. Raise InvalidQuery for anything else."""
     if isinstance(value, kind):
         return value
-    raise InvalidQuery(f"{name} is {_shown(value)}; expected an evimem.{kind.__name__}")
+    expected = "a string" if kind is str else f"an evimem.{kind.__name__}"
+    raise InvalidQuery(f"{name} is {shown(value)}; expected {expected}")
 
 
 def checked_price(value: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -140,7 +141,7 @@ def checked_price(value: tuple[float, float] | None) -> tuple[float, float] | No
         return None
     pair = None if isinstance(value, (str, bytes)) else _items(value)
     if pair is None or len(pair) != 2 or not all(_is_amount(one) for one in pair):
-        raise InvalidQuery(f"price is {_shown(value)}; expected dollars per million input and output tokens")
+        raise InvalidQuery(f"price is {shown(value)}; expected dollars per million input and output tokens")
     return pair[0], pair[1]
 
 
@@ -150,7 +151,7 @@ def checked_part(name: str, value: Any, methods: tuple[str, ...], fields: dict[s
     wrong = [field for field, kind in (fields or {}).items() if not _is_kind(getattr(value, field, None), kind)]
     if missing or wrong:
         raise InvalidQuery(
-            f"{name} is {_shown(value)}; expected an object with {', '.join((*methods, *(fields or {})))}, and it has "
+            f"{name} is {shown(value)}; expected an object with {', '.join((*methods, *(fields or {})))}, and it has "
             f"no usable {', '.join((*missing, *wrong))}"
         )
     return value
@@ -159,12 +160,12 @@ def checked_part(name: str, value: Any, methods: tuple[str, ...], fields: dict[s
 def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
     """Return the clock with each of its times checked. Raise InvalidQuery for what is no function."""
     if not callable(clock):
-        raise InvalidQuery(f"clock is {_shown(clock)}; expected a function that returns seconds since 1970")
+        raise InvalidQuery(f"clock is {shown(clock)}; expected a function that returns seconds since 1970")
 
     def seconds() -> float:
         now = clock()
         if not isinstance(now, (int, float)) or not abs(now) <= 1e12:
-            raise InvalidQuery(f"clock returned {_shown(now)}; expected seconds since 1970")
+            raise InvalidQuery(f"clock returned {shown(now)}; expected seconds since 1970")
         return float(now)
 
     return seconds
@@ -179,7 +180,7 @@ def _items(values: Iterable[T]) -> list[T] | None:
 
 
 def _is_amount(value: object) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value) and value >= 0
+    return isinstance(value, (int, float)) and 0 <= value <= sys.float_info.max
 
 
 def _is_kind(value: object, kind: type) -> bool:
@@ -188,21 +189,22 @@ def _is_kind(value: object, kind: type) -> bool:
     return isinstance(value, kind) and value != ""
 
 
-def _is_huge(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and abs(value) > 2**1_000  # Python refuses to print one of some thousand digits
-
-
-def _shown(value: object) -> str:
-    text = f"a whole number of {value.bit_length()} bits" if _is_huge(value) else repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."
-
-
 def checked_trace(trace: Trace) -> Trace:
     """Return a trace of a question with its events. Raise InvalidQuery for anything else."""
     checked_kind("trace", trace, Trace)
     if not isinstance(trace.question, str) or not isinstance(trace.loop, str) or not isinstance(trace.events, tuple):
-        raise InvalidQuery(f"trace is {_shown(trace)}; expected one that ask() recorded")
+        raise InvalidQuery(f"trace is {shown(trace)}; expected one that ask() recorded")
     for event in trace.events:
-        if not isinstance(event, get_args(Event)):
-            raise InvalidQuery(f"an event of the trace is {_shown(event)}; expected those that ask() recorded")
+        if not isinstance(event, get_args(Event)) or (isinstance(event, Found) and not _are_texts(event.turns)):
+            raise InvalidQuery(f"an event of the trace is {shown(event)}; expected those that ask() recorded")
+    if not isinstance(trace.read, Mapping) or not _are_texts((*trace.read, *trace.read.values())):
+        raise InvalidQuery(f"what the trace read is {shown(trace.read)}; expected digests by the ids of turns")
+    try:
+        trace.to_json()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidQuery(f"the trace holds what JSON has not ({error}); expected one that ask() recorded") from error
     return trace
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, tuple) and all(isinstance(one, str) for one in values)

@@ -633,11 +633,12 @@ class Memory:
         return self._core.now()
 
     def keep_trace(self, trace: Trace) -> int:
-        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that cite it.
+        """Store a `trace` in the memory and return its number. Forgetting a turn drops the traces that read it.
 
         Raises:
-            UnknownTurn: The trace cites a turn that is not stored, such as one that was forgotten since the question:
+            UnknownTurn: The trace read a turn that is not stored, such as one that was forgotten since the question:
                 its text would come back with the trace.
+            TraceMismatch: The words of a turn that it read were replaced since the question.
         """
         return self._core.store.keep_trace(checked_trace(trace))
 
@@ -696,7 +697,8 @@ class Memory:
         """Add the turns and facts of an export, once every line of it was validated.
 
         Turns that are stored already stay unchanged; one whose id names other content here is reported as refused.
-        After a crash, repeating the call completes the import.
+        Facts whose words stand neither in their turn nor in those before it are left out, unless the memory's own
+        extractor found them. After a crash, repeating the call completes the import.
 
         Args:
             path: A file that `export` wrote.

@@ -27,7 +27,7 @@ from ..calibration.apply_calibration import (
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
-from ..errors import InvalidQuery, ModelError, NoModel, StoreError
+from ..errors import InvalidQuery, ModelError, NoModel, StoreError, shown
 from ..extract import RuleExtractor
 from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, read, roster, run
@@ -50,6 +50,7 @@ from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
+from ..raw import AS_GIVEN, LocalTimes
 from ..store.sqlite import SqliteStore
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import names
@@ -311,7 +312,7 @@ class Core:
         checked_kind("a labelled question", one, Labelled)
         check_asked("question", one.question)
         if not isinstance(one.answerable, bool):
-            raise InvalidQuery(f"answerable is {one.answerable!r}; expected True or False")
+            raise InvalidQuery(f"answerable is {shown(one.answerable)}; expected True or False")
         return LabelledQuestion(one.question, one.answerable, self._time("asked_at", one.asked_at))
 
     def process_queue(self) -> Iterator[Flow[int]]:
@@ -473,18 +474,12 @@ class Core:
             return self.store.times.now(seconds, naive=last is not None and last.tzinfo is None)
         except (ValueError, OverflowError, OSError) as error:
             raise InvalidQuery(
-                f"clock returned {seconds!r}, which is beyond the calendar ({error}); expected seconds since 1970"
+                f"clock returned {shown(seconds)}, which is beyond the calendar ({error}); expected seconds since 1970"
             ) from error
 
     def _time(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""
-        given = parse_time(name, value)
-        try:
-            return None if given is None else self.store.times.read(given)
-        except (ValueError, TypeError, OverflowError) as error:
-            raise InvalidQuery(
-                f"{name} is {value!r}, which cannot be read in the memory's timezone: {error}"
-            ) from error
+        return read_time(name, value, self.store.times)
 
     def _asked_at(self, value: TimeInput | None) -> Flow[datetime | None]:
         """Return the flow of "today" for a question: "now" is the wall clock. Raise InvalidQuery at once for no time.
@@ -528,8 +523,17 @@ def parse_time(name: str, value: TimeInput | None) -> datetime | None:
         return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
     except (ValueError, AttributeError, TypeError) as error:
         raise InvalidQuery(
-            f"{name} is {value!r:.200}; expected a datetime or an ISO 8601 string such as '2024-03-12T18:20'"
+            f"{name} is {shown(value, 200)}; expected a datetime or an ISO 8601 string such as '2024-03-12T18:20'"
         ) from error
+
+
+def read_time(name: str, value: TimeInput | None, times: LocalTimes = AS_GIVEN) -> datetime | None:
+    """Return an argument as a time of a kind. Raise InvalidQuery for anything that is none."""
+    given = parse_time(name, value)
+    try:
+        return None if given is None else times.read(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidQuery(f"{name} is {shown(value)}, which cannot be read in the timezone: {error}") from error
 
 
 def filters(before: TimeInput | None, after: TimeInput | None, scope: Scope, exclude: Collection[str]) -> Filters:

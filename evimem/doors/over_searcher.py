@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..flow import Effect, Flow, StoreCall, arun, run
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
-from ..loops import LOOPS, OVER_SEARCHERS, answer_question
+from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
 from ..loops.task import Loop
 from ..offline.offline_judge import offline_judge
 from ..protocols import AsyncSearcher, Searcher
@@ -21,9 +21,9 @@ from ..types.budget import Ablation, Budget
 from ..types.model import Complete
 from ..types.stored import COUNTED, Roster
 from ..types.values import Hit, Query, Turn
-from .checked_arguments import checked_kind, checked_part
+from .checked_arguments import checked_items, checked_kind, checked_part
 from .open import chat_model
-from .operations import Core, needed, parse_time
+from .operations import Core, needed, read_time
 
 # What only our own store has: facts and vectors, edges between facts, the number of facts about a name.
 _OURS: frozenset[Ablation] = frozenset(("index", "edges", "entities"))
@@ -61,9 +61,13 @@ class SearchedStore:
         return self._searcher.search(query.text, query.k, exclude=query.exclude)
 
     def found(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """Return hits, whose turns are known from now on."""
-        self._turns.update((hit.turn.id, hit.turn) for hit in hits)
-        return tuple(hits)
+        """Return hits, whose turns are known from now on. Raise InvalidQuery for what are none."""
+        found = checked_items("what the searcher found", hits, "evimem.Hit")
+        for hit in found:
+            checked_kind("what the searcher found", hit, Hit)
+            checked_kind("the turn of a hit", hit.turn, Turn)
+        self._turns.update((hit.turn.id, hit.turn) for hit in found)
+        return tuple(found)
 
     def contexts(self, turn_ids: Sequence[str], before: int, after: int) -> tuple[tuple[Turn, ...], ...]:
         """Return each turn alone."""
@@ -109,7 +113,8 @@ def ask_searcher(
         budget: Limits of the loop. What only our own store has is left out of it (`without`), which the trace records.
 
     Raises:
-        InvalidQuery: An argument is none that can be used, or the loop reads more than a searcher has.
+        InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the
+            loop reads more than a searcher has.
         NoModel: A loop of your own asks a model, and there is none.
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
@@ -148,7 +153,8 @@ async def ask_searcher_async(
         budget: Limits of the loop.
 
     Raises:
-        InvalidQuery: An argument is none that can be used, or the loop reads more than a searcher has.
+        InvalidQuery: An argument is none that can be used, the searcher returned no hits but something else, or the
+            loop reads more than a searcher has.
         NoModel: A loop of your own asks a model, and there is none.
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
@@ -180,15 +186,19 @@ def _asking(
 ) -> _Asking:
     checked_part("searcher", searcher, ("search",))
     wanted = checked_kind("budget", budget, Budget)
-    if isinstance(speakers, str):
-        raise InvalidQuery(f"speakers is {speakers!r:.60}; expected the names in a list")
+    check_budget(wanted)
+    named = checked_items("speakers", speakers, "names")
+    for name in named:
+        checked_kind("the name of a speaker", name, str)
     if isinstance(loop, str) and loop in LOOPS and loop not in OVER_SEARCHERS:
         usable = ", ".join(sorted(OVER_SEARCHERS))
-        raise InvalidQuery(f"the loop {loop!r} reads more of a memory than a searcher has; expected one of {usable}")
-    today = parse_time("asked_at", asked_at)
+        raise InvalidQuery(
+            f"the loop {shown(loop)} reads more of a memory than a searcher has; expected one of {usable}"
+        )
+    today = read_time("asked_at", asked_at)
     within = replace(wanted, without=frozenset(wanted.without) | _OURS)
     flow = answer_question(question, judge=_judge(model, within), loop=loop, asked_at=today, budget=within)
-    return _Asking(flow, SearchedStore(searcher, speakers, today), model)
+    return _Asking(flow, SearchedStore(searcher, named, today), model)
 
 
 def _is_search(effect: Effect) -> bool:

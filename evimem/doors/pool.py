@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from ..db.atomic_files import make_folder
 from ..db.safe_context import safe_context
-from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError
+from ..errors import InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError, shown
 from ..store.sqlite import SqliteStore
 from ..types.reports import EraseReport
 from .async_memory import AsyncMemory
@@ -86,7 +86,9 @@ class MemoryPool:
     ) -> None:
         checked_count("capacity", capacity, 1)
         if not isinstance(wait_seconds, (int, float)) or not 0 <= wait_seconds <= threading.TIMEOUT_MAX:
-            raise InvalidQuery(f"wait_seconds is {wait_seconds!r}; expected seconds from 0 to {threading.TIMEOUT_MAX}")
+            raise InvalidQuery(
+                f"wait_seconds is {shown(wait_seconds)}; expected seconds from 0 to {threading.TIMEOUT_MAX}"
+            )
         self._on_model_error = checked_on_model_error(on_model_error)
         self._root = checked_path("root", root)
         make_folder(self._root)
@@ -171,9 +173,9 @@ class MemoryPool:
         lease = Lease(key, partial(_open_gate, gate), exclusive=True)
         with self._guard():
             if self._leases.has_block(key):
-                raise StoreBusy(f"the memory of {user_id!r} is in use; erase it when its `with` blocks have ended")
+                raise StoreBusy(f"the memory of {shown(user_id)} is in use; erase it when its `with` blocks have ended")
         if not self._path(key).exists():
-            return EraseReport("erased", 0, 0, f"there is no memory of {user_id!r}")
+            return EraseReport("erased", 0, 0, f"there is no memory of {shown(user_id)}")
         with self._leased(lease, gate) as opened:
             return opened.core.erase()
 
@@ -438,7 +440,7 @@ class MemoryPool:
 def key_of(user_id: object) -> str:
     """Return the file name of a user: a digest of the id, byte for byte, so that no two ids share one."""
     if not isinstance(user_id, str) or not user_id:
-        raise InvalidQuery(f"the user id is {user_id!r}; expected a non-empty string")
+        raise InvalidQuery(f"the user id is {shown(user_id)}; expected a non-empty string")
     return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from .. import errors
 from ..calibration.apply_calibration import calibrated_offline, gated_judge
-from ..errors import ModelError, TraceMismatch
+from ..errors import ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
 from ..judging.decision import Decided, Stage
 from ..judging.evidence import Draft, Manner, Verdict, View
@@ -246,10 +246,6 @@ def _next(replies: Iterator[Reply | ModelError]) -> Reply:
 def _mismatch(number: int, recorded: Event, actual: Event) -> TraceMismatch:
     return TraceMismatch(
         f"event {number} of the trace ({type(recorded).__name__}, iteration {recorded.iteration}) differs in the "
-        f"replay; the memory or the version of evimem has changed: recorded {_short(recorded)}, now {_short(actual)}"
+        f"replay; the memory or the version of evimem has changed: recorded {shown(recorded, 200)}, now "
+        f"{shown(actual, 200)}"
     )
-
-
-def _short(event: Event) -> str:
-    text = repr(event)
-    return text if len(text) <= 200 else f"{text[:200]}..."

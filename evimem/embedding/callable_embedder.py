@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..types.vectors import Vectors
 
 
@@ -39,7 +39,7 @@ class CallableEmbedder:
             InvalidQuery: The name is no text or empty, the dimension no whole number from 1, or the function is none.
         """
         if not isinstance(name, str) or not name or not isinstance(dimension, int) or dimension < 1:
-            raise InvalidQuery(f"expected a name and a positive dimension, got {name!r:.60} and {dimension!r:.60}")
+            raise InvalidQuery(f"expected a name and a positive dimension, got {shown(name)} and {shown(dimension)}")
         if not callable(function):
             raise InvalidQuery(f"function is of type {type(function).__name__}; expected a function of texts")
         self._function = function

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from ..errors import EmbedderError, InvalidTurn
+from ..errors import EmbedderError, InvalidTurn, shown
 from ..flow import Flow, known, write
 from ..index.document import embedding_texts
 from ..protocols import Extractor
@@ -73,7 +73,8 @@ class Ingestion:
         except InvalidTurn as error:
             if self.strict:
                 raise
-            return TurnStatus(str(getattr(turn, "id", "")), "refused", str(error))
+            given = getattr(turn, "id", "")
+            return TurnStatus(given if isinstance(given, str) else shown(given), "refused", str(error))
 
     def _entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
         facts = [self.extractor.extract(turn) for turn in turns]

@@ -10,9 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..db.atomic_files import changing, check_target, replace_with, sweep
-from ..db.file_header import is_database
-from ..errors import StoreError
+from ..db.atomic_files import changing, replace_with, sweep
+from ..db.file_header import check_replaceable
 from ..types.values import Fact, TimeSpan, Turn
 
 T = TypeVar("T")
@@ -39,9 +38,7 @@ def write_export(
     Call `progress` with 1 after each turn. Raise StoreError where the path is that of a database or of what is no file,
     DiskFull or StoreReadOnly where the system refuses the write.
     """
-    check_target(path)
-    if is_database(path):
-        raise StoreError(f"{str(path)!r} is a SQLite database, which an export never replaces; give another path")
+    check_replaceable(path)
     with changing(repr(str(path)), "there is no export"):
         sweep(path)  # temporary files of exports that were killed hold the same turns
         with replace_with(path) as file:

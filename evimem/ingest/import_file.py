@@ -24,6 +24,7 @@ from ..types.stored import JobKind
 from ..types.values import Fact, Turn
 from .add import BATCH, Ingestion
 from .exported_line import MAX_LINE, MalformedError, Pair, check_header, pair_of, parsed, shown
+from .stated_facts import stated
 
 
 def import_batches(
@@ -39,7 +40,7 @@ def import_batches(
         for _ in read_export(path, file):
             pass
         file.seek(0)
-        pairs = read_export(path, file)
+        pairs = stated(read_export(path, file), extractor)
         while batch := _batch(path, file, pairs, before):
             exported = _ExportedFacts(extractor, {turn.id: _read(path, facts, times) for turn, facts in batch})
             ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times)

@@ -25,11 +25,21 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
+class Sources:
+    """The words of some texts, read once, in which phrases are to stand."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        texts = tuple(texts)
+        self._stems = {term for text in texts for term in terms(text)}
+        self._numbers = {word for text in texts for word in words(text) if any(c.isdigit() for c in word)}
+
+    def anchor(self, phrase: str, share: float = ANCHORED) -> bool:
+        """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the texts."""
+        own = terms(phrase)
+        invented = [word for word in words(phrase) if any(c.isdigit() for c in word) and word not in self._numbers]
+        return not invented and sum(term in self._stems for term in own) >= share * len(own)
+
+
 def is_anchored(phrase: str, sources: Iterable[str], *, share: float = ANCHORED) -> bool:
     """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the sources."""
-    sources = tuple(sources)
-    stems = {term for text in sources for term in terms(text)}
-    numbers = {word for text in sources for word in words(text) if any(c.isdigit() for c in word)}
-    own = terms(phrase)
-    invented = [word for word in words(phrase) if any(c.isdigit() for c in word) and word not in numbers]
-    return not invented and sum(term in stems for term in own) >= share * len(own)
+    return Sources(sources).anchor(phrase, share)

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from ..errors import ImportFailed
+from ..errors import ImportFailed, shown
 from .chatgpt_export import read_chatgpt
 from .conversation import Conversation, Refuse, raise_refused
 from .json_list import elements
-from .json_values import shown
 from .locomo_format import read_locomo
 from .longmemeval_format import read_longmemeval
 from .openai_messages import read_messages
@@ -24,6 +23,7 @@ FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
 
 def detect(path: Path) -> str:
     """Return which of `FORMATS` a file has. Raise ImportFailed if none."""
+    _check_file(path)
     if zipfile.is_zipfile(path):
         return "chatgpt"
     with path.open("rb") as file:
@@ -33,8 +33,8 @@ def detect(path: Path) -> str:
     if start.startswith(b"{"):
         return _of_object(path, start)
     raise ImportFailed(
-        f"{str(path)!r} begins with {shown(bytes(start[:20]))}; expected lines of turns, a list of messages, a LoCoMo "
-        "or LongMemEval file or a ChatGPT export; if it is one of them, name its format with --format"
+        f"{str(path)!r} begins with {shown(bytes(start[:20]), 40)}; expected lines of turns, a list of messages, a "
+        "LoCoMo or LongMemEval file or a ChatGPT export; if it is one of them, name its format with --format"
     )
 
 
@@ -51,6 +51,7 @@ def load(
     `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`);
     `refuse` is called for each refused item. Raise ImportFailed for a file of another format.
     """
+    _check_file(path)
     name = format or detect(path)
     if name == "turns":
         yield Conversation("", read_turns(path, refuse))
@@ -66,6 +67,12 @@ def load(
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
 
 
+def _check_file(path: Path) -> None:
+    """Raise ImportFailed for a pipe, a folder or a device, which would wait for ever or have no end."""
+    if path.exists() and not path.is_file():
+        raise ImportFailed(f"{str(path)!r} is no regular file; expected one: save what is to be read, and name that")
+
+
 def _of_list(path: Path) -> str:
     with path.open("rb") as file:
         first = next(elements(file, path.name), None)
@@ -73,8 +80,8 @@ def _of_list(path: Path) -> str:
     found = [name for mark, name in marks.items() if isinstance(first, dict) and mark in first]
     if not found:
         raise ImportFailed(
-            f"{str(path)!r} is a list of {shown(first)}; expected messages with role and content, or the elements of "
-            "a LoCoMo, LongMemEval or ChatGPT file"
+            f"{str(path)!r} is a list of {shown(first, 40)}; expected messages with role and content, or the elements "
+            "of a LoCoMo, LongMemEval or ChatGPT file"
         )
     return found[0]
 

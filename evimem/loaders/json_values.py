@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 
 import orjson
 
+from ..errors import shown
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -45,13 +47,7 @@ def time_of(value: object) -> datetime:
 
 def mismatch_error(what: str, value: object, expected: str) -> ValueError:
     """Return the error for a value of the wrong type or form."""
-    return ValueError(f"{what} is {shown(value)}; expected {expected}")
-
-
-def shown(value: object) -> str:
-    """Return a value for an error message, at most 40 characters of it: logs must not get whole turns."""
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:40]}..."
+    return ValueError(f"{what} is {shown(value, 40)}; expected {expected}")
 
 
 def _parse_surrogates(data: bytes, first: orjson.JSONDecodeError) -> Any:

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ..errors import ImportFailed
+from ..errors import ImportFailed, shown
 from ..types.values import Turn
 from .conversation import Refuse, RefusedItem, raise_refused
-from .json_values import mismatch_error, parse, shown, text_of, time_of
+from .json_values import mismatch_error, parse, text_of, time_of
 
 TIMES = ("time", "created_at", "timestamp", "create_time")
 ROLES = {"developer": "system", "function": "tool"}
@@ -70,7 +70,7 @@ def _messages(path: Path) -> list[Any]:
     if isinstance(value, dict):
         value = value.get("messages", [value])
     if not isinstance(value, list):
-        raise ImportFailed(f"{str(path)!r} holds {shown(value)}; expected a list of messages with role and content")
+        raise ImportFailed(f"{str(path)!r} holds {shown(value, 40)}; expected a list of messages with role and content")
     return value
 
 

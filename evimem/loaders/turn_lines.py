@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ..errors import shown
 from ..types.values import Turn
 from .conversation import Refuse, RefusedItem, raise_refused
-from .json_values import mismatch_error, parse, shown, text_of, time_of
+from .json_values import mismatch_error, parse, text_of, time_of
 
 MAX_LINE = 8 << 20  # bytes: room for a turn of 1 MiB with every character escaped
 _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
@@ -58,6 +59,8 @@ def _turn(line: bytes) -> Turn:
 
 def _check_names(row: dict[str, Any]) -> None:
     if unknown := sorted(set(row) - set(FIELDS)):
-        raise ValueError(f"unknown field {shown(unknown[0])}; known are {', '.join(FIELDS)}; put others into metadata")
+        raise ValueError(
+            f"unknown field {shown(unknown[0], 40)}; known are {', '.join(FIELDS)}; put others into metadata"
+        )
     if not row.get("speaker"):
         raise ValueError("no speaker; expected an object with speaker, text and time")

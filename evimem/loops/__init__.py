@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, get_args
 
-from ..errors import InvalidQuery, ModelError
+from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Flow
 from ..judging.judge import Judge
 from ..query.analysis import check_asked
@@ -62,7 +62,7 @@ def answer_question(  # noqa: PLR0913 - a task, in parts
     check_asked("question", question)
     chosen = chosen_loop(loop)
     allowed = budget or Budget()
-    _check_budget(allowed)
+    check_budget(allowed)
     task = Task(question, judge, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
     return (yield from _timed(task, chosen))
 
@@ -74,7 +74,7 @@ def chosen_loop(loop: str | Loop) -> Loop:
     if callable(loop) and not isinstance(loop, type):
         return loop
     raise InvalidQuery(
-        f"there is no loop {loop!r:.100}; expected one of {', '.join(sorted(LOOPS))}, or a function from an "
+        f"there is no loop {shown(loop, 100)}; expected one of {', '.join(sorted(LOOPS))}, or a function from an "
         "evimem.loops.Task to a flow"
     )
 
@@ -96,7 +96,7 @@ def fall_back(
     trace; `budget` is what is left, see `remaining`. Raise InvalidQuery for one that makes no sense.
     """
     allowed = budget or Budget()
-    _check_budget(allowed)
+    check_budget(allowed)
     failed: Answer = error.partial
     why = f"the model failed ({type(error).__name__}: {error}), so the {judge.name} judge was asked"
     event = Acted(failed.trace.events[-1].iteration, FALL_BACK, why)
@@ -131,10 +131,10 @@ def _timed(task: Task, loop: Loop) -> Flow[Answer]:
 def _checked(flow: object) -> Flow[Answer]:
     """Run what a loop returned. Raise InvalidQuery where it is no flow, or comes to no answer."""
     if not isinstance(flow, Generator):
-        raise InvalidQuery(f"the loop returned {flow!r:.60}; expected a flow: a generator that returns an Answer")
+        raise InvalidQuery(f"the loop returned {shown(flow)}; expected a flow: a generator that returns an Answer")
     answer = yield from flow
     if not isinstance(answer, Answer):
-        raise InvalidQuery(f"the loop came to {answer!r:.60}; expected an Answer, as evimem.loops.concluded makes one")
+        raise InvalidQuery(f"the loop came to {shown(answer)}; expected an Answer, as evimem.loops.concluded makes one")
     return answer
 
 
@@ -142,21 +142,22 @@ def _with_seconds(answer: Answer, seconds: float) -> Answer:
     return replace(answer, usage=replace(answer.usage, seconds=seconds))
 
 
-def _check_budget(budget: Budget) -> None:
+def check_budget(budget: Budget) -> None:
+    """Raise InvalidQuery for a budget with a field out of range."""
     for name, least in _LEAST.items():
         value = getattr(budget, name)
         if not isinstance(value, int) or not least <= value <= MOST:
-            raise InvalidQuery(f"budget.{name} is {value!r:.60}; expected a whole number from {least} to {MOST}")
+            raise InvalidQuery(f"budget.{name} is {shown(value)}; expected a whole number from {least} to {MOST}")
     _check_names(budget)
     if not isinstance(budget.format, str):
-        raise InvalidQuery(f"budget.format is {budget.format!r:.60}; expected how to write the answer, in words")
+        raise InvalidQuery(f"budget.format is {shown(budget.format)}; expected how to write the answer, in words")
     below, seconds, delta = budget.abstain_below, budget.seconds, budget.delta
     if below is not None and not (_is_number(below) and 0 <= below <= 1):
-        raise InvalidQuery(f"budget.abstain_below is {below!r}; expected a probability between 0 and 1")
+        raise InvalidQuery(f"budget.abstain_below is {shown(below)}; expected a probability between 0 and 1")
     if seconds is not None and not (_is_number(seconds) and seconds >= 0):
-        raise InvalidQuery(f"budget.seconds is {seconds!r}; expected a number from 0 on, or None")
+        raise InvalidQuery(f"budget.seconds is {shown(seconds)}; expected a number from 0 on, or None")
     if delta != "paper" and not (isinstance(delta, int) and 0 <= delta <= MOST):
-        raise InvalidQuery(f"budget.delta is {delta!r}; expected a whole number from 0 on, or 'paper'")
+        raise InvalidQuery(f"budget.delta is {shown(delta)}; expected a whole number from 0 on, or 'paper'")
     for name, kinds in (
         ("abstain", ("calibrated", "paper")),
         ("calls", ("joint", "separate")),
@@ -164,14 +165,14 @@ def _check_budget(budget: Budget) -> None:
         ("reader", ("verified", "span")),
     ):
         if getattr(budget, name) not in kinds:
-            raise InvalidQuery(f"budget.{name} is {getattr(budget, name)!r}; expected one of {kinds!r}")
+            raise InvalidQuery(f"budget.{name} is {shown(getattr(budget, name))}; expected one of {kinds!r}")
 
 
 def _check_names(budget: Budget) -> None:
     for name, known in _NAMED.items():
         parts: Any = getattr(budget, name)
         if not isinstance(parts, Collection) or isinstance(parts, str) or any(part not in known for part in parts):
-            raise InvalidQuery(f"budget.{name} is {parts!r}; expected some of {', '.join(known)}")
+            raise InvalidQuery(f"budget.{name} is {shown(parts)}; expected some of {', '.join(known)}")
 
 
 def _is_number(value: object) -> bool:

@@ -11,7 +11,7 @@ from ..flow import Flow, roster
 from ..judging.apply_verdict import abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.answer import Answer, AnswerKind, Citation, Usage
-from ..types.trace import Acted, Called, Event, Trace
+from ..types.trace import Acted, Called, Event, Trace, version_of
 from ..types.values import Gap, Tier, Turn
 from .session import Check, Session
 from .task import Task
@@ -186,7 +186,8 @@ def _made(
     gaps: tuple[Gap, ...],
     reason: str | None,
 ) -> Answer:
-    trace = Trace(session.task.question, session.loop, tuple(session.events))
+    read = {turn.id: version_of(turn) for turn in session.retrieval.turns}
+    trace = Trace(session.task.question, session.loop, tuple(session.events), read)
     return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -82,6 +82,12 @@ class Retrieval:
     def evidence(self) -> tuple[Evidence, ...]:
         """Everything found, best first: by its best rank on any path, ties in order of arrival."""
         return tuple(sorted(self._evidence.values(), key=lambda item: self._ranks[item.turn.id]))
+
+    @property
+    def turns(self) -> Iterator[Turn]:
+        """Every turn that was read: the evidence, and what stands around it."""
+        yield from (item.turn for item in self._evidence.values())
+        yield from (turn for around in self._around.values() for turn in around)
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""

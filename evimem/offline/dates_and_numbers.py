@@ -52,8 +52,10 @@ COUNT = re.compile(
     re.IGNORECASE,
 )
 MONEY = re.compile(
-    r"[$\u00a3\u20ac]\s?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
-    rf"|\b{_NUMBER}\s+{_any('questions.currencies')}\b",
+    r"[$\u00a3\u20ac\u20a6\u20b9\u00a5]\s?[-\u2212]?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
+    rf"|\b{_any('asked_forms.money_codes')}\b\.?\s?[-\u2212]?\d+(?:[.,]\d+)*"
+    r"|\b\d+(?:[.,]\d+)*\s?k?\s?[$\u00a3\u20ac\u20a6\u20b9\u00a5\u00a2]"
+    rf"|\b{_NUMBER}\s*(?:{_any('questions.currencies')}|(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))}))\b",
     re.IGNORECASE,
 )
 PRICED = re.compile(

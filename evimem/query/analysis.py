@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..extract.word_tags import TAGS
 from ..judging.evidence import Analysis, Wants
 from ..judging.tracker import Requirement
@@ -111,7 +111,7 @@ MOST_ANALYSED = 2_000  # characters that are analysed: no question is longer, pa
 def check_asked(what: str, text: str) -> None:
     """Raise InvalidQuery for a text that is empty, no string, or longer than MOST_ASKED characters."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidQuery(f"the {what} is {text!r}; expected some text")
+        raise InvalidQuery(f"the {what} is {shown(text)}; expected some text")
     if len(text) > MOST_ASKED:
         raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
 

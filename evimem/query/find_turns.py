@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..flow import Flow, embed, recall, roster
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query
@@ -47,7 +47,7 @@ def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None
     """Return the k best turns for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
     check_asked("query", text)
     if not isinstance(k, int) or k < 1:
-        raise InvalidQuery(f"k is {k!r}; expected a whole number from 1 on")
+        raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
     known = yield from roster()
     check_clock("before", filters.before, known.last)
     check_clock("after", filters.after, known.last)

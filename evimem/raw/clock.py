@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ..db.connection import Connection
-from ..errors import InvalidQuery, InvalidTurn
+from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.values import Turn
 from .local_times import AS_GIVEN, LocalTimes, zone_of
 from .validate import instant
@@ -54,7 +54,7 @@ def check_clock(db: Connection, turn: Turn) -> None:
         db.execute("INSERT INTO meta (key, value) VALUES ('clock', ?)", (kind,))
     elif kept != kind:
         raise InvalidTurn(
-            f"turn {turn.id!r} has the {kind} time {turn.time.isoformat()!r} but this memory holds {kept} times; "
+            f"turn {shown(turn.id)} has the {kind} time {turn.time.isoformat()!r} but this memory holds {kept} times; "
             "open it with timezone='Europe/Madrid', or the zone in which naive times are meant, to add both, or give "
             f"every time {'with' if kept == 'aware' else 'without'} a UTC offset"
         )

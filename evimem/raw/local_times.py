@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..types.values import Fact, TimeSpan
 
 
@@ -69,6 +69,6 @@ def zone_of(name: object) -> tzinfo:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         pass
     raise InvalidQuery(
-        f"timezone is {name!r}; expected an IANA name such as 'Europe/Madrid' (where the system has no database of "
-        "timezones: pip install tzdata)"
+        f"timezone is {shown(name)}; expected an IANA name such as 'Europe/Madrid' (where the system has no database "
+        "of timezones: pip install tzdata)"
     )

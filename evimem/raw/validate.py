@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ..errors import InvalidTurn
+from ..errors import InvalidTurn, shown
 from ..types.values import Turn
 from .local_times import AS_GIVEN, LocalTimes
 
@@ -79,24 +79,24 @@ def _time(turn: Turn, times: LocalTimes) -> datetime:
             return times.read(given)
         except (ValueError, TypeError, OverflowError) as error:
             raise InvalidTurn(
-                f"the time of turn {turn.id!r} cannot be read in the memory's timezone ({error}); expected one within "
-                "the calendar, with an offset below a day"
+                f"the time of turn {shown(turn.id)} cannot be read in the memory's timezone ({error}); expected one "
+                "within the calendar, with an offset below a day"
             ) from error
     raise InvalidTurn(
-        f"turn {turn.id!r} of {turn.speaker!r} has time {given!r}; expected a datetime or an ISO 8601 string such as "
-        "'2024-03-12T18:20', the moment when it was said"
+        f"turn {shown(turn.id)} of {shown(turn.speaker)} has time {shown(given)}; expected a datetime or an ISO 8601 "
+        "string such as '2024-03-12T18:20', the moment when it was said"
     )
 
 
 def _name(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidTurn(f"{what} is {value!r}; expected a non-empty string")
+        raise InvalidTurn(f"{what} is {shown(value)}; expected a non-empty string")
     if len(value) > MAX_NAME:
-        raise InvalidTurn(f"{what} {value[:40]!r}... has {len(value)} characters; at most {MAX_NAME} are allowed")
+        raise InvalidTurn(f"{what} {shown(value, 40)} has {len(value)} characters; at most {MAX_NAME} are allowed")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise InvalidTurn(f"{what} {value!r} has a lone surrogate; give it as valid Unicode") from error
+        raise InvalidTurn(f"{what} {shown(value)} has a lone surrogate; give it as valid Unicode") from error
     return value
 
 
@@ -105,14 +105,17 @@ def _text(turn: Turn) -> None:
         if value is None and what == "caption":
             continue
         if not isinstance(value, str):
-            raise InvalidTurn(f"{what} of turn {turn.id!r} is {type(value).__name__}; expected a string")
+            raise InvalidTurn(f"{what} of turn {shown(turn.id)} is {type(value).__name__}; expected a string")
         size = _bytes(value)
         if size > MAX_TEXT:
             raise InvalidTurn(
-                f"{what} of turn {turn.id!r} has {size} bytes of UTF-8; at most {MAX_TEXT} are kept a turn: split it"
+                f"{what} of turn {shown(turn.id)} has {size} bytes of UTF-8; at most {MAX_TEXT} are kept a turn: split "
+                "it"
             )
     if not turn.text.strip() and not (turn.caption or "").strip():
-        raise InvalidTurn(f"turn {turn.id!r} has neither text nor caption; give one of them, or leave the turn out")
+        raise InvalidTurn(
+            f"turn {shown(turn.id)} has neither text nor caption; give one of them, or leave the turn out"
+        )
 
 
 def _whole_size(turn: Turn) -> None:
@@ -123,7 +126,8 @@ def _whole_size(turn: Turn) -> None:
     if sum(parts.values()) > MAX_TEXT:
         found = ", ".join(f"{size} of {what}" for what, size in parts.items() if size)
         raise InvalidTurn(
-            f"turn {turn.id!r} has {sum(parts.values())} bytes ({found}); at most {MAX_TEXT} are kept a turn: split it"
+            f"turn {shown(turn.id)} has {sum(parts.values())} bytes ({found}); at most {MAX_TEXT} are kept a turn: "
+            "split it"
         )
 
 
@@ -135,7 +139,7 @@ def _role(role: str | None, speaker: str) -> str:
     if role is None:
         return speaker.casefold() if speaker.casefold() in ROLES else "user"
     if role not in ROLES:
-        raise InvalidTurn(f"role is {role!r}; expected one of {', '.join(ROLES)}, or None")
+        raise InvalidTurn(f"role is {shown(role)}; expected one of {', '.join(ROLES)}, or None")
     return role
 
 
@@ -144,6 +148,6 @@ def _metadata(turn: Turn) -> dict[str, Any]:
         kept = orjson.loads(orjson.dumps(dict(turn.metadata or {}), option=orjson.OPT_SORT_KEYS))
     except (TypeError, ValueError) as error:
         raise InvalidTurn(
-            f"metadata of turn {turn.id!r} cannot be kept ({error}); expected a mapping of strings to JSON values"
+            f"metadata of turn {shown(turn.id)} cannot be kept ({error}); expected a mapping of strings to JSON values"
         ) from error
     return dict(kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..db.atomic_files import changing, kind_of, sweep
+from ..db.atomic_files import changing, check_own_name, kind_of, sweep
 from ..db.connection import Connection, read_header
 from ..db.file_header import is_memory
 from ..db.schema import MIGRATIONS, migrate, version
@@ -18,9 +18,9 @@ def real_path(path: Path) -> Path:
     """Return where a memory lies: a symbolic link is followed, so that all its names share one log and one mark.
 
     Raise NotAMemory for a path that is no regular file, such as a folder or a pipe, and StoreError for a name that no
-    file can have or a file with several names (hard links): SQLite keeps a log per name, so that a second name would
-    open the file without the commits in the first one's log, and damage it. Raise InvalidQuery for ":memory:", which
-    SQLite takes for a database without a file.
+    file can have, one that belongs to what is kept beside another memory, or a file with several names (hard links):
+    SQLite keeps a log per name, so that a second name would open the file without the commits in the first one's log,
+    and damage it. Raise InvalidQuery for ":memory:", which SQLite takes for a database without a file.
     """
     if str(path) == _NO_FILE:
         raise InvalidQuery(
@@ -38,6 +38,7 @@ def real_path(path: Path) -> Path:
             f"{str(path)!r} has {names} names (hard links), each with a log of its own, which would damage it; "
             "copy it to a new file with no process using it, and put the copy in its place"
         )
+    check_own_name(found)
     return found
 
 

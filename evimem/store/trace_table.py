@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..errors import UNREADABLE, InvalidQuery, StoreCorrupt
-from ..types.trace import Found, Trace
+from ..errors import UNREADABLE, InvalidQuery, StoreCorrupt, TraceMismatch
+from ..types.trace import Found, Trace, version_of
 from .layers import Layers
 
 KEPT_TRACES = 100
@@ -15,10 +15,18 @@ _TABLES = ("trace_turn", "trace")  # the rows that refer to a trace first, for t
 def insert_trace(layers: Layers, trace: Trace) -> int:
     """Store a trace and drop the oldest beyond `KEPT_TRACES`, inside a transaction of the caller; return its number.
 
-    Raise UnknownTurn where a cited turn is not stored: the trace quotes it, and it may have been forgotten since.
+    Raise UnknownTurn where a turn that it read is not stored: the trace quotes it, and it may have been forgotten
+    since. Raise TraceMismatch where other words stand there now.
     """
-    cited = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
-    seqs = layers.raw.seqs(sorted(cited))
+    found = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
+    read = sorted(found.union(trace.read))
+    seqs = layers.raw.seqs(read)
+    for turn_id, turn in zip(read, layers.raw.read(seqs), strict=True):
+        if trace.read.get(turn_id) not in (None, version_of(turn)):
+            raise TraceMismatch(
+                f"turn {turn_id!r} was replaced since the question, and its old words would come back with the trace; "
+                "ask again, and keep that trace"
+            )
     number = layers.db.execute("INSERT INTO trace (body) VALUES (?)", (trace.to_json().encode(),))
     layers.db.executemany("INSERT INTO trace_turn (number, seq) VALUES (?, ?)", [(number, seq) for seq in seqs])
     for table in _TABLES:

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import get_args
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, shown
 from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import TimeSpan
 from .calendar import TimeInterval
@@ -76,7 +76,7 @@ def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> l
     Arguments, intervals and exceptions are those of `find_times`.
     """
     if weekday not in CONVENTIONS:
-        raise InvalidQuery(f"weekday is {weekday!r} but must be one of {', '.join(map(repr, CONVENTIONS))}")
+        raise InvalidQuery(f"weekday is {shown(weekday)} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
     language = language_of_times(text, folded)
     if language not in ENGLISH_OR_UNKNOWN:

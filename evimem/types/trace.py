@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
 from typing import Any, ClassVar, TypeAlias
 
 import orjson
 
 from .model import ToolUse
-from .values import Gap, Tier
+from .values import Gap, Tier, Turn
 
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
 
@@ -133,11 +134,13 @@ class Trace:
         question: The question.
         loop: The name of the loop.
         events: What happened, in order.
+        read: A digest of the words of each turn that was read, by its id: which version of the turn the trace quotes.
     """
 
     question: str
     loop: str
     events: tuple[Event, ...] = ()
+    read: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
@@ -145,7 +148,7 @@ class Trace:
     def to_json(self) -> str:
         """Return the trace as one JSON object; `Trace.from_json` returns an equal trace."""
         events = [{"kind": event.kind, **asdict(event)} for event in self.events]
-        whole = {"question": self.question, "loop": self.loop, "events": events}
+        whole = {"question": self.question, "loop": self.loop, "events": events, "read": dict(self.read)}
         try:
             return orjson.dumps(whole).decode()
         except TypeError:  # a lone surrogate in a quoted text, which only the standard library can escape
@@ -156,11 +159,17 @@ class Trace:
         """Return the trace of a `text` that `to_json` wrote. Raise ValueError for anything else."""
         try:
             raw = _parsed(text)
-            return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]))
+            return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]), _read(raw))
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"not a trace ({error!r}); expected question, loop and events as Trace.to_json writes them"
             ) from error
+
+
+def version_of(turn: Turn) -> str:
+    """Return a digest of the words of a turn, which differs once they were replaced."""
+    words = (turn.speaker, turn.text, turn.caption or "")
+    return blake2b("\0".join(words).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _parsed(text: str | bytes) -> Any:
@@ -168,6 +177,13 @@ def _parsed(text: str | bytes) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError:  # what `to_json` had to write with the standard library
         return json.loads(text)
+
+
+def _read(raw: Mapping[str, Any]) -> dict[str, str]:
+    read = raw.get("read", {})
+    if not isinstance(read, dict) or not all(isinstance(one, str) for one in read.values()):
+        raise ValueError("its `read` is no object of strings")
+    return read
 
 
 def _event(item: Mapping[str, Any]) -> Event:

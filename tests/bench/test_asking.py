@@ -80,6 +80,17 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
         Checkpoint(path, {})
 
 
+@pytest.mark.parametrize(
+    "content", [b"my notes, without an end of line", b"one\ntwo", b"SQLite format 3\0\n" + bytes(99)]
+)
+def test_another_file_whose_last_line_has_no_end_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(content)
+    with pytest.raises(ImportFailed):
+        Checkpoint(path, {})
+    assert path.read_bytes() == content
+
+
 class Priced:
     """A model at half a dollar a request, of which the second reply cannot be read, and costs as much."""
 

@@ -21,6 +21,11 @@ def facts_of_an_export_are_not_validated() -> None:
     put(exported_line, "fact_fault", lambda fact, turn: None)
 
 
+@breaks(gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
+def words_of_facts_are_not_sought_in_their_turns() -> None:
+    put(import_file.Sources, "anchor", lambda sources, phrase, share=0.5: True)
+
+
 @breaks(
     gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="TypeError|KeyError|Error"
 )
@@ -36,9 +41,9 @@ def an_import_is_validated_as_it_is_written() -> None:
     honest = import_file.read_export
     passes: list[Any] = []
 
-    def read(path: Path, file: Any) -> Any:
+    def read(path: Path, file: Any, extractor: str) -> Any:
         passes.append(path)
-        return iter(()) if len(passes) == 1 else honest(path, file)
+        return iter(()) if len(passes) == 1 else honest(path, file, extractor)
 
     put(import_file, "read_export", read)
 
@@ -80,6 +85,15 @@ def hard_links_of_a_memory_are_not_counted() -> None:
     put(sqlite, "real_path", lambda path: path)
 
 
+@breaks(
+    gate=f"{BESIDE}::test_nothing_is_written_under_a_name_that_belongs_beside_another_memory",
+    says="DID NOT RAISE|a file of the memory was replaced",
+)
+def names_of_companions_are_free_to_take() -> None:
+    put(atomic_files, "check_own_name", lambda path: None)
+    put(open_file, "check_own_name", lambda path: None)
+
+
 @breaks(gate=f"{BESIDE}::test_a_link_to_a_memory_is_the_memory", says="StoreReadOnly|assert")
 def a_link_to_a_memory_is_not_followed() -> None:
     put(sqlite, "real_path", lambda path: path)
@@ -87,7 +101,7 @@ def a_link_to_a_memory_is_not_followed() -> None:
 
 @breaks(gate=f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="DID NOT RAISE")
 def an_export_may_replace_a_database() -> None:
-    put(export, "is_database", lambda path: False)
+    put(export, "check_replaceable", lambda path: None)
 
 
 @breaks(

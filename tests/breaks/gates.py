@@ -21,6 +21,7 @@ ISOLATION = "tests/reliability/test_isolation.py::test_no_call_returns_text_of_a
 SYNCS = "tests/reliability/test_io_faults.py::test_a_sync_that_fails_once_costs_nothing_that_is_acknowledged_later"
 FAULTS = "tests/reliability/test_io_faults.py::test_a_failing_disk_gives_typed_errors_and_loses_nothing"
 THREADS = "tests/reliability/test_threads.py"
+FORGETTING = "tests/doors/test_forgetting.py"
 POOL = "tests/doors/test_pool.py"
 LENDING = "tests/doors/test_lending.py"
 INTERRUPTS = "tests/reliability/test_interrupts.py"

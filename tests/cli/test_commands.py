@@ -1,5 +1,7 @@
 import json
+import os
 import re
+from pathlib import Path
 
 import apsw
 import pytest
@@ -8,6 +10,7 @@ import evimem
 from evimem.cli.exit_codes import Exit
 from evimem.loaders.examples import load_example
 from evimem.loops import LOOPS
+from tests.copies import copied
 
 
 def test_ask_answers_with_the_turn_that_the_answer_rests_on(cli, friends):
@@ -50,6 +53,41 @@ def test_a_saved_trace_is_shown_like_one_in_the_memory(cli, friends, tmp_path):
     cli("ask", friends, "Who is having twins?", "--save-trace", saved, "--no-keep")
     assert "Trace of 'Who is having twins?'" in cli("trace", saved).out
     assert "Who is having twins?" not in cli("trace", friends).out
+
+
+def test_no_command_writes_over_a_memory_or_another_kind_of_file(cli, friends, tmp_path):
+    """Found by saving a trace under the name of the memory that was asked: the trace took its place."""
+    notes = tmp_path / "notes.txt"
+    notes.write_bytes(b"my own notes \xff\n")
+    memory = copied(friends, tmp_path / "m.evimem")
+    turns = cli("stats", memory, "--json").data["turns"]
+    for words in (
+        ("ask", memory, "Who is having twins?", "--save-trace", memory),
+        ("ask", memory, "Who is having twins?", "--save-trace", f"{memory}-wal"),
+        ("export", memory, memory),
+        ("export", memory, f"{memory}.mark"),
+        ("token", memory, "--user", "mira"),
+        ("token", notes, "--user", "mira"),
+        ("bench", "synthetic", "--result", memory),
+    ):
+        ran = cli(*words)
+        assert ran.code not in (Exit.OK, None), (words, ran)
+        assert "Traceback" not in ran.err
+    assert cli("stats", memory, "--json").data["turns"] == turns
+    assert notes.read_bytes() == b"my own notes \xff\n"
+
+
+@pytest.mark.parametrize("command", ["ingest", "trace", "import"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_a_command_never_waits_for_a_pipe_to_be_written(cli, tmp_path, command, kind):
+    """Found by ingesting a named pipe, and /dev/zero: neither has an end. A pipe blocks whoever opens it."""
+    path = Path("/dev/zero") if kind == "device" else tmp_path / kind
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    words = ("trace", path) if command == "trace" else (command, tmp_path / "m.evimem", path)
+    assert cli(*words).code not in (Exit.OK, None)
 
 
 def test_a_trace_can_be_asked_again_from_its_memory_alone(cli, friends, tmp_path):

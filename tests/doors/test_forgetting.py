@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import evimem
 from evimem import InvalidQuery, Memory, Trace, UnknownTurn, replay
 from evimem.doors.word_caches import word_caches
+from evimem.types.trace import Found
 
 RARE = b"quimbyzz"  # bytes: the test itself must not hold the text that it looks for
 
@@ -57,6 +59,42 @@ def test_a_trace_that_cites_a_forgotten_turn_is_not_kept(memory: Memory) -> None
         memory.keep_trace(trace)
     with pytest.raises(UnknownTurn, match="'a'"):
         memory.keep_trace(Trace.from_json(trace.to_json()))
+    with pytest.raises(InvalidQuery, match="no trace"):
+        memory.trace()
+
+
+@pytest.mark.parametrize("how", ["update", "replace", "forgotten and told again"])
+def test_a_trace_that_quotes_what_was_replaced_since_is_not_kept(memory: Memory, how: str) -> None:
+    """Found by keeping a trace after an update: the id was there, and the old words came back with the trace."""
+    tell(memory)
+    trace = memory.ask("What did Mira's sister buy?").trace
+    old = memory.turn("a")
+    if how == "update":
+        memory.update("a", "We talked about the weather.")
+    elif how == "replace":
+        memory.extend([replace(old, text="We talked about the weather.")], replace=True)
+    else:
+        memory.forget(turns=["a"])
+        memory.extend([replace(old, text="We talked about the weather.")])
+    for kept in (trace, Trace.from_json(trace.to_json())):
+        with pytest.raises(evimem.TraceMismatch, match="replaced"):
+            memory.keep_trace(kept)
+    memory.keep_trace(memory.ask("What did Mira talk about?").trace)
+    memory.update("a", old.text)
+    assert memory.keep_trace(trace), "the words are those that it quotes"
+
+
+def test_a_trace_goes_with_a_turn_that_stood_beside_its_evidence(memory: Memory) -> None:
+    """A model's reply in a trace may quote what was said before and after the turns that were found."""
+    for number in range(60):
+        time = f"2024-01-01T00:{number:02d}"
+        memory.add("Mira", f"Apples and pears, part {number}.", time=time, id=f"n{number}", session="s")
+    memory.add("Mira", "The ferry was late.", time="2024-01-01T00:30:30", id="f", session="s")
+    trace = memory.ask("Was the ferry late?", budget=evimem.Budget(iterations=1, k=1, hops=0)).trace
+    found = {turn for event in trace if isinstance(event, Found) for turn in event.turns}
+    beside = next(one for one in trace.read if one not in found)
+    memory.keep_trace(trace)
+    memory.forget(turns=[beside])
     with pytest.raises(InvalidQuery, match="no trace"):
         memory.trace()
 

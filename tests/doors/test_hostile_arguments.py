@@ -8,7 +8,7 @@ import inspect
 import math
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import product
@@ -33,6 +33,8 @@ from evimem import (
     Trace,
     Turn,
 )
+from evimem.adapters.mem0 import Memory as Mem0Memory
+from evimem.types.trace import Acted, Called, Found
 
 NOON = datetime(2024, 3, 12, 12)
 EMBEDDER = StaticEmbedder()
@@ -76,6 +78,24 @@ class Odd:
     name = dimension = embed = complete = extract = events = text = id = as_async = model = remote = 7
 
 
+def deep(of: Callable[[Any], Any]) -> Any:
+    """A value in itself in itself, 100,000 times: its repr has no end that Python can reach."""
+    value = of(0)
+    for _ in range(100_000):
+        value = of(value)
+    return value
+
+
+def within_itself() -> list[Any]:
+    value: list[Any] = [7]
+    value.append(value)
+    return value
+
+
+HUGE = 10**5_000  # Python refuses to print it
+DEEP_LIST, DEEP_OBJECT = deep(lambda value: [value]), deep(lambda value: {"a": value})
+
+
 def raising_generator() -> Iterator[Any]:
     yield Turn("g", "s", "Mira", "Hello.", NOON)
     raise OwnError
@@ -102,7 +122,19 @@ VALUES: tuple[Callable[[], Any], ...] = (
             [Turn("t", "s", "Mira", "\ud800", NOON, metadata={"a": math.nan})], [Turn(["t"], {}, (), "x", NOON)],
             [Turn("t", "s", "Mira", "x", NOON.replace(tzinfo=WrongZone()))],
             [Labelled(7, 7, 7)] * 60, [Labelled("tea?", True, "never")] * 60, [Labelled("", False)] * 60,
+            Trace("tea?", "iris", (Found(1, "anchor", (7,)),)), Trace("tea?", "iris", (Found(1, "anchor", 7),)),
+            Trace("tea?", "iris", (Acted(0, "analyse", detail=DEEP_OBJECT),)), Trace("tea?", "iris", (), {7: 7}),
+            Trace("tea?", "iris", (Acted(0, "analyse", detail={"judge": 7, "budget": 7}), Called(*"777"))),
+            Trace("tea?", "iris", (), 7),  # type: ignore[arg-type]
             Trace("tea?", "iris"), Trace(7, 7, 7), Trace("tea?", "iris", (7,)), CallableEmbedder(raises, "e", 3),
+            HUGE, [HUGE], {"a": HUGE}, {"a": {"$gt": HUGE}}, {HUGE: 1}, (1, HUGE), DEEP_LIST, DEEP_OBJECT, [DEEP_LIST],
+            {"a": {"$in": DEEP_LIST}}, within_itself(), {"a": within_itself()}, Budget(seconds=HUGE),
+            Budget(without=DEEP_LIST), Budget(abstain_below=HUGE), Trace(HUGE, DEEP_LIST),  # type: ignore[arg-type]
+            [{"role": HUGE, "content": [{"type": HUGE}], "time": HUGE}], [{"role": "user", "content": DEEP_OBJECT}],
+            [{"role": "user", "content": "x", "time": "2024-03-12", "tool_calls": DEEP_LIST}],
+            [Turn(HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE)],
+            [Turn("t", "s", "Mira", "x", NOON, metadata=DEEP_OBJECT)],
+            [Turn("t", "s", "Mira", "x", NOON, metadata={"a": within_itself()})],
             CallableEmbedder(len, "e", 2**40), CallableEmbedder(lambda texts: [[math.nan] * 3 for _ in texts], "e", 3),
         )
     ),
@@ -318,6 +350,43 @@ def test_a_public_function_raises_nothing_but_typed_errors(
             for given_ in one_at_a_time(name, function, folder):
                 with judged.call(name, given_):
                     enter(name, function(**given_))
+
+
+class Searcher:
+    """A backend that finds what it was given."""
+
+    def __init__(self, found: Any = ()) -> None:
+        self._found = found
+
+    def search(self, query: str, k: int, *, exclude: Collection[str] = ()) -> Any:
+        return self._found
+
+
+@pytest.mark.parametrize("name", ["searcher", "found", "question", "speakers", "asked_at", "loop", "budget"])
+def test_asking_over_a_searcher_raises_nothing_but_typed_errors(name: str, judged: Judged) -> None:
+    valid = {"searcher": Searcher(), "question": "What did Mira have?", "budget": Budget(iterations=1)}
+    for make in VALUES:
+        given_ = valid | ({"searcher": Searcher(make())} if name == "found" else {name: make()})
+        with judged.call("ask_searcher", given_):
+            evimem.ask_searcher(**given_)
+
+
+MEM0 = {"messages": "We had tea.", "query": "tea", "memory_id": "mira/a", "text": "We had milk.", "user_id": "mira"}
+
+
+@pytest.mark.parametrize("name", public(Mem0Memory))
+def test_a_call_of_mem0_raises_nothing_but_typed_errors(name: str, folder: Path, judged: Judged) -> None:
+    function = getattr(Mem0Memory, name)
+    named = [one.name for one in inspect.signature(function).parameters.values() if one.name != "self"]
+    scoped = ["user_id"] if "scope" in named else []
+    with MemoryPool(folder / "users", wait_seconds=0.1, embedder=EMBEDDER) as pool:
+        memory = Mem0Memory(pool)
+        memory.add("We had tea.", user_id="mira")
+        valid = {one: MEM0[one] for one in (*named, *scoped) if one in MEM0}
+        for parameter, make in product([*valid, *(one for one in named if one not in (*valid, "scope"))], VALUES):
+            given_ = valid | {parameter: make()}
+            with judged.call(name, given_):
+                getattr(memory, name)(**given_)
 
 
 @pytest.mark.parametrize("name", public(MemoryPool))

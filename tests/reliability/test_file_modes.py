@@ -80,7 +80,7 @@ def test_every_file_of_a_memory_is_its_owners_alone(disk: Path, umask: int) -> N
     assert {name: [oct(mode) for mode in modes] for name, modes in found.items() if modes != {0o600}} == {}
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022])
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
 def test_every_folder_and_file_of_a_pool_is_its_owners_alone(disk: Path, umask: int) -> None:
     def work() -> None:
         with MemoryPool(disk / "deep" / "pool", embedder=EMBEDDER, extractor=EXTRACTOR) as pool:

@@ -219,6 +219,45 @@ def test_a_malformed_export_is_refused_by_line_and_leaves_nothing(disk: Path, ex
     assert len(str(caught.value)) < 500, "a message repeats what it was given"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"object": "Paris"},
+        {"subject": "Nadia Corvin"},
+        {"object": "7 puppies"},
+        {"object": "Paris", "extractor": "another"},
+    ],
+    ids=str,
+)
+def test_a_fact_whose_words_stand_nowhere_is_left_out(disk: Path, exported: Lines, words: dict[str, str]) -> None:
+    """They may have been words of a turn before it that was forgotten: the rest of the export is good."""
+    lines = deepcopy(exported)
+    facts_of(lines)[0].update(renamed(facts_of(lines)[0], **{"extractor": "llm", **words}))
+    with open_memory(disk / "into.evimem") as memory:
+        assert memory.import_(written(disk / "m.jsonl", lines)).added == 5
+        told = {fact.id for turn in memory.turns() for fact in memory.facts([turn.id])}
+    wanted = {fact["id"] for number in range(1, 6) for fact in facts_of(lines, number)}
+    assert told == wanted - {facts_of(lines)[0]["id"]}
+
+
+def test_a_fact_whose_words_stand_in_the_turns_before_is_imported(disk: Path, exported: Lines) -> None:
+    """A model reads a turn with those before it: "she moved there" is a fact about the sister and the town."""
+    lines = deepcopy(exported)
+    fact = renamed(facts_of(lines)[0], subject="Mira's sister", object="Porto", extractor="llm", turn_id="t2")
+    facts_of(lines, 3)[:] = [renamed(fact, span=[0, 5])]
+    with open_memory(disk / "into.evimem") as memory:
+        memory.import_(written(disk / "m.jsonl", lines))
+        assert [one.object for one in memory.facts(["t2"])] == ["Porto"]
+
+
+def test_facts_of_the_callers_own_extractor_are_taken_at_their_word(disk: Path, exported: Lines) -> None:
+    lines = deepcopy(exported)
+    change(lines, object="Paris", extractor=SayingExtractor.name)
+    with open_memory(disk / "into.evimem") as memory:  # its extractor says so itself
+        memory.import_(written(disk / "m.jsonl", lines))
+        assert "Paris" in [one.object for one in memory.facts(["t0"])]
+
+
 def test_a_bad_last_line_leaves_nothing_of_the_batches_before_it(disk: Path) -> None:
     with open_memory(disk / "from.evimem") as memory:
         memory.extend(said(number) for number in range(600))

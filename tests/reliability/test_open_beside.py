@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from evimem import EvimemError, InvalidQuery, Memory, NotAMemory, StoreError
+from evimem import EvimemError, ImportFailed, InvalidQuery, Memory, NotAMemory, StoreError
 from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start
@@ -209,6 +209,56 @@ def test_a_rolled_back_copy_does_not_say_what_was_forgotten(disk: Path) -> None:
     (disk / "older").replace(disk / "m.evimem")  # beside the mark of the newer one
     with open_memory(disk / "copy") as copy, pytest.raises(StoreError, match="older than it was"):
         copy.forget(as_in=disk / "m.evimem")
+
+
+OF_ANOTHER = (
+    "-wal",
+    "-shm",
+    "-journal",
+    ".mark",
+    ".ann",
+    ".7.tmp",
+    ".7.12.tmp",
+    ".mark.7.12.tmp",
+    ".7.tmp-wal",
+    "-WAL",
+)
+
+
+@pytest.mark.parametrize("suffix", OF_ANOTHER)
+def test_nothing_is_written_under_a_name_that_belongs_beside_another_memory(disk: Path, suffix: str) -> None:
+    """Found by exporting to the name of the log: what was not in the file yet was lost with the process.
+
+    Opening "m" deletes what lies under "m-journal", a memory of that name included, and empties "m-wal".
+    """
+    path = disk / f"m.evimem{suffix}"
+    with open_memory(disk / "m.evimem") as memory, open_memory(disk / "other.evimem") as other:
+        memory.extend(said(number) for number in range(5))
+        log = disk / "m.evimem-wal"
+        before = {"log": log.read_bytes(), "mark": mark_path(disk / "m.evimem").read_bytes()}
+        for call in (memory.export, memory.backup, other.backup, other.export, open_memory):
+            with pytest.raises(StoreError):
+                call(path)
+        after = {"log": log.read_bytes(), "mark": mark_path(disk / "m.evimem").read_bytes()}
+        assert after == before, "a file of the memory was replaced"
+    path = disk / f"later.evimem{suffix}"  # and where the memory that it would belong to is made afterwards
+    with open_memory(disk / "m.evimem") as memory:
+        for call in (memory.export, memory.backup, open_memory):
+            with pytest.raises(StoreError, match="kept beside another memory"):
+                call(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_not_utf8_is_refused_and_leaves_nothing(disk: Path) -> None:
+    """Found by opening one: SQLite cannot be told the name, and an empty file was there already."""
+    path = disk / os.fsdecode(b"\xff.evimem")
+    with open_memory(disk / "m.evimem") as memory:
+        for call in (open_memory, memory.backup, memory.export, lambda at: memory.forget(as_in=at)):
+            with pytest.raises(StoreError, match="UTF-8"):
+                call(path)
+        path.write_text("{}")
+        with pytest.raises(ImportFailed, match="UTF-8"):
+            memory.import_(path)
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\0", "a" * 5000, "none/a.evimem", "file/a.evimem"])

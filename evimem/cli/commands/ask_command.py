@@ -15,8 +15,9 @@ from typing import Any, get_args
 import evimem
 
 from ...db.atomic_files import replace_with
+from ...db.file_header import check_replaceable
 from ...doors.operations import OnModelError
-from ...errors import ModelError, StoreError, UnknownTurn
+from ...errors import ModelError, StoreError, TraceMismatch, UnknownTurn
 from ...loops import LOOPS
 from ..exit_codes import Exit
 from ..filters import add_filters, chosen
@@ -124,6 +125,7 @@ def _keep_failure(memory: evimem.Memory, error: ModelError, options: argparse.Na
 
 
 def _save(path: Path, answer: evimem.Answer) -> None:
+    check_replaceable(path)
     with replace_with(path) as file:
         file.write(answer.trace.to_json().encode())
 
@@ -131,5 +133,9 @@ def _save(path: Path, answer: evimem.Answer) -> None:
 def _keep(memory: evimem.Memory, answer: evimem.Answer, screen: Screen) -> None:
     try:
         memory.keep_trace(answer.trace)
-    except (StoreError, UnknownTurn) as error:  # the answer is valid even if its trace cannot or must not be kept
+    except (
+        StoreError,
+        UnknownTurn,
+        TraceMismatch,
+    ) as error:  # the answer is valid even if its trace cannot or must not be kept
         screen.note(f"evimem: the trace was not stored: {error}")

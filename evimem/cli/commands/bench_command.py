@@ -24,6 +24,7 @@ from ...bench.provenance import digest, provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
+from ...db.file_header import check_replaceable
 from ...errors import InvalidQuery
 from ...loaders.data_sets import check_present
 from ...loops import LITERAL, LOOPS, VARIANTS
@@ -208,6 +209,8 @@ def _check_pinned(options: argparse.Namespace) -> None:
 
 
 def _score(options: argparse.Namespace, screen: Screen) -> Exit:
+    if options.result is not None and options.result.exists():
+        check_replaceable(options.result)  # before hours of questions
     started = time.perf_counter()
     ran = run_named(options, screen)
     data = [options.file] if options.file else []

@@ -29,7 +29,8 @@ class Lookup:
     """The result of a lookup: `outcome` is 1 for stated, -1 for not stated, 0 where no attribute was asked for.
 
     `items` are the stated values, `gap` says what is not stated, `query` is the next one to search for. `reports` are
-    what others state of a participant who states a value too.
+    what others state of a participant who states a value too. `former` is whether what is stated held once, and the
+    question asks for now.
     """
 
     outcome: float = 0.0
@@ -37,6 +38,7 @@ class Lookup:
     gap: str = ""
     query: str = ""
     reports: tuple[Item, ...] = ()
+    former: bool = False
 
 
 NOT_ASKED = Lookup()
@@ -66,4 +68,6 @@ def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lo
     items, reports = (
         tuple(Item(one.text, one.turn.id, one.span) for one in said) for said in (found.wording, found.reports)
     )
-    return Lookup(found.outcome, items, query=query if kind in _CHANGING else "", reports=reports)
+    former = all(one.over for one in found.wording) and not view.analysis.past
+    again = query if kind in _CHANGING else ""
+    return Lookup(found.outcome, items, query=again, reports=reports, former=former)

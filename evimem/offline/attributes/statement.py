@@ -12,6 +12,8 @@ from .entities import StatedValue, Thing
 from .phrases import Phrase
 from .tag_sets import BEFORE_COMPLEMENT, COMPLEMENT_ENDS, LEADING
 
+_OVER_IN_THE_PAST = frozenset(("be", "live", "work"))  # "I lived in Leeds" says that it is no longer so
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -31,7 +33,7 @@ class Clause:
     def over(self) -> bool:
         """Whether what it states was past when it was said, or is since another said otherwise."""
         replaced = self.fact.replaced_by is not None
-        return replaced or self.sense.used or (self.sense.past and self.sense.verb == "be")
+        return replaced or self.sense.used or (self.sense.past and self.sense.verb in _OVER_IN_THE_PAST)
 
     @property
     def complement(self) -> Phrase | None:

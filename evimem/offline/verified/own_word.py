@@ -87,6 +87,22 @@ def owned(view: View, subject: str, person: str) -> str | None:
     return "".join(rest) if meant == [person] else None
 
 
+def reports_of_theirs(view: View, own: Told) -> list[Told]:
+    """Return what others state of a thing of a person's in the words in which the person does: "her cat is called".
+
+    What is stated of the person themselves is looked up (`attributes`).
+    """
+    person = own.turn.speaker
+    stated = {(owned(view, one.subject, person), one.predicate) for one in facts_of(view, own)}
+    theirs = {(thing, predicate) for thing, predicate in stated if thing}
+    found = []
+    for turn, fact in ((item.turn, fact) for item in view.shown for fact in item.facts):
+        if turn.speaker != person and (owned(view, fact.subject, person), fact.predicate) in theirs:
+            at = turn.text.find(fact.object, *fact.span)
+            found += [Told(fact.object, turn, (at, at + len(fact.object)))] if at >= 0 else []
+    return found
+
+
 def _is_plain(view: View, person: str, report: Told) -> bool:
     """Return whether facts state a report about a person plainly: no hedge, hearsay, wish, denial or former state."""
     stating = facts_of(view, report)

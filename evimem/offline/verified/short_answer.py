@@ -8,7 +8,7 @@ the asked type in them (`stated_values`) are bound by the words of the question 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...extract import weekday_of
@@ -20,13 +20,15 @@ from ...text.terms import STOP_WORDS, stem, words
 from ...types.answer import Citation
 from ...types.values import TimeSpan, Turn
 from ..attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, lookup
+from .agreement import speaks_against
 from .asked_form import AskedForm, asked_of
 from .bindings import Binding, bind, is_about, is_in_time
 from .candidate_passages import Passage, passages_of
 from .firmness import firmness
-from .own_word import Conflict, Told, conflict, facts_of, owned
+from .own_word import Conflict, Told, conflict, facts_of, owned, reports_of_theirs
 from .proposition import decision
 from .stated_values import stated_values
+from .typed_values import stands_alone
 
 _FIRM = 0.5  # least probability of a value that answers; of 22 on registers left out in turn, 19 were right
 _RIVAL = 0.7  # another value this much as firm speaks against it
@@ -101,7 +103,8 @@ def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Bin
 def _passages(view: View, asked: AskedForm) -> list[Passage]:
     """Return the sentences that may state something of the subject, oldest first."""
     times = view.analysis.times
-    return [one for one in passages_of(view, asked) if not one.asks and is_about(asked, one) and is_in_time(times, one)]
+    may = (one for one in passages_of(view, asked) if not one.asks and is_about(asked, one) and is_in_time(times, one))
+    return [one for one in may if not speaks_against(asked, one)]
 
 
 def _value(view: View, asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:
@@ -168,7 +171,16 @@ def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | No
         stated, found = found, lookup(_own_words(view), attribute, extractor)
         against = _conflict(view, found, reports)
         support = _LOOKED_UP if against is not None or _agree(stated, found) else _CONTRADICTED
-    if found.outcome <= 0 or not all(_is_value(item.text) for item in found.items):
+    turns = _turns(view)
+    if found.outcome > 0 and against is None and len(found.items) == 1:
+        item = found.items[0]
+        own = Told(item.text, turns[item.turn_id], item.span)
+        against = conflict(view, own, reports_of_theirs(view, own))
+    if (
+        found.outcome <= 0
+        or found.former
+        or not all(_is_value(item.text) and _is_whole(item, turns) for item in found.items)
+    ):
         return None
     citations = tuple(Citation(item.turn_id, item.span, item.text) for item in found.items)
     name = f"attribute:{attribute.kind}" if attribute else "reply"
@@ -211,6 +223,14 @@ def _own_words(view: View) -> View:
         context={turn_id: tuple(t for t in around if t.speaker in people) for turn_id, around in view.context.items()},
         memo={},
     )
+
+
+def _is_whole(item: Item, turns: Mapping[str, Turn]) -> bool:
+    """Return whether an item is no part of an amount: "120 k" of "120 k\u20ac", "least" of "at least 30 kg"."""
+    turn = turns.get(item.turn_id)
+    if turn is None:
+        return True
+    return stands_alone(turn.text, *item.span)
 
 
 def _is_value(text: str) -> bool:

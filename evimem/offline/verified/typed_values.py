@@ -24,9 +24,10 @@ _IS = re.compile(r"(?:\b(?:am|is|are|was|were)|['\u2019](?:s|re|m))\s+$", re.IGN
 
 
 _PARTS = {
-    "{amount}": r"(?:[+-]?\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|[+-]?\d+(?:[.,]\d+)?)",
+    "{amount}": r"(?:[+\-\u2212]?\d{1,3}(?:,\d\d)*(?:[,. '\u2019]\d{3})+(?:[.,]\d{1,2})?|[+\-\u2212]?\d+(?:[.,]\d+)?)",
     "{spelled}": f"(?:{'|'.join((*TENS, *SIMPLE_NUMBERS))})",
     "{currency}": f"(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))})",
+    "{code}": ENGLISH.any_of("asked_forms.money_codes"),
     "{scale}": ENGLISH.any_of("asked_forms.money_scales"),
     "{period}": ENGLISH.any_of("asked_forms.pay_periods"),
     "{shade}": ENGLISH.any_of("word_classes.colours.shades"),
@@ -50,6 +51,24 @@ _INSTEAD_OF = re.compile(
     rf"\b(?:{'|'.join(ENGLISH.words('asked_forms.instead_of'))})\s+(?:[\w'-]+\s+){{0,2}}[$\u00a3\u20ac]?$",
     re.IGNORECASE,
 )
+# What else belongs to an amount. A dash is its sign right before it, or after a word like "is", and parts phrases
+# elsewhere.
+SIGN = re.compile(
+    r"(?:(?<![^\s(])[+\-\u2212\u2013]"
+    rf"|\b{ENGLISH.any_of('asked_forms.before_a_sign')}\s+(?P<apart>[\-\u2212\u2013]\s)"
+    rf"|\b{ENGLISH.any_of('asked_forms.signs')}\s+)$",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(rf"\b{ENGLISH.any_of('asked_forms.bounds')}\s+$", re.IGNORECASE)
+_RANGE = re.compile(r"[-\u2013]\d[\d.,]*\d|[-\u2013]\d")
+TURNED = re.compile(rf"\s+{ENGLISH.any_of('asked_forms.turns_after')}\b", re.IGNORECASE)
+_PART = re.compile(
+    rf"\d\s?[x\u00d7*/+]\s?$|\d\s?[-\u2212\u2013]\s?$|\b{ENGLISH.any_of('asked_forms.turns_before')}\s+$", re.IGNORECASE
+)
+_CUT = re.compile(r"[.,'\u2019]\d")
+_GOES_ON = re.compile(r"\s?[\d%$\u00a3\u20ac\u20a6\u20b9\u00a5\u00a2]")
+_HAS_BEFORE = re.compile(r"(?:[$\u00a3\u20ac\u20a6\u20b9\u00a5]\s?|(?:^|\s)[\-\u2212\u2013])$")
+_SIGNED = frozenset(("money", "percent", "size"))
 _OF_A_THING = frozenset(ENGLISH.words("asked_forms.forms_of_a_thing"))
 _AMOUNTS = frozenset(ENGLISH.words("asked_forms.amounts_of"))
 _VAGUE = re.compile(r"\b(?:few|several)\b", re.IGNORECASE)
@@ -103,8 +122,33 @@ def _matches(form: str, pattern: re.Pattern[str], passage: Passage) -> Iterator[
         start, end = found.span()
         while end > start and text[end - 1].isspace():
             end -= 1
-        if end > start and (after is None or after.match(text, end) is None) and not _set_aside(text, start):
-            yield Value(text[start:end], (start, end), re.sub(r"[\s,]", "", text[start:end].casefold()))
+        whole = _whole(text, start, end) if form in _SIGNED else (start, end)
+        if end > start and whole and (after is None or after.match(text, end) is None) and not _set_aside(text, start):
+            said = text[slice(*whole)]
+            yield Value(said, whole, re.sub(r"[\s,]", "", said.casefold()))
+
+
+def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return where an amount stands with its sign, bound or range; None for a part of a sum or product."""
+    if _PART.search(text, max(0, start - _LOOK_BACK), start) or _CUT.match(text, end):
+        return None
+    if sign := SIGN.search(text, max(0, start - _LOOK_BACK), start):
+        start = sign.start("apart") if sign["apart"] else sign.start()
+    if bound := _BOUND.search(text, max(0, start - _LOOK_BACK), start):
+        start = bound.start()
+    for more in (_RANGE, TURNED):
+        if found := more.match(text, end):
+            end = found.end()
+    return start, end
+
+
+def stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether what is taken from a text is no part of an amount, as "120 k" of "120 k\u20ac" is."""
+    before = max(0, start - _LOOK_BACK)
+    if not text[start:end][:1].isdigit():
+        return _GOES_ON.match(text, end) is None
+    cut = _HAS_BEFORE.search(text, before, start) or _BOUND.search(text, before, start)
+    return cut is None and _GOES_ON.match(text, end) is None
 
 
 def _set_aside(text: str, start: int) -> bool:

@@ -98,6 +98,19 @@ def test_a_report_that_the_person_has_replaced_since_is_no_conflict(ask: Callabl
     assert (answer.text, answer.gaps) == ("York", ())
 
 
+@pytest.mark.parametrize("said", ["I used to live in Leeds.", "I lived in Leeds in 2019."])
+def test_what_was_so_once_is_no_word_on_what_is_now(see: See, said: str) -> None:
+    assert not isinstance(short_answer(see(WHERE, [("Mira", said)]), RuleExtractor()), ShortAnswer)
+    told = see(WHERE, [("Mira", said), ("Tomas", "Mira lives in Paris now.")])
+    assert not isinstance(short_answer(told, RuleExtractor()), ShortAnswer), "both are quoted"
+
+
+def test_a_report_of_another_thing_of_theirs_is_no_conflict(see: See) -> None:
+    lines = [("Mira", "My cat is called Biscuit."), ("Tomas", "Mira's dog is called Pepper. My cat is called Rex.")]
+    found = proven(see("What is Mira's cat called?", lines))
+    assert (found.text, found.conflict) == ("Biscuit", None)
+
+
 def test_a_report_alone_answers(ask: Callable[..., evimem.Answer]) -> None:
     answer = ask(REPORT)
     assert (answer.text, answer.gaps) == ("Paris", ())
@@ -126,6 +139,14 @@ def test_who_has_aged_since_is_not_contradicted(ask: Callable[..., evimem.Answer
     [
         ("I have three cats.", "Mira has five cats.", "How many cats does Mira have?", ("three", "five")),
         ("My rent is 900 pounds.", "Mira's rent is 1200 pounds.", "How much is Mira's rent?", ("900", "1200")),
+        (
+            "My cat is called Biscuit.",
+            "Mira's cat is called Pepper.",
+            "What is Mira's cat called?",
+            ("Biscuit", "Pepper"),
+        ),
+        ("My car is red.", "Mira's car is blue.", "What colour is Mira's car?", ("red", "blue")),
+        ("My dentist is Dr Alba.", "Mira's dentist is Dr Poole.", "Who is Mira's dentist?", ("Dr Alba", "Dr Poole")),
         ("I moved to Leeds in 2019.", "Mira moved to Leeds in 2021.", "When did Mira move to Leeds?", ("2019", "2021")),
     ],
 )
