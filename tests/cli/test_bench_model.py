@@ -128,11 +128,8 @@ def test_one_run_has_marks_and_grades(cli, locomo, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
 
     def reply(body):
-        return (
-            '{"reason": "", "correct": true}'
-            if '"correct"' in body["messages"][-1]["content"]
-            else graded_by_role(body)
-        )
+        marks = '"correct"' in body["messages"][-1]["content"]
+        return '{"reason": "", "correct": true}' if marks else graded_by_role(body)
 
     with ModelServer(then=reply) as server:
         model = ("--llm", "--model", "m", "--base-url", server.url)
