@@ -39,7 +39,8 @@ try:
     from mcp.server.mcpserver.resources import ResourceSecurity
     from mcp.server.mcpserver.tools import Tool
     from mcp.server.transport_security import TransportSecuritySettings
-    from mcp.types import Completion, ResourceTemplateReference, ToolAnnotations
+    from mcp.shared.exceptions import MCPError
+    from mcp.types import INVALID_PARAMS, Completion, ResourceTemplateReference, ToolAnnotations
     from pydantic import AnyHttpUrl, Field
 except ImportError as _error:
     raise MissingExtra("the MCP server", "mcp") from _error
@@ -255,7 +256,7 @@ def build(
     server.resource("evimem://stats", mime_type=_JSON)(_page(pages.stats))
     server.resource("evimem://turn/{id}", mime_type=_JSON)(_page(pages.turn))
     server.resource("evimem://session/{session}", mime_type=_JSON)(_page(pages.session))
-    server.prompt()(_told_errors(pages.answer_from_memory))
+    server.prompt()(_prompt(pages.answer_from_memory))
     cast(Any, server).completion()(pages.sessions)  # it has no types
     return server
 
@@ -399,6 +400,19 @@ def _told_errors(function: Callable[..., Awaitable[T]]) -> Callable[..., Awaitab
             raise ToolError(f"{type(error).__name__}: {error}") from error
 
     return told
+
+
+def _prompt(function: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
+    """Wrap the function of a prompt; of any other error the SDK says nothing and prints the traceback."""
+
+    @wraps(function)
+    async def prompt(*args: Any, **kwargs: Any) -> str:
+        try:
+            return await function(*args, **kwargs)
+        except (EvimemError, ToolError) as error:
+            raise MCPError(INVALID_PARAMS, f"{type(error).__name__}: {error}") from error
+
+    return prompt
 
 
 def _page(function: Callable[..., Awaitable[values.Lean]]) -> Callable[..., Awaitable[str]]:

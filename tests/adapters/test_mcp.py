@@ -233,6 +233,20 @@ def test_resources_show_the_counts_a_turn_of_any_id_and_a_session(tmp_path: Path
     in_process(tmp_path / "m.evimem", session)
 
 
+def test_a_question_that_is_none_is_refused_with_a_sentence_by_the_prompt_too(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Found by asking for the prompt of an empty question: "Internal server error", and a traceback in the log."""
+
+    async def session(client: Client) -> None:
+        for question in ("", "x" * 200_000):
+            with pytest.raises(MCPError, match="InvalidQuery: the question"):
+                await client.get_prompt("answer_from_memory", {"question": question})
+
+    in_process(tmp_path / "m.evimem", session)
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_the_prompt_holds_a_block_that_is_not_stored_again(tmp_path: Path) -> None:
     async def session(client: Client) -> None:
         await call(client, "add", **ADDED)
