@@ -35,7 +35,7 @@ from evimem.bench.retrieval_metrics import recall
 from evimem.loaders.locomo_format import read_locomo
 
 from .peers import PEERS
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 from .speed import chat
 
 WORDS = 25  # per turn, about as long as LoCoMo's
@@ -54,7 +54,7 @@ COLUMNS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", type=Path)
+    parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--turns", type=int, default=6000)
     parser.add_argument("--peer", action="append", choices=tuple(PEERS), help="only this one; may be given again")
     parser.add_argument("--one", choices=tuple(PEERS), help=argparse.SUPPRESS)
@@ -80,7 +80,7 @@ def main() -> None:
     notes = [f"Load {os.getloadavg()[0]:.1f} at the end: compare the ratios."]
     if missing:
         notes.append(f"Not installed: {', '.join(missing)}.")
-    tables = [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes))]
+    tables = [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes), ("R@10",))]
     if options.peer is None or OWN in options.peer:
         tables.append(ResultTable("ratios", "evimem beside each", RATIOS, ratios(found)))
     record("beside_peers", options, tables, [options.locomo])

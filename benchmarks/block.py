@@ -20,7 +20,7 @@ from evimem.bench.retrieval_metrics import recall
 from evimem.embedding.static_embedder import count_tokens
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 
 BUDGETS = (500, 1000, 1500)
 HITS = 100  # of a search: more than fit into the largest budget
@@ -65,7 +65,7 @@ def as_they_come(turns: list[evimem.Turn], tokens: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", type=Path)
+    parser.add_argument("locomo", type=data_set("locomo"))
     add_result(parser)
     options = parser.parse_args()
     asked = [one for sample in read_locomo(options.locomo) for one in packed(sample)]

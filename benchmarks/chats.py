@@ -88,10 +88,11 @@ def main() -> None:
     record(
         "chats",
         options,
-        [ResultTable("users", "What a chatbot's user asks about himself", COLUMNS, tuple(rows), notes)],
+        [ResultTable("users", "What a chatbot's user asks about himself", COLUMNS, tuple(rows), notes, SHARES)],
     )
 
 
+SHARES = ("told: right", "told: refused", "never told: refused")
 COLUMNS = ("", "told: right", "told: refused", "told", "never told: refused", "never told", "ms")
 
 

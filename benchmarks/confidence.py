@@ -34,7 +34,7 @@ from evimem.types.budget import Budget
 from evimem.types.trace import Acted, Judged
 
 from .logistic import logistic
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 
 LOCOMO = "locomo"
 FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its speakers' names
@@ -96,8 +96,8 @@ class Decided:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", type=Path)
-    parser.add_argument("chats", type=Path, nargs="+")
+    parser.add_argument("locomo", type=data_set("locomo"))
+    parser.add_argument("chats", type=data_set("chats"), nargs="+")
     parser.add_argument("--constants", action="store_true", help="also print the constants fitted on everything")
     parser.add_argument("--keep", type=Path, help="read what was asked from this file, or save it there")
     add_result(parser)

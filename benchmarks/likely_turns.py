@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evimem.loaders.labelled_chats import read_chats
 from evimem.offline.constants import SHIPPED, Linear
@@ -20,6 +19,7 @@ from evimem.offline.match_sentences import match
 from evimem.offline.other_languages import is_in_english
 
 from .logistic import logistic
+from .recording import data_set
 from .short_answers import LOCOMO_WEIGHT, Asked, locomo, questions
 
 LOCOMO = "locomo"
@@ -41,8 +41,8 @@ class Shown:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", type=Path)
-    parser.add_argument("chats", type=Path, nargs="+")
+    parser.add_argument("locomo", type=data_set("locomo"))
+    parser.add_argument("chats", type=data_set("chats"), nargs="+")
     options = parser.parse_args()
     asked = [one for folder in options.chats for chat in read_chats(folder) for one in questions(chat)]
     shown = [_shown(one) for one in (*asked, *locomo(options.locomo)) if one.view.shown]

@@ -30,7 +30,7 @@ from evimem.edges import EdgeGraph, fact_vectors
 from evimem.edges.link_rules import PER_FACT, threshold
 from evimem.loaders import load
 
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 from .speed import chat
 
 PAGE = 256
@@ -46,7 +46,7 @@ ROWS = "SELECT row, seq, vector, scale FROM fact_vector JOIN fact USING (row) OR
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="*", type=int)
-    parser.add_argument("--locomo", type=Path)
+    parser.add_argument("--locomo", type=data_set("locomo"))
     parser.add_argument("--window", type=int, default=fact_vectors.WINDOW)
     add_result(parser)
     options = parser.parse_args()

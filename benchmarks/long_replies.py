@@ -23,6 +23,8 @@ from evimem.index import passages
 from evimem.loaders.labelled_chats import LabelledChat, read_chats
 from evimem.types.values import Query
 
+from .recording import data_set
+
 LENGTHS = (2_000, 9_000)  # characters of a long reply
 LEAST = 200  # characters of a reply that lengthens others
 SEED = 7
@@ -31,7 +33,7 @@ K = 10
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("chats", type=Path)
+    parser.add_argument("chats", type=data_set("chats"))
     chats = [chat for chat in read_chats(parser.parse_args().chats) if replies(chat)]
     print(f"{len(chats)} chats with an assistant; R@{K}", "", "| replies | evimem | a turn is a row | BM25 |", sep="\n")
     print("|---|---|---|---|")

@@ -26,7 +26,7 @@ from evimem.types.answer import Answer
 from evimem.types.trace import Found
 
 from .gold_model import Asked, Conversation, GoldJudge, Question, conversations
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 
 STEPS = 3  # iterations after which recall is printed, before that at the end
 FIRST = 10  # turns, in the order in which a loop found them
@@ -73,10 +73,14 @@ SCRIPTED = {
 }
 
 
+def _either(text: str) -> Path:
+    return data_set("locomo" if text.endswith(".json") else "chats")(text)
+
+
 def main() -> None:
     """Ask every question through every loop and print a row for each loop."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path", type=Path, help="a LoCoMo file, or a folder of labelled chats")
+    parser.add_argument("path", type=_either, help="a LoCoMo file, or a folder of labelled chats")
     parser.add_argument("--scripted", action="store_true", help="ask through a scripted model, and count")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument("--loops", nargs="+", metavar="NAME", choices=sorted(LOOPS), default=sorted(LOOPS))

@@ -27,7 +27,7 @@ from evimem.types.model import Complete, Reply
 from evimem.types.trace import Found, Judged
 
 from .gold_model import Asked, Conversation, GoldJudge, conversations
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 from .speed import QUESTIONS, chat
 
 TRAPS = frozenset(("adversarial", "attribution_trap"))  # kinds of question about another person than the gold turns
@@ -199,8 +199,8 @@ def own_time() -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", nargs="?", type=Path)
-    parser.add_argument("--chats", type=Path, help="a folder of labelled chats")
+    parser.add_argument("locomo", nargs="?", type=data_set("locomo"))
+    parser.add_argument("--chats", type=data_set("chats"), help="a folder of labelled chats")
     parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
     parser.add_argument("--traps", action="store_true", help="the judge says where gold turns are about another person")
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")

@@ -38,7 +38,7 @@ from evimem.types.budget import Budget
 from evimem.types.values import Turn
 
 from .logistic import fit_columns, logistic
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 
 ANSWERABLE = {
     "gap": 1,
@@ -133,7 +133,7 @@ class Recorder(OfflineJudge):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("locomo", type=Path, nargs="?")
+    parser.add_argument("locomo", type=data_set("locomo"), nargs="?")
     parser.add_argument("--constants", action="store_true", help="also print the constants fitted on all conversations")
     parser.add_argument("--shipped", action="store_true", help="ask with the shipped constants, nothing left out")
     parser.add_argument("--page", action="store_true", help="print twenty answers over our own conversations, unedited")

@@ -7,7 +7,9 @@ those papers, by category: their loop beside one search. `all` asks once and mak
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
 with a paper's; every header says so. With --model NAME (and --base-url; the key in OPENAI_API_KEY) it first extracts
-facts from every turn, and also marks the answers. Categories have the file's numbers and their true names.
+facts from every turn, and also marks the answers, or --marking-model does; with --mailbox DIR the model is whoever
+writes the replies. Give --checkpoint FILE, which keeps each result and the memories with their facts, so that the same
+command goes on from there; --dollars N ends it at a sum. Categories have the file's numbers and their true names.
 """
 
 from __future__ import annotations
@@ -16,17 +18,15 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-import evimem
 from evimem import Budget, Memory
-from evimem.bench.answer_judge import VARIANTS as RUBRICS
+from evimem.bench.answer_overlap import word_set_f1
 from evimem.bench.asking import Approach, Asker
 from evimem.bench.estimates import estimate, rows_of
-from evimem.bench.g_eval import VARIANT as G_EVAL
-from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, told_of
+from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
 from evimem.bench.processes import mapped
 from evimem.bench.result_file import Cell, ResultTable
 from evimem.bench.retrieval_metrics import ndcg, recall
@@ -37,7 +37,8 @@ from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose
 from evimem.query.analysis import analyse
 
-from .recording import add_result, record
+from .asked_models import add_models, models_of
+from .recording import add_result, data_set, record
 
 IRIS = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
 LACEMEM = ("raw-only", "index-layer", "full")
@@ -45,6 +46,8 @@ DEFAULT = "evimem's default"
 ONE_SEARCH = "one search"
 LOOPS = ("memr3", "mgretrieval", "mragent")
 CUTS = (5, 10, 20)
+Measure: TypeAlias = Callable[[QuestionResult], float]
+SCORES: Mapping[str, Measure] = {"F1 of word sets": overlap_of(word_set_f1), **OVERLAP}
 SUFFICIENT = ("exact", "inferrable")
 Runs: TypeAlias = Mapping[str, Sequence[QuestionResult]]
 Row: TypeAlias = tuple[Cell, ...]
@@ -67,55 +70,75 @@ class SampleRun:
 
     asked: dict[str, list[QuestionResult]]
     again: list[Requeried]
+    unread: int = 0  # turns of which the model gave no facts
 
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table of a paper: what it is, the rows that it needs, and how it is made of their results."""
+    """A table of a paper: what it is, the rows that it needs, and how it is made of their results.
+
+    Without `made` it has the scores of their answers, those of `overlap` with the gold form among them.
+    """
 
     says: str
     rows: tuple[str, ...]
-    made: Callable[[Runs, Sequence[Requeried]], Iterator[Row]]
+    made: Callable[[Runs, Sequence[Requeried]], Iterator[Row]] | None = None
     columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    intervals: tuple[str, ...] = ("all",)
+    overlap: tuple[str, ...] = ("ROUGE-L",)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=(*TABLES, "all"))
-    parser.add_argument("locomo", type=Path)
+    parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
-    parser.add_argument("--model", help="a chat model; without one all is deterministic")
-    parser.add_argument("--base-url", help="its endpoint")
-    parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
+    parser.add_argument(
+        "--bert-score",
+        metavar="FOLDER",
+        type=Path,
+        help="also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
+    )
+    add_models(parser)
     add_result(parser)
     options = parser.parse_args()
+    asking = models_of(options, parser.error)
     wanted = dict(TABLES) if options.table == "all" else {options.table: TABLES[options.table]}
-    llm = evimem.OpenAI(model=options.model, base_url=options.base_url) if options.model else None
-    rows = {name: _approach(name, llm, options.judge) for name in _needed(wanted.values())}
-    work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted)
+    rows = {name: _approach(name, asking.llm, options.judge, asking.marker) for name in _needed(wanted.values())}
+    work = partial(run_sample, rows=rows, every=options.every, again="9" in wanted, asker=asking.asker)
     runs = mapped(
         work,
         list(read_locomo(options.locomo)),
-        1 if llm else os.cpu_count() or 1,
+        1 if asking.asker else os.cpu_count() or 1,
         lambda run: print(f"{sum(map(len, run.asked.values()))} questions asked", flush=True),
     )
     asked = {name: [one for run in runs for one in run.asked[name]] for name in rows}
     again = [one for run in runs for one in run.again]
-    mode = f"with {options.model}" if options.model else "deterministic, so that no row compares with the paper's"
-    tables = [table(name, one, mode, asked, again) for name, one in wanted.items()]
-    record("paper_tables", options, tables, [options.locomo])
+    judge = asking.judge
+    mode = f"with {asking.named}" if asking.named else "deterministic, so that no row compares with the paper's"
+    notes = [judge.note()] if judge else []
+    notes += [f"The model gave no facts of {unread} turns."] if (unread := sum(run.unread for run in runs)) else []
+    further = bert_scores(options.bert_score) if options.bert_score else {}
+    tables = [table(name, one, mode, asked, again, notes, further) for name, one in wanted.items()]
+    record("paper_tables", options, tables, [options.locomo], used=judge.options() if judge else {})
+    if options.mailbox and (waiting := asking.llm.waiting()):
+        print(f"{waiting} requests wait in {options.mailbox / 'requests'}: write the replies, and run this again")
 
 
-def run_sample(sample: LocomoSample, *, rows: Mapping[str, Approach], every: int, again: bool) -> SampleRun:
+def run_sample(
+    sample: LocomoSample, *, rows: Mapping[str, Approach], every: int, again: bool, asker: Asker | None = None
+) -> SampleRun:
     """Ask every Nth question of a conversation in each row's way, of one memory."""
     some = replace(sample, questions=sample.questions[::every])
-    first = next(iter(rows.values()))
-    asker = Asker(workers=8 if first.llm else 1)
-    with ingested(some, first) as (memory, _):
-        asked = {name: ask_all(memory, some, how, asker, name, ranked=False) for name, how in rows.items()}
+    asker = asker or Asker()
+    with ingested(some, next(iter(rows.values())), asker) as (memory, report):
+        asked = {
+            name: ask_all(memory, some, how, asker, name, ranked=False, barred=report.read.barred)
+            for name, how in rows.items()
+        }
         searched = list(asked_again(memory, some, asked["full"])) if again else []
-    return SampleRun(asked, searched)
+    return SampleRun(asked, searched, report.read.unread)
 
 
 def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionResult]) -> Iterator[Requeried]:
@@ -139,26 +162,44 @@ def asked_again(memory: Memory, sample: LocomoSample, asked: Iterable[QuestionRe
                 yield Requeried(one.sample, way, number, ranked, one.gold)
 
 
-def table(name: str, one: PaperTable, mode: str, asked: Runs, again: Sequence[Requeried]) -> ResultTable:
-    """Return a table of the paper with its header."""
+def table(
+    name: str,
+    one: PaperTable,
+    mode: str,
+    asked: Runs,
+    again: Sequence[Requeried],
+    notes: Sequence[str] = (),
+    further: Mapping[str, Measure] = {},
+) -> ResultTable:
+    """Return a table of the paper with its header; `notes` are of the whole run, `further` scores of its answers."""
     of_paper = f"{name}'s main table" if name in LOOPS else f"EviMem's table {name}"
-    columns = one.columns or ("", *by_category([]))
-    rows = tuple(one.made({row: asked[row] for row in one.rows}, again))
+    columns = (mode.partition(",")[0], *(one.columns or ("", *by_category([])))[1:])  # what shows in every rendering
+    runs = {row: asked[row] for row in one.rows}
+    scores = {**{what: SCORES[what] for what in one.overlap}, **further}
+    rows = tuple(one.made(runs, again) if one.made else answers(runs, scores))
     failed = sum(bool(result.failed) for row in one.rows for result in asked[row])
-    notes = (*one.notes, *([f"The model failed on {failed} questions, which count as wrong."] if failed else []))
-    return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, notes)
+    failures = [f"{failed} questions failed, which count as wrong."] if failed else []
+    shown = (*one.notes, *notes, *failures)
+    return ResultTable(f"table-{name}", f"{of_paper}: {one.says} ({mode})", columns, rows, shown, one.intervals)
 
 
-def answers(runs: Runs, again: Sequence[Requeried], overlap: Sequence[str] = ("ROUGE-L",)) -> Iterator[Row]:
+def answers(runs: Runs, overlap: Mapping[str, Measure]) -> Iterator[Row]:
     """Yield the scores of the answers of each row by category, and at the end how many questions there are."""
     for name, asked in runs.items():
         told = by_category(told_of(asked))
-        yield from rows_of({f"{name}: {what}": OVERLAP[what] for what in overlap}, told, _sample)[:-1]
+        yield from rows_of({f"{name}: {what}": score for what, score in overlap.items()}, told, _sample)[:-1]
         measures = {**answer_measures(asked), "checks": lambda one: one.checks}
         named = {f"{name}: {what}": measure for what, measure in measures.items()}
         *scores, counted = rows_of(named, by_category(asked), _sample)
         yield from scores
     yield counted
+
+
+def bert_scores(folder: Path) -> dict[str, Measure]:
+    """Return BERTScore by the model in a folder, each pair of texts scored once. Raise MissingExtra without it."""
+    from evimem.bench.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
+
+    return {"BERTScore": overlap_of(cache(TokenVectors(folder).score))}
 
 
 def tiers(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:
@@ -204,10 +245,10 @@ def _needed(tables: Iterable[PaperTable]) -> list[str]:
     return list(dict.fromkeys(row for one in tables for row in one.rows))
 
 
-def _approach(row: str, llm: evimem.OpenAI | None, rubric: str) -> Approach:
+def _approach(row: str, llm: Any, rubric: str, marker: Any = None) -> Approach:
     loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else "iris"
     budget = replace(VARIANTS.get(row, Budget()), reader="span")
-    return Approach(llm, loop, budget, enrich=llm is not None, rubric=rubric if llm else "")
+    return Approach(llm, loop, budget, enrich=llm is not None, rubric=rubric if llm else "", marker=marker)
 
 
 def _sample(one: QuestionResult | Requeried) -> str:
@@ -227,11 +268,12 @@ _LABELS = (
     "temporal, its temporal 3 open-domain, its open-domain 4 single-hop. It scores adversarial questions against the "
     "answer that they suggest; here an abstention alone is right."
 )
+_RANKED = ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS))
 _CHECKED = ("", "checks", "agreement", "precision", "recall", "EXACT precision", "EXACT recall")
 TABLES: Mapping[str, PaperTable] = {
-    "1": PaperTable("answers by category", ("single-pass", "full", DEFAULT), answers, (), (_LABELS,)),
-    "2": PaperTable("IRIS, a group of parts more in each row", IRIS, answers),
-    "3": PaperTable("LaceMem, a layer more in each row", LACEMEM, answers),
+    "1": PaperTable("answers by category", ("single-pass", "full", DEFAULT), notes=(_LABELS,)),
+    "2": PaperTable("IRIS, a group of parts more in each row", IRIS),
+    "3": PaperTable("LaceMem, a layer more in each row", LACEMEM),
     "4": PaperTable(
         "tiers against the evidence",
         ("full", DEFAULT),
@@ -242,6 +284,7 @@ TABLES: Mapping[str, PaperTable] = {
             "clamps; the oracle is that all gold turns stand in the view that was judged. It calls no view "
             "inferrable, as the paper's does where a reader could still infer the answer.",
         ),
+        _CHECKED[2:],
     ),
     "5": PaperTable(
         "milliseconds a question, by stage and by category",
@@ -254,18 +297,16 @@ TABLES: Mapping[str, PaperTable] = {
         "the search for what is missing beside the question asked again",
         ("full",),
         requeries,
-        ("", "N", *(f"R@{k}" for k in CUTS), *(f"nDCG@{k}" for k in CUTS)),
+        _RANKED,
         (
             "N is the questions with gold turns that reach the iteration with a query to make in both ways. Each list "
             "is of that one search, 20 turns, and holds what was found before too. The search for what is missing is "
             "the loop's refined query; the question again is its names and words with the angle of the iteration "
             "(`about`, `like favourite plan`; `when date` and on for questions of time), without the gap.",
         ),
+        _RANKED[2:],
     ),
-    **{
-        name: PaperTable("answers by category", (ONE_SEARCH, name), partial(answers, overlap=tuple(OVERLAP)))
-        for name in LOOPS
-    },
+    **{name: PaperTable("answers by category", (ONE_SEARCH, name), overlap=tuple(SCORES)) for name in LOOPS},
 }
 
 

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from evimem.bench.provenance import provenance
 from evimem.bench.readme_report import markdown
 from evimem.bench.result_file import ResultFile, ResultTable, write_result
 from evimem.bench.svg_plot import Chart
+from evimem.errors import ImportFailed
+from evimem.loaders.data_sets import check_present
+
+_STARTED = time.perf_counter()
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
     """Add the option for the result file."""
     parser.add_argument("--result", type=Path, metavar="FILE", help="also write the result to FILE")
+
+
+def data_set(name: str) -> Callable[[str], Path]:
+    """Return a type of argument: the path of a data set, refused with where to get it if nothing is there."""
+
+    def at(text: str) -> Path:
+        path = Path(text)
+        try:
+            check_present(name, path)
+        except ImportFailed as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return path
+
+    return at
 
 
 def record(
@@ -24,12 +44,17 @@ def record(
     tables: Sequence[ResultTable],
     data: Sequence[Path] = (),
     charts: Mapping[str, Chart] | None = None,
+    used: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print tables of the benchmark `python -m benchmarks.NAME`, and write its result."""
+    """Print tables of the benchmark `python -m benchmarks.NAME`, and write its result.
+
+    `used` is what decided the figures besides the options.
+    """
     for table in tables:
         print(f"\n## {table.title}\n\n{markdown(table)}")
     if options.result is not None:
-        made = provenance(["python", "-m", f"benchmarks.{name}", *sys.argv[1:]], data)
-        used = {key: value for key, value in vars(options).items() if isinstance(value, (str, int, float, bool))}
-        write_result(ResultFile(name, made, used, tuple(tables), charts or {}), options.result)
+        seconds = time.perf_counter() - _STARTED
+        made = provenance(["python", "-m", f"benchmarks.{name}", *sys.argv[1:]], data, seconds)
+        plain = {key: value for key, value in vars(options).items() if isinstance(value, (str, int, float, bool))}
+        write_result(ResultFile(name, made, plain | {**(used or {})}, tuple(tables), charts or {}), options.result)
         print(f"written: {options.result}")

@@ -36,7 +36,7 @@ from evimem.query.analysis import hints
 from evimem.raw import TurnRows
 from evimem.store.layers import index_rows
 
-from .recording import add_result, record
+from .recording import add_result, data_set, record
 from .scenes import KINDS, scene
 
 DEPTH = 20
@@ -301,8 +301,10 @@ def recall_of(clusters: Clusters) -> Cell:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, nargs="?", help="a LoCoMo file")
-    parser.add_argument("--chats", type=Path, nargs="+", default=[], metavar="FOLDER", help="folders of labelled chats")
+    parser.add_argument("file", type=data_set("locomo"), nargs="?", help="a LoCoMo file")
+    parser.add_argument(
+        "--chats", type=data_set("chats"), nargs="+", default=[], metavar="FOLDER", help="folders of labelled chats"
+    )
     parser.add_argument("--ablate", action="store_true", help="show each ingredient alone and each dropped")
     parser.add_argument("--scenes", action="store_true", help="run on the written conversations of three kinds")
     add_result(parser)

@@ -21,6 +21,7 @@ from pathlib import Path
 import evimem
 from benchmarks.logistic import logistic
 from benchmarks.offline import Recorder
+from benchmarks.recording import data_set
 from evimem.bench.right_answer import is_right
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
@@ -64,8 +65,8 @@ class Labelled:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--locomo", type=Path)
+    parser.add_argument("folder", type=data_set("chats"))
+    parser.add_argument("--locomo", type=data_set("locomo"))
     parser.add_argument("--registers", nargs="+", metavar="NAME", help="of all registers, only these")
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--without", action="store_true", help="ask of small memories without the evidence")

@@ -22,6 +22,8 @@ from pathlib import Path
 from evimem.times import locate_times, onset, render
 from evimem.types.values import TimeSpan
 
+from .recording import data_set
+
 DAY = timedelta(days=1)
 MONTHS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
 WEEKDAYS = {name.lower(): number for number, name in enumerate(day_abbr)}
@@ -178,7 +180,7 @@ def shares(span: TimeSpan, ends: Ends) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("path", type=Path, help="a LoCoMo file")
+    parser.add_argument("path", type=data_set("locomo"), help="a LoCoMo file")
     parser.add_argument("--errors", action="store_true", help="print the questions that are answered wrongly")
     options = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()

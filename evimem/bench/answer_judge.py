@@ -24,6 +24,7 @@ else:
     import tomli as tomllib
 
 VARIANTS = ("strict", "generous")
+TEMPERATURE = 0.0
 _MOST_TOKENS = 2_000  # of a reply, a model's thoughts included
 _BY_TYPE = {
     "temporal-reasoning": "temporal",
@@ -67,9 +68,8 @@ def mark_request(rubric: str, question: str, expected: str, answer: str) -> Comp
     """Return the request for a mark."""
     prompt = shown_to_judge(question, expected, answer)
     system = f"{instructions('marks')}\n\n{_prompts()['rubrics'][rubric]}"
-    return Complete(
-        "judge", system, f'{prompt}\n\nReply with JSON only:\n{{"reason": "", "correct": true}}', _SCHEMA, _MOST_TOKENS
-    )
+    wanted = f'{prompt}\n\nReply with JSON only:\n{{"reason": "", "correct": true}}'
+    return Complete("judge", system, wanted, _SCHEMA, _MOST_TOKENS, temperature=TEMPERATURE)
 
 
 def shown_to_judge(question: str, expected: str, answer: str) -> str:

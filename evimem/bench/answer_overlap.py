@@ -59,6 +59,12 @@ def meteor(answer: str, gold: str) -> float:
     return mean * (1 - penalty)
 
 
+def word_set_f1(answer: str, gold: str) -> float:
+    """Return the F1 of the sets of words, neither stemmed nor left out: that of A-Mem's code and its heirs."""
+    guessed, wanted = set(words(answer)), set(words(gold))
+    return _f1(len(guessed & wanted), len(guessed), len(wanted))
+
+
 def words(text: str) -> list[str]:
     """Return the words and numbers of a text in lower case, without punctuation."""
     return _WORD.findall(text.lower())

@@ -1,8 +1,9 @@
-"""Put many questions: some at a time, kept as they are answered, within a sum, and none of them ends a run."""
+"""Put many questions: some at a time, kept as they are answered, and none of them ends a run."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -12,16 +13,17 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from ..db.atomic_files import replace_with
 from ..errors import ImportFailed
 from ..types.budget import Budget
+from .spending import Spending
 
 
 @dataclass(frozen=True, slots=True)
 class Approach:
     """How questions are asked: with which model, if any, by which loop and budget.
 
-    With `enrich`, the model first extracts facts from every turn; with a `rubric`, it also marks the answers.
+    With `enrich`, the model first extracts facts from every turn; with a `rubric`, `marker` marks the answers, or where
+    there is none the same model.
     """
 
     llm: Any = None
@@ -29,20 +31,23 @@ class Approach:
     budget: Budget = Budget()
     enrich: bool = False
     rubric: str = ""
-
-
-class Costed(Protocol):
-    """The result of a question: what it cost in dollars, and why there is no answer, if the model failed."""
+    marker: Any = None
 
     @property
-    def cost(self) -> float | None: ...
+    def marks(self) -> Any:
+        """The model that marks answers."""
+        return self.marker or self.llm
+
+
+class Asked(Protocol):
+    """The result of a question, and why there is no answer, if something failed."""
 
     @property
     def failed(self) -> str: ...
 
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Costed)
+R = TypeVar("R", bound=Asked)
 Progress = Callable[[int], None]
 
 
@@ -53,7 +58,8 @@ class Checkpoint:
     """A file that keeps each result as a line, by the key of its question, and by the settings of the run.
 
     Results of other settings are kept and not used, so that runs may share a file. What failed is not kept: the next
-    run asks it again. A last line that was cut by a kill is left out.
+    run asks it again. A last line that was cut by a kill is left out. `spent` is what the runs of these settings have
+    cost in dollars, failures included. `memories` is a folder beside the file, for memories that were paid for.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, object]) -> None:
@@ -62,6 +68,8 @@ class Checkpoint:
         digest = hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS, default=str))
         self._settings = digest.hexdigest()[:16]
         self._kept: dict[str, Any] = {}
+        self.spent = 0.0
+        self.memories = path.with_name(f"{path.name}.memories") / self._settings
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
         cut = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
         if not (cut.startswith(_BEGINNING) or _BEGINNING.startswith(cut)):
@@ -69,24 +77,25 @@ class Checkpoint:
         for number, line in enumerate(lines, start=1):
             self._read(line, f"{path.name} line {number}")
         if cut:
-            with replace_with(path) as file:
-                file.write(b"".join(lines))
+            os.truncate(path, sum(map(len, lines)))
 
     def get(self, key: str) -> Any:
         """Return the kept result of a question as a JSON value; None if there is none."""
         return self._kept.get(key)
 
-    def keep(self, key: str, result: Any) -> None:
-        """Add a result, a dataclass, to the file."""
-        row = {"settings": self._settings, "key": key, "result": asdict(result)}
+    def keep(self, key: str, result: Any, spent: float) -> None:
+        """Add what the runs have cost so far and, unless it failed, a result, a dataclass, to the file."""
+        found = {} if result.failed else {"key": key, "result": asdict(result)}
         with self._path.open("ab") as file:
-            file.write(orjson.dumps(row) + b"\n")
+            file.write(orjson.dumps({"settings": self._settings, "spent": spent, **found}) + b"\n")
 
     def _read(self, line: bytes, where: str) -> None:
         try:
             row = orjson.loads(line)
             if row["settings"] == self._settings:
-                self._kept[row["key"]] = row["result"]
+                self.spent = max(self.spent, row["spent"])
+                if "key" in row:
+                    self._kept[row["key"]] = row["result"]
         except (ValueError, KeyError, TypeError) as error:
             raise ImportFailed(f"{where} is no kept result ({error!r}); give --checkpoint another file") from error
 
@@ -94,8 +103,8 @@ class Checkpoint:
 class Asker:
     """Puts questions with `workers` threads; results come in the order of the questions.
 
-    With a `checkpoint`, what it holds is not asked again. Once the results of a run have cost `dollars`, what is left
-    fails with that reason; questions that are under way still end. `progress` is called with 1 for each question.
+    With a `checkpoint`, what it holds is not asked again, and what `spending` counted before is counted on. `progress`
+    is called with 1 for each question.
     """
 
     def __init__(
@@ -103,15 +112,20 @@ class Asker:
         *,
         workers: int = 1,
         checkpoint: Checkpoint | None = None,
-        dollars: float | None = None,
+        spending: Spending | None = None,
         progress: Progress = lambda count: None,
     ) -> None:
         self.workers = workers
-        self._checkpoint = checkpoint
-        self._dollars = dollars
+        self.checkpoint = checkpoint
+        self._spending = spending or Spending()
         self._progress = progress
         self._lock = Lock()
-        self.spent: float = 0.0
+        self._spending.add(checkpoint.spent if checkpoint else 0.0)
+
+    @property
+    def dollars(self) -> float | None:
+        """What the requests have cost, earlier runs of the checkpoint included; None where no price is known."""
+        return self._spending.dollars or None
 
     def each(
         self,
@@ -120,7 +134,7 @@ class Asker:
         restore: Callable[[Any], R],
         give_up: Callable[[T, str], R],
     ) -> list[R]:
-        """Return the result of each question by its key: kept and restored, asked, or given up for want of money."""
+        """Return the result of each question by its key: kept and restored, asked, or given up where asking raised."""
         listed: Sequence[tuple[str, T]] = list(questions)
 
         def one(asked: tuple[str, T]) -> R:
@@ -146,13 +160,13 @@ class Asker:
         restore: Callable[[Any], R],
         give_up: Callable[[T, str], R],
     ) -> R:
-        if self._checkpoint and (kept := self._checkpoint.get(key)) is not None:
+        if self.checkpoint and (kept := self.checkpoint.get(key)) is not None:
             return restore(kept)
-        if self._dollars is not None and self.spent >= self._dollars:
-            return give_up(question, f"not asked: {self.spent:.2f} of {self._dollars:.2f} dollars are spent")
-        result = ask(question)
-        with self._lock:
-            self.spent += result.cost or 0.0
-            if self._checkpoint and not result.failed:
-                self._checkpoint.keep(key, result)
+        try:
+            result = ask(question)
+        except Exception as error:  # noqa: BLE001 - of another's code too: the result says what it was, and the run goes on
+            result = give_up(question, f"{type(error).__name__}: {error}")
+        if self.checkpoint:
+            with self._lock:
+                self.checkpoint.keep(key, result, self._spending.dollars)
         return result

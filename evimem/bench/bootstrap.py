@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,25 @@ def cluster_bootstrap(clusters: Sequence[Sequence[float]], rounds: int = 1000, s
     totals, counts = (drawn @ np.array([measure(cluster) for cluster in filled]) for measure in (sum, len))
     means: list[float] = (totals / counts).tolist()
     return ConfidenceInterval(percentile(means, 0.025), percentile(means, 0.975))
+
+
+def statistic_bootstrap(
+    clusters: Sequence[Sequence[T]],
+    statistic: Callable[[Sequence[T]], float | None],
+    rounds: int = 1000,
+    seed: int = 0,
+) -> ConfidenceInterval | None:
+    """Return the 95 % interval of what is no mean, such as an area, drawing whole clusters with replacement.
+
+    A draw of which the statistic is None is left out; None if all are.
+    """
+    filled = [cluster for cluster in clusters if cluster]
+    draws, counts = np.unique(_drawn(len(filled), rounds, seed), axis=0, return_counts=True)
+    found: list[float] = []
+    for draw, count in zip(draws.tolist(), counts.tolist(), strict=True):
+        value = statistic([item for cluster, times in zip(filled, draw, strict=True) for item in times * [*cluster]])
+        found += [] if value is None else count * [value]
+    return ConfidenceInterval(percentile(found, 0.025), percentile(found, 0.975)) if found else None
 
 
 @lru_cache(maxsize=16)

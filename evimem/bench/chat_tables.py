@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from statistics import fmean
 
-from ..calibration.curves import aurc, auroc, ece, reliability
 from ..types.answer import AnswerKind
+from .cost_rows import cost_rows
 from .estimates import estimate
 from .result_file import Cell, ResultTable
 from .retrieval_metrics import recall
 from .right_answer import spelled
 from .run_chats import DEPTH, ChatResult
+from .selective import MEASURES, LabelledProbability, measured
 
 _YES_NO = ("yes", "no")
 _CLAIMS: tuple[AnswerKind, ...] = ("answer", "quote", "abstained")
 _FOUND = ("", "n", "told", "R@10", "BM25", "cites gold", "quote holds", "ms")
 _GIVEN = ("", "given", "right", "yes/no", "given untold", "refused untold", "refused told")
-_CALIBRATED = ("", "n", "share that holds", "mean confidence", "ECE", "AUROC", "AURC")
+_CALIBRATED = ("", "n", "share that holds", "mean confidence", *MEASURES)
 _FOUND_NOTE = (
     "told: questions with an answer; cites gold: of these, answers and quotations that cite a gold turn; quote holds: "
     "of their quotations; ms: processor time of asking",
@@ -28,8 +29,8 @@ _GIVEN_NOTE = (
 _Measure = Callable[[ChatResult], float]
 
 
-def chat_tables(results: Sequence[ChatResult]) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question."""
+def chat_tables(results: Sequence[ChatResult], dollars: float | None = None) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question; `dollars` is what its requests cost, if that is known."""
     registers = {name: [one for one in results if one.register == name] for name in _each(results, "register")}
     names = sorted({one.question.kind for one in results})
     kinds = {name: [one for one in results if one.question.kind == name] for name in names}
@@ -43,8 +44,11 @@ def chat_tables(results: Sequence[ChatResult]) -> tuple[ResultTable, ...]:
         ]
     claims = [_calibrated(kind, [one for one in results if one.kind == kind]) for kind in _CLAIMS]
     stated = tuple(filter(None, claims))
-    confidence = ResultTable("confidence", "Confidence, by what is claimed", _CALIBRATED, stated)
-    return (_overall(results), *tables, *([confidence] if stated else []))
+    shown = ("share that holds", *MEASURES)
+    confidence = ResultTable("confidence", "Confidence, by what is claimed", _CALIBRATED, stated, (), shown)
+    asked = any(one.requests or one.failed for one in results)
+    cost = ResultTable("cost", "What it cost", ("", "value"), cost_rows(results, dollars))
+    return (_overall(results), *tables, *([confidence] if stated else []), *([cost] if asked else []))
 
 
 def _overall(results: Sequence[ChatResult]) -> ResultTable:
@@ -52,7 +56,7 @@ def _overall(results: Sequence[ChatResult]) -> ResultTable:
     columns = dict(zip((*_FOUND, *_GIVEN), (*found, *given), strict=True))
     rows = [(name, columns[name]) for name in (*_FOUND[3:-1], *_GIVEN[1:]) if columns[name] is not None]
     if failed := sum(bool(one.failed) for one in results):
-        rows.append(("questions that the model failed", failed))
+        rows.append(("questions that failed", failed))
     return ResultTable("overall", "Over all questions", ("", "all"), tuple(rows), (), ("all",))
 
 
@@ -89,13 +93,13 @@ def _given(name: str, results: Sequence[ChatResult]) -> tuple[Cell, ...]:
 
 
 def _calibrated(kind: str, results: Sequence[ChatResult]) -> tuple[Cell, ...] | None:
-    stated = [(one.confidence, one.claim_holds) for one in results if one.confidence is not None]
+    stated = [
+        LabelledProbability(one.chat, one.confidence, one.claim_holds) for one in results if one.confidence is not None
+    ]
     if not stated:
         return None
-    sure, holds = [confidence for confidence, _ in stated], [held for _, held in stated]
-    ranked = auroc(sure, holds) if len(set(holds)) > 1 else None
-    error = ece(reliability(sure, holds))
-    return (kind, len(stated), fmean(map(float, holds)), fmean(sure), error, ranked, aurc(sure, holds))
+    share = estimate(stated, lambda one: one.label, lambda one: one.conversation)
+    return (kind, len(stated), share, fmean(one.probability for one in stated), *measured(stated))
 
 
 def _rate(results: Sequence[ChatResult], measure: _Measure) -> Cell:

@@ -6,22 +6,43 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from statistics import fmean
 from typing import TypeVar
 
-from .bootstrap import cluster_bootstrap
+from .bootstrap import cluster_bootstrap, statistic_bootstrap
 from .result_file import Cell, MeanScore
 
 T = TypeVar("T")
 
 
 def estimate(items: Sequence[T], measure: Callable[[T], float], conversation: Callable[[T], Hashable]) -> Cell:
-    """Return the mean of a measure with its interval over conversations; None for the mean of nothing."""
+    """Return the mean of a measure with its interval over conversations; None for the mean of nothing.
+
+    A single conversation has no interval: nothing is known of how another would differ.
+    """
     if not items:
         return None
     clusters: dict[Hashable, list[float]] = {}
     for one in items:
         clusters.setdefault(conversation(one), []).append(float(measure(one)))
-    interval = cluster_bootstrap(list(clusters.values()))
     values = [value for cluster in clusters.values() for value in cluster]
+    if len(clusters) == 1:
+        return MeanScore(fmean(values), len(values))
+    interval = cluster_bootstrap(list(clusters.values()))
     return MeanScore(fmean(values), len(values), interval.low, interval.high)
+
+
+def estimate_of(
+    items: Sequence[T], statistic: Callable[[Sequence[T]], float | None], conversation: Callable[[T], Hashable]
+) -> Cell:
+    """Return what is no mean, such as an area, with its interval over conversations; None where it is undefined."""
+    value = statistic(items) if items else None
+    if value is None:
+        return None
+    clusters: dict[Hashable, list[T]] = {}
+    for one in items:
+        clusters.setdefault(conversation(one), []).append(one)
+    interval = statistic_bootstrap(list(clusters.values()), statistic) if len(clusters) > 1 else None
+    if interval is None:
+        return MeanScore(value, len(items))
+    return MeanScore(value, len(items), interval.low, interval.high)
 
 
 def rows_of(

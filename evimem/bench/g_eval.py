@@ -18,7 +18,7 @@ from .answer_judge import added, instructions, shown_to_judge
 VARIANT = "g-eval"  # of the judge, by which figures name it
 LOWEST, HIGHEST = 1, 5
 SAMPLES = 5
-_TEMPERATURE = 1.0  # at which the probabilities are the model's own, and samples differ
+TEMPERATURE = 1.0  # at which the probabilities are the model's own, and samples differ
 _LIKELY = 20  # tokens, the most that OpenAI gives
 _MOST_TOKENS = 2_000  # of a reply, a model's thoughts included
 _DIGIT = re.compile(rf"(?<![\d.])[{LOWEST}-{HIGHEST}](?!\.?\d)")
@@ -56,7 +56,7 @@ def grade_request(question: str, expected: str, answer: str) -> Complete:
         instructions("graded"),
         prompt,
         most_tokens=_MOST_TOKENS,
-        temperature=_TEMPERATURE,
+        temperature=TEMPERATURE,
         likely=_LIKELY,
     )
 

@@ -8,12 +8,13 @@ from statistics import fmean
 from .answer_f1 import ADVERSARIAL
 from .answer_overlap import bleu_1, meteor, rouge_2, rouge_l
 from .bootstrap import percentile
+from .cost_rows import cost_rows
 from .estimates import rows_of
 from .g_eval import LOWEST
 from .result_file import Cell, ResultTable
 from .retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
 from .run_locomo import QuestionResult, Run
-from .selective import ProbabilityScores, answering, sufficiency
+from .selective import MEASURES, ProbabilityScores, answering, sufficiency
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 ANSWERABLE = "1 to 4"
@@ -21,13 +22,18 @@ _DEPTHS = (5, 10, 20)
 _Measure = Callable[[QuestionResult], float]
 
 
-def locomo_tables(run: Run, overlap: Mapping[str, Callable[[str, str], float]] = {}) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question; `overlap` has further scores of an answer and its gold."""
+def locomo_tables(
+    run: Run, overlap: Mapping[str, Callable[[str, str], float]] = {}, notes: Sequence[str] = ()
+) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question.
+
+    `overlap` has further scores of an answer and its gold, `notes` what stands under the table of the answers.
+    """
     scored = {"there is an answer": answering(run.asked), "all evidence was seen": sufficiency(run.wide or run.asked)}
     probabilities = [_quality(name, scores) for name, scores in scored.items() if scores is not None]
     return (
         _retrieval(run.asked),
-        _answers(run.asked, OVERLAP | {name: _overlap(measure) for name, measure in overlap.items()}),
+        _answers(run.asked, OVERLAP | {name: overlap_of(measure) for name, measure in overlap.items()}, notes),
         *([_probabilities(probabilities)] if probabilities else []),
         _cost(run),
     )
@@ -74,7 +80,7 @@ def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
     )
 
 
-def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure]) -> ResultTable:
+def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure], notes: Sequence[str]) -> ResultTable:
     groups = by_category(asked)
     answered = {name: [one for one in some if not one.abstained] for name, some in groups.items()}
     return ResultTable(
@@ -89,6 +95,7 @@ def _answers(asked: Sequence[QuestionResult], overlap: Mapping[str, _Measure]) -
         (
             "Official F1 of an adversarial question is 1 where it was abstained from; the other scores are over "
             "questions with an answer, 0 where it was abstained from. METEOR is without synonyms.",
+            *notes,
         ),
         ("all",),
     )
@@ -110,43 +117,42 @@ def told_of(asked: Sequence[QuestionResult]) -> list[QuestionResult]:
     return [one for one in asked if one.wanted is not None]
 
 
-def _overlap(measure: Callable[[str, str], float]) -> _Measure:
+def overlap_of(measure: Callable[[str, str], float]) -> _Measure:
+    """Return the score of a result's answer beside its gold form, by a measure of two texts."""
     return lambda one: measure(one.text or "", one.wanted or "")
 
 
 def _quality(name: str, one: ProbabilityScores) -> tuple[Cell, ...]:
     marked = (1 - one.marked.risk, one.marked.coverage) if one.marked else (None, None)
-    return (name, one.questions, one.base, one.auroc, one.ece, one.aurc, *marked)
+    return (name, one.questions, one.base, *one.measured, *marked)
 
 
 def _probabilities(rows: Sequence[tuple[Cell, ...]]) -> ResultTable:
-    columns = ("probability that", "n", "share", "AUROC", "ECE", "AURC", "EXACT precision", "EXACT coverage")
-    return ResultTable("probabilities", "Quality of the probabilities", columns, tuple(rows))
+    columns = ("probability that", "n", "share", *MEASURES, "EXACT precision", "EXACT coverage")
+    return ResultTable("probabilities", "Quality of the probabilities", columns, tuple(rows), (), MEASURES)
 
 
 def _cost(run: Run) -> ResultTable:
     searches, asks = ([getattr(one, name) * 1000 for one in run.asked] for name in ("search_seconds", "ask_seconds"))
-    seconds = sum(one.seconds for one in run.ingested)
+    new = [one for one in run.ingested if not one.kept]
+    rate = sum(one.turns for one in new) / max(sum(one.seconds for one in new), 1e-9) if new else None
     turns, facts = (sum(getattr(one, name) for one in run.ingested) for name in ("turns", "facts"))
-    costs = [one.cost for one in run.asked if one.cost is not None]
+    unread = sum(one.read.unread for one in run.ingested)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("turns", turns),
         ("facts", facts),
-        ("ingest, turns/s", turns / max(seconds, 1e-9)),
+        *([("turns whose facts the model did not give", unread)] if unread else []),
+        ("ingest, turns/s", rate),
         *((f"search, ms, {name}", percentile(searches, share)) for name, share in _SHARES),
         *((f"ask, ms, {name}", percentile(asks, share)) for name, share in _SHARES),
-        ("questions that the model failed", sum(bool(one.failed) for one in run.asked)),
         ("checks per question", fmean(one.checks for one in run.asked)),
-        ("model requests per question", fmean(one.requests for one in run.asked)),
-        ("input tokens per question", fmean(one.input_tokens for one in run.asked)),
-        ("output tokens per question", fmean(one.output_tokens for one in run.asked)),
-        ("dollars in all", sum(costs) if costs else None),
+        *cost_rows(run.asked, run.dollars),
     )
     return ResultTable("cost", "What it cost", ("", "value"), rows, (_TIMES,))
 
 
 OVERLAP = {
-    name: _overlap(measure)
+    name: overlap_of(measure)
     for name, measure in (("BLEU-1", bleu_1), ("ROUGE-L", rouge_l), ("ROUGE-2", rouge_2), ("METEOR", meteor))
 }
 _SHARES = (("p50", 0.5), ("p95", 0.95))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
+from .cost_rows import cost_rows
 from .estimates import estimate
-from .result_file import Cell, ResultTable
+from .result_file import Cell, MeanScore, ResultTable
 from .run_longmemeval import CUTS, TURN_CUTS, LongMemEvalResult
 
 _PARTS = ("any", "all", "nDCG")
@@ -14,21 +16,40 @@ _RETRIEVAL_NOTE = (
     'average over the questions with an answer and a marked turn ("with target") or over all with an answer.',
 )
 _ANSWER_NOTE = (
-    "agrees: by the rule of our own chats, which is no judge of the benchmark. A question that the model failed counts "
-    "as wrong.",
+    "agrees: by the rule of our own chats, which is no judge of the benchmark. A question that failed counts as wrong; "
+    "coverage is the share of those that did not. Unanswerable questions are among their types too.",
 )
+_COLUMNS = ("", "n", "judged correct", "agrees", "abstained, answerable", "abstained, unanswerable", "coverage")
 
 
-def longmemeval_tables(results: Sequence[LongMemEvalResult]) -> tuple[ResultTable, ...]:
-    """Return the tables of a run of at least one question."""
+def longmemeval_tables(
+    results: Sequence[LongMemEvalResult], dollars: float | None = None, notes: Sequence[str] = ()
+) -> tuple[ResultTable, ...]:
+    """Return the tables of a run of at least one question.
+
+    `dollars` is what its requests cost, if that is known; `notes` stand under the table of the answers.
+    """
     kinds = sorted({one.kind for one in results})
-    groups = {**{kind: [one for one in results if one.kind == kind] for kind in kinds}, "all": list(results)}
-    rows = tuple(_answers(name, some) for name, some in groups.items())
-    columns = ("", "n", "judged correct", "agrees", "abstained, answerable", "abstained, unanswerable", "failed")
+    types = [_answers(kind, [one for one in results if one.kind == kind]) for kind in kinds]
+    untold = [one for one in results if not one.answerable]
+    rows = (
+        *types,
+        *([_answers("unanswerable", untold)] if untold else []),
+        ("mean of the types", len(results), _mean(types, 2), _mean(types, 3), None, None, None),
+        _answers("all", results),
+    )
     return (
         _retrieval(results),
-        ResultTable("answers", "Answers, by type of question", columns, rows, _ANSWER_NOTE),
+        ResultTable("answers", "Answers, by type of question", _COLUMNS, rows, (*_ANSWER_NOTE, *notes), _COLUMNS[2:6]),
+        ResultTable("cost", "What it cost", ("", "value"), cost_rows(results, dollars)),
     )
+
+
+def _mean(rows: Sequence[Sequence[Cell]], column: int) -> Cell:
+    """Return the mean of a column over the types, each alike."""
+    found = [row[column] for row in rows]
+    values = [cell.value for cell in found if isinstance(cell, MeanScore)]
+    return fmean(values) if values else None
 
 
 def _retrieval(results: Sequence[LongMemEvalResult]) -> ResultTable:
@@ -63,7 +84,7 @@ def _answers(name: str, results: Sequence[LongMemEvalResult]) -> tuple[Cell, ...
         estimate(told, lambda one: one.agrees, _case),
         estimate(told, lambda one: one.abstained, _case),
         estimate(untold, lambda one: one.abstained, _case),
-        sum(bool(one.failed) for one in results),
+        fmean(not one.failed for one in results),
     )
 
 

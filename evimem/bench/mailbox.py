@@ -12,6 +12,9 @@ from ..embedding.static_embedder import count_tokens
 from ..errors import ModelUnavailable
 from ..types.model import Complete, Reply, without_tools
 
+# As of a request that a server cannot process: a queue of turns then goes on to the next one, instead of waiting.
+_WAITS = 422
+
 
 class Mailbox:
     """A `ChatModel` over a folder: `requests/NAME.json` waits for `replies/NAME.txt`.
@@ -46,7 +49,8 @@ class Mailbox:
             return Reply(text, self.model, read, count_tokens(text))
         with replace_with(place) as file:
             file.write(orjson.dumps({**asked, "most_tokens": request.most_tokens}, option=orjson.OPT_INDENT_2))
-        raise ModelUnavailable(f"the request {place.name} waits for its reply {reply.name}", retryable=True)
+        why = f"the request {place.name} waits for its reply {reply.name}"
+        raise ModelUnavailable(why, retryable=True, status=_WAITS)
 
     def waiting(self) -> int:
         """Return how many requests wait for a reply."""

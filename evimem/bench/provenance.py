@@ -22,7 +22,8 @@ class Provenance:
     """How a result was made.
 
     `command` has the names of files without their folders. `commit` is None outside a clone, and ends in "+" where the
-    code had changes. `data` is the SHA-256 of each file by its name; of a folder, that of its files' digests.
+    code had changes. `data` is the SHA-256 of each file by its name; of a folder, that of its files' digests. `seconds`
+    is how long the run took by the clock, `load` how many processes wanted a processor at its end, where it was told.
     """
 
     command: str
@@ -34,10 +35,12 @@ class Provenance:
     processor: str
     cores: int
     data: dict[str, str]
+    seconds: float | None = None
+    load: float | None = None
 
 
-def provenance(words: Sequence[str], data: Iterable[Path] = ()) -> Provenance:
-    """Return how a result is being made, by a command of these words, from these files."""
+def provenance(words: Sequence[str], data: Iterable[Path] = (), seconds: float | None = None) -> Provenance:
+    """Return how a result is being made, by a command of these words, from these files, in so many seconds."""
     return Provenance(
         command=shlex.join(_without_folder(word) for word in words),
         commit=_commit(),
@@ -48,6 +51,8 @@ def provenance(words: Sequence[str], data: Iterable[Path] = ()) -> Provenance:
         processor=_processor(),
         cores=os.cpu_count() or 1,
         data={path.name: digest(path) for path in data},
+        seconds=None if seconds is None else round(seconds, 1),
+        load=round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
     )
 
 

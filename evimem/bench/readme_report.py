@@ -57,7 +57,9 @@ def outside(text: str) -> str:
 def source(result: ResultFile) -> str:
     """Return the line that says how a table was made."""
     made = result.made
-    return f"`{made.command}`, {made.date}, commit {made.commit or 'unknown'}, {made.cores} cores."
+    took = "" if made.seconds is None else f", {made.seconds:,.0f} s"
+    load = "" if made.load is None else f", load {made.load:g} at the end"
+    return f"`{made.command}`, {made.date}, commit {made.commit or 'unknown'}, {made.cores} cores{took}{load}."
 
 
 def markdown(table: ResultTable) -> str:

@@ -41,6 +41,9 @@ class ChatResult:
     reason: str = ""
     cost: float | None = None
     failed: str = ""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
 
     @property
     def answerable(self) -> bool:
@@ -105,6 +108,9 @@ def _scored(
         reason=found.reason,
         cost=found.cost,
         failed=found.failed,
+        requests=found.requests,
+        input_tokens=found.input_tokens,
+        output_tokens=found.output_tokens,
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from .answer_f1 import ADVERSARIAL, official_f1
 from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
 from .g_eval import HIGHEST, LOWEST, VARIANT, Grade, grade_answer
+from .mailbox import Mailbox
+from .model_facts import FactsRead, read_facts
 from .processes import mapped
 from .stages import Stages
 
@@ -30,12 +33,17 @@ DEPTH = 20  # turns of each ranking that are scored
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """The ingestion of one conversation: counts and seconds of a processor."""
+    """The ingestion of one conversation: counts and seconds of a processor, and the facts that a model read besides.
+
+    `kept` is whether an earlier run had ingested it: then the seconds are of finding that out.
+    """
 
     sample: str
     turns: int
     facts: int
     seconds: float
+    kept: bool = False
+    read: FactsRead = field(default_factory=FactsRead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +97,15 @@ class QuestionResult:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All results of one run. `wide` has those of questions asked again, unranked, with `DEPTH` turns a search path."""
+    """All results of one run. `wide` has those of questions asked again, unranked, with `DEPTH` turns a search path.
+
+    `dollars` is what its requests cost, those that failed or extracted facts included; None where no price is known.
+    """
 
     ingested: tuple[IngestResult, ...]
     asked: tuple[QuestionResult, ...]
     wide: tuple[QuestionResult, ...] = ()
+    dollars: float | None = None
 
 
 def run_locomo(
@@ -119,29 +131,41 @@ def run_locomo(
         processes,
         lambda ran: asker.report(len(ran.asked) + len(ran.wide)) if apart else None,
     )
-    lists = ([one for run in runs for one in getattr(run, name)] for name in ("ingested", "asked", "wide"))
-    return Run(*map(tuple, lists))
+    ingests, asked, again = (
+        [one for run in runs for one in getattr(run, name)] for name in ("ingested", "asked", "wide")
+    )
+    return Run(tuple(ingests), tuple(asked), tuple(again), asker.dollars)
 
 
 def _run(sample: LocomoSample, how: Approach, limit: int | None, asker: Asker | None, *, wide: bool) -> Run:
     asker = asker or Asker()
     more = replace(how, budget=replace(how.budget, k=DEPTH))
-    with ingested(sample, how) as (memory, report):
-        asked = ask_all(memory, replace(sample, questions=sample.questions[:limit]), how, asker)
-        again = ask_all(memory, _answerable(sample, limit), more, asker, ranked=False) if wide else []
+    with ingested(sample, how, asker) as (memory, report):
+        some = replace(sample, questions=sample.questions[:limit])
+        barred = report.read.barred
+        asked = ask_all(memory, some, how, asker, barred=barred)
+        again = ask_all(memory, _answerable(sample, limit), more, asker, ranked=False, barred=barred) if wide else []
     return Run((report,), tuple(asked), tuple(again))
 
 
 @contextmanager
-def ingested(sample: LocomoSample, how: Approach) -> Iterator[tuple[Memory, IngestResult]]:
-    """Open a temporary memory of a conversation, whose facts the model has extracted if the approach says so."""
-    with (
-        tempfile.TemporaryDirectory(prefix="evimem-locomo-") as folder,
-        evimem.open(Path(folder) / "sample.evimem", llm=how.llm) as memory,
-    ):
+def ingested(sample: LocomoSample, how: Approach, asker: Asker) -> Iterator[tuple[Memory, IngestResult]]:
+    """Open a memory of a conversation, whose facts the model has extracted if the approach says so.
+
+    It is temporary, but for facts that an endpoint was paid for: with a checkpoint they are extracted once.
+    """
+    with ExitStack() as stack:
+        if how.enrich and asker.checkpoint and not isinstance(how.llm, Mailbox):
+            folder = asker.checkpoint.memories
+            folder.mkdir(parents=True, exist_ok=True)
+        else:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evimem-locomo-")))
+        name = hashlib.sha256(sample.id.encode()).hexdigest()[:16]
+        memory = stack.enter_context(evimem.open(folder / f"{name}.evimem", llm=how.llm))
         report = _ingest(memory, sample)
         if how.enrich:
-            memory.enrich()
+            read = read_facts(memory, how.llm)
+            report = replace(report, read=read, facts=memory.stats().facts)
         yield memory, report
 
 
@@ -158,19 +182,29 @@ def _answerable(sample: LocomoSample, limit: int | None) -> LocomoSample:
 def _ingest(memory: Memory, sample: LocomoSample) -> IngestResult:
     started = time.thread_time()
     report = memory.extend(sample.turns, strict=True)
-    return IngestResult(sample.id, report.added, report.facts, time.thread_time() - started)
+    taken = time.thread_time() - started
+    return IngestResult(sample.id, len(sample.turns), report.facts, taken, kept=not report.added)
 
 
 def ask_all(
-    memory: Memory, sample: LocomoSample, how: Approach, asker: Asker, name: str = "", *, ranked: bool = True
+    memory: Memory,
+    sample: LocomoSample,
+    how: Approach,
+    asker: Asker,
+    name: str = "",
+    *,
+    ranked: bool = True,
+    barred: str = "",
 ) -> list[QuestionResult]:
     """Ask every question of a sample; a checkpoint keeps its results by the name of the approach.
 
-    Unless they are `ranked`, there is no search for the question beside what asking searches for.
+    Unless they are `ranked`, there is no search for the question beside what asking searches for. What is `barred` is
+    searched for only, and fails with that reason.
     """
 
     def ask(one: tuple[int, LocomoQuestion]) -> QuestionResult:
-        return _ask(memory, _searched(memory, sample.id, *one, ranked=ranked), one[1], how)
+        searched = _searched(memory, sample.id, *one, ranked=ranked)
+        return replace(searched, failed=barred) if barred else _ask(memory, searched, one[1], how)
 
     def give_up(one: tuple[int, LocomoQuestion], why: str) -> QuestionResult:
         return _unanswered(sample.id, *one, why)
@@ -249,7 +283,7 @@ def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> Answer
         return UNMARKED
     if question.answer is None or text is None:
         return AnswerMark(question.answer is None and text is None)
-    return mark_answer(how.llm, how.rubric, question.text, question.answer, text)
+    return mark_answer(how.marks, how.rubric, question.text, question.answer, text)
 
 
 def _graded(how: Approach, question: LocomoQuestion, text: str | None) -> Grade | None:
@@ -257,7 +291,7 @@ def _graded(how: Approach, question: LocomoQuestion, text: str | None) -> Grade 
         return None
     if question.answer is None or text is None:
         return Grade(float(HIGHEST if question.answer is None and text is None else LOWEST), weighted=False)
-    return grade_answer(how.llm, question.text, question.answer, text)
+    return grade_answer(how.marks, question.text, question.answer, text)
 
 
 def _unanswered(sample: str, number: int, question: LocomoQuestion, why: str) -> QuestionResult:

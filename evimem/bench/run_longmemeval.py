@@ -46,6 +46,9 @@ class LongMemEvalResult:
     cost: float | None = None
     failed: str = ""
     correct: bool | None = None
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 _UNASKED = LongMemEvalResult(
@@ -111,6 +114,9 @@ def _ask(folder: Path, case: LongMemEvalCase, how: Approach) -> LongMemEvalResul
         cost=added(answer.usage.cost if answer else None, mark.cost),
         failed=failed,
         correct=mark.correct,
+        requests=answer.usage.requests if answer else 0,
+        input_tokens=answer.usage.input_tokens if answer else 0,
+        output_tokens=answer.usage.output_tokens if answer else 0,
     )
 
 
@@ -120,7 +126,7 @@ def _marked(how: Approach, case: LongMemEvalCase, text: str | None) -> AnswerMar
     if text is None:
         return AnswerMark(not case.answerable)
     rubric = longmemeval_rubric(case.kind, answerable=case.answerable)
-    return mark_answer(how.llm, rubric, case.question, case.answer, text)
+    return mark_answer(how.marks, rubric, case.question, case.answer, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 import evimem
 
-from ..errors import ModelError
+from ..errors import InvalidQuery, ModelError
 from ..types.answer import AnswerKind
 from ..types.values import Query, Turn
 from .asking import Approach
@@ -24,7 +24,8 @@ class MemoryReply:
     """What a memory says to a question: a short answer, a quotation, or that it knows nothing.
 
     `cited` holds the ids of the turns that it rests on; `confidence` is the probability, 0 to 1, that its claim holds,
-    None where the memory states none; `failed` is why it could not say anything.
+    None where the memory states none; `failed` is why it could not say anything. Where it asks a model, `requests` and
+    the tokens are what that took, and `cost` is in dollars.
     """
 
     kind: AnswerKind
@@ -34,6 +35,9 @@ class MemoryReply:
     reason: str = ""
     cost: float | None = None
     failed: str = ""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 class SearchedMemory(Protocol):
@@ -69,11 +73,13 @@ def say(memory: SearchedMemory, question: str, asked_at: str | None, turns: dict
     if isinstance(memory, AskedMemory):
         return memory.ask(question, asked_at)
     best = memory.search(question, 1, asked_at)
-    return (
-        MemoryReply("quote", turns[best[0]], (best[0],))
-        if best
-        else MemoryReply("abstained", None, reason="nothing was found")
-    )
+    if not best:
+        return MemoryReply("abstained", None, reason="nothing was found")
+    if best[0] not in turns:
+        raise InvalidQuery(
+            f"search found {best[0]!r}, which is the id of no turn; expected ids as `add` was given them"
+        )
+    return MemoryReply("quote", turns[best[0]], (best[0],))
 
 
 class OwnMemory:
@@ -97,8 +103,18 @@ class OwnMemory:
             answer = self._memory.ask(question, self._how.loop, asked_at=asked_at, budget=self._how.budget)
         except ModelError as error:
             return MemoryReply("failed", None, failed=str(error) or type(error).__name__)
-        cited = tuple(citation.turn_id for citation in answer.citations)
-        return MemoryReply(answer.kind, answer.text, cited, answer.confidence, answer.reason or "", answer.usage.cost)
+        used = answer.usage
+        return MemoryReply(
+            answer.kind,
+            answer.text,
+            tuple(citation.turn_id for citation in answer.citations),
+            answer.confidence,
+            answer.reason or "",
+            used.cost,
+            requests=used.requests,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+        )
 
     def close(self) -> None:
         """Close the memory."""

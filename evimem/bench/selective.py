@@ -1,4 +1,4 @@
-"""Score the probabilities of a run: that a question has an answer, and that all evidence was seen."""
+"""Score the probabilities of a run: that a question has an answer, that all evidence was seen, that a claim holds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,28 @@ from dataclasses import dataclass
 
 from ..calibration.curves import Bin, Point, aurc, auroc, ece, reliability, risk_coverage
 from .answer_f1 import ADVERSARIAL
+from .estimates import estimate_of
+from .result_file import Cell
 from .run_locomo import QuestionResult
+
+MEASURES = ("AUROC", "ECE", "AURC")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledProbability:
+    """A probability about a question of a conversation, and whether what it is of came true."""
+
+    conversation: str
+    probability: float
+    label: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityScores:
-    """The quality of a probability. `base` is the share of true labels; `marked` the result of acting on a tier."""
+    """The quality of a probability. `base` is the share of true labels; `marked` the result of acting on a tier.
+
+    `measured` holds AUROC, ECE and AURC with their intervals over conversations.
+    """
 
     questions: int
     base: float
@@ -22,11 +38,12 @@ class ProbabilityScores:
     reliability: tuple[Bin, ...]
     curve: tuple[Point, ...]
     marked: Point | None = None
+    measured: tuple[Cell, ...] = ()
 
 
 def answering(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
     """Score `confidence` as the probability that a question has an answer."""
-    return _scores([one.confidence for one in asked], [one.category != ADVERSARIAL for one in asked])
+    return _scores([LabelledProbability(one.sample, one.confidence, one.category != ADVERSARIAL) for one in asked])
 
 
 def sufficiency(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
@@ -37,23 +54,44 @@ def sufficiency(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
     seen = [one for one in asked if one.gold and one.category != ADVERSARIAL]
     exact = [one.complete for one in seen if one.tier == "exact"]
     marked = Point(0.0, len(exact) / len(seen), exact.count(False) / len(exact)) if exact else None
-    return _scores([one.sufficient for one in seen], [one.complete for one in seen], marked)
+    return _scores([LabelledProbability(one.sample, one.sufficient, one.complete) for one in seen], marked)
 
 
-def _scores(
-    probabilities: Sequence[float], labels: Sequence[bool], marked: Point | None = None
-) -> ProbabilityScores | None:
+def measured(items: Sequence[LabelledProbability]) -> tuple[Cell, ...]:
+    """Return AUROC, ECE and AURC with their intervals over conversations; None where one is undefined."""
+    return tuple(estimate_of(items, measure, lambda one: one.conversation) for measure in (_auroc, _ece, _aurc))
+
+
+def _scores(items: Sequence[LabelledProbability], marked: Point | None = None) -> ProbabilityScores | None:
     """Return the scores; None if all labels are equal, for which AUROC is undefined."""
-    if len(set(labels)) < 2:
+    area = _auroc(items)
+    if area is None:
         return None
-    bins = reliability(probabilities, labels)
+    probabilities, labels = _apart(items)
     return ProbabilityScores(
-        questions=len(labels),
+        questions=len(items),
         base=sum(labels) / len(labels),
-        auroc=auroc(probabilities, labels),
-        ece=ece(bins),
-        aurc=aurc(probabilities, labels),
-        reliability=bins,
+        auroc=area,
+        ece=_ece(items),
+        aurc=_aurc(items),
+        reliability=reliability(probabilities, labels),
         curve=risk_coverage(probabilities, labels),
         marked=marked,
+        measured=measured(items),
     )
+
+
+def _apart(items: Sequence[LabelledProbability]) -> tuple[list[float], list[bool]]:
+    return [one.probability for one in items], [one.label for one in items]
+
+
+def _auroc(items: Sequence[LabelledProbability]) -> float | None:
+    return auroc(*_apart(items)) if len({one.label for one in items}) > 1 else None
+
+
+def _ece(items: Sequence[LabelledProbability]) -> float:
+    return ece(reliability(*_apart(items)))
+
+
+def _aurc(items: Sequence[LabelledProbability]) -> float:
+    return aurc(*_apart(items))

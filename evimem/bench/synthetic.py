@@ -1,4 +1,4 @@
-"""A labelled conversation from a seed: facts, updates, questions nobody told the answer to, and chains of relations.
+"""A labelled conversation from a seed: facts, updates, what nobody told, false premises, and chains of relations.
 
 It measures the harness and how figures move with size and depth; its sentences are far plainer than what people write,
 so that its figures say nothing of conversations.
@@ -49,8 +49,9 @@ class _Asked:
 def synthetic_chat(seed: int, *, turns: int = 200, people: int = 6, depth: int = 3) -> LabelledChat:
     """Return a group chat of about this many turns, at least those that tell something.
 
-    Every person tells some attributes, some anew; a chain of each length from 2 to `depth` starts at a person: its
-    question names the person and the relations, and needs as many turns.
+    Every person tells some attributes, some anew, and is asked about one of them with a value that was never told; a
+    chain of each length from 2 to `depth` starts at a person: its question names the person and the relations, and
+    needs as many turns.
     """
     draw = random.Random(f"evimem {seed}")
     names = _names(draw, people * (depth + 1))
@@ -61,6 +62,7 @@ def synthetic_chat(seed: int, *, turns: int = 200, people: int = 6, depth: int =
             chained, question = _chain(draw, some, f"chain{length}.{number}")
             told += chained
             asked.append(question)
+    asked += _premises(random.Random(f"evimem premises {seed}"), names[:people], told)
     spoken, place = _spoken(draw, told, turns, names[:people])
     questions = tuple(
         ChatQuestion(one.text, one.answer, (), tuple(place[key] for key in one.keys), one.kind) for one in asked
@@ -85,6 +87,17 @@ def _attributes(draw: random.Random, people: Sequence[str]) -> tuple[list[list[_
             told.append(run)
             asked.append(_Asked(question, values[len(run) - 1], (run[-1].key,), "update" if len(run) > 1 else "fact"))
     return told, asked
+
+
+def _premises(draw: random.Random, people: Sequence[str], told: Sequence[Sequence[_Statement]]) -> Iterator[_Asked]:
+    """Yield a question for each person that supposes another value of something that the person told."""
+    for who in people:
+        runs = [run for run in told if run[0].key in {f"{who}.{name}" for name in _tables()["attributes"]}]
+        if runs:
+            run = draw.choice(runs)
+            form = _tables()["attributes"][run[0].key.rpartition(".")[2]]
+            others = [value for value in form["values"] if not any(value in one.text for one in run)]
+            yield _Asked(form["premise"].format(who=who, value=draw.choice(others)), None, (), "false premise")
 
 
 def _chain(draw: random.Random, people: Sequence[str], key: str) -> tuple[list[list[_Statement]], _Asked]:

@@ -12,10 +12,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..bench.answer_judge import prompt_digest
+from .. import __version__
 from ..bench.asking import Approach, Asker, Checkpoint
 from ..bench.charts import locomo_charts
 from ..bench.chat_tables import chat_tables
+from ..bench.judge_identity import OF_TYPES, JudgeIdentity
+from ..bench.left_out import REPEATED, left_out
 from ..bench.locomo_tables import locomo_tables
 from ..bench.longmemeval_tables import longmemeval_tables
 from ..bench.mailbox import Mailbox
@@ -25,6 +27,7 @@ from ..bench.run_chats import ChatResult, run_chats
 from ..bench.run_locomo import question_count, run_locomo
 from ..bench.run_longmemeval import run_longmemeval
 from ..bench.scored_memory import Factory, OwnMemory
+from ..bench.spending import PaidModel, Spending
 from ..bench.svg_plot import Chart
 from ..bench.synthetic import synthetic_chat
 from ..errors import InvalidQuery
@@ -40,14 +43,15 @@ from .views.bench_view import answers_page
 
 SHOWN = 20  # sample answers that --sample prints
 _CONCURRENCY = 8
+_DECIDES_NOTHING = ("limit", "wide", "bert_score")
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What came of a run. `failed` counts the questions that the model failed; `page` is printed and never kept."""
+    """What came of a run. `failed` says why each question that failed did; `page` is printed and never kept."""
 
     tables: tuple[ResultTable, ...]
-    failed: int
+    failed: Sequence[str]
     charts: Mapping[str, Chart] = field(default_factory=dict)
     page: Sequence[Block] = ()
 
@@ -67,17 +71,28 @@ def settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options that decide the figures of a run."""
     names = (
         "benchmark", "loop", "variant", "limit", "adapter", "enrich", "wide", "seed", "turns", "depth", "model",
-        "judge_model", "answer_model", "extract_model",
+        "judge_model", "answer_model", "extract_model", "marking_model",
     )  # fmt: skip
     found = {name: getattr(options, name) for name in names} | {"mailbox": options.mailbox is not None}
+    if options.without:
+        found["without"] = REPEATED if options.without == REPEATED else digest(Path(options.without))
     if options.bert_score:
         found["bert_score"] = digest(options.bert_score / "model.onnx")
-    return found | ({"judge": options.judge, "judge_prompt": prompt_digest()} if options.judge else {})
+    judge = _judge(options)
+    return found | (judge.options() if judge else {})
 
 
-def chat_model(options: argparse.Namespace) -> Any:
-    """Return the chat model of the run: an endpoint, a mailbox, or None."""
-    return Mailbox(options.mailbox) if options.mailbox else model(options)
+def _judge(options: argparse.Namespace) -> JudgeIdentity | None:
+    if not options.judge:
+        return None
+    named = Mailbox.model if options.mailbox else options.marking_model or options.judge_model or options.model
+    variant = OF_TYPES if options.benchmark == "longmemeval" else options.judge
+    return JudgeIdentity.of(variant, named)
+
+
+def _judge_notes(options: argparse.Namespace) -> tuple[str, ...]:
+    judge = _judge(options)
+    return (judge.note(),) if judge else ()
 
 
 def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
@@ -86,8 +101,9 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
             f"evimem: {options.file} is none of the LoCoMo files known by digest; its figures may not be comparable"
         )
     further = _bert_score(options.bert_score) if options.bert_score else {}
-    samples = list(read_locomo(options.file))
-    how = _approach(options)
+    samples = list(left_out(read_locomo(options.file), options.without))
+    spending = Spending(options.dollars)
+    how = _approach(options, spending)
     total = _checked(options, question_count(samples, options.limit, wide=options.wide))
     with screen.progress("asking", "questions", total) as progress:
         ran = run_locomo(
@@ -95,19 +111,27 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
             replace(how, budget=replace(how.budget, reader="span")),
             limit=options.limit,
             wide=options.wide,
-            asker=_asker(options, progress),
+            asker=_asker(options, spending, progress),
             processes=_processes(options),
         )
     page = [BLANK, *answers_page(ran.asked, SHOWN)] if options.sample else []
-    return Finished(locomo_tables(ran, further), _failed(ran.asked), locomo_charts(ran), page)
+    tables = locomo_tables(ran, further, _judge_notes(options))
+    return Finished(tables, _failed((*ran.asked, *ran.wide)), locomo_charts(ran), page)
 
 
 def _longmemeval(options: argparse.Namespace, screen: Screen) -> Finished:
     cases = (case for number, case in enumerate(read_longmemeval(options.file)) if number < (options.limit or 1 << 30))
+    if not options.sha256:
+        screen.note(
+            "evimem: no SHA-256 of LongMemEval's files is known here; this one has "
+            f"{digest(options.file)}, to which --sha256 holds later runs"
+        )
+    spending = Spending(options.dollars)
     with screen.progress("asking", "questions") as progress:
-        results = run_longmemeval(cases, _approach(options), _asker(options, progress))
+        asker = _asker(options, spending, progress)
+        results = run_longmemeval(cases, _approach(options, spending), asker)
     _checked(options, len(results))
-    return Finished(longmemeval_tables(results), _failed(results))
+    return Finished(longmemeval_tables(results, asker.dollars, _judge_notes(options)), _failed(results))
 
 
 def _chats(options: argparse.Namespace, screen: Screen) -> Finished:
@@ -122,10 +146,12 @@ def _synthetic(options: argparse.Namespace, screen: Screen) -> Finished:
 def _ask_chats(chats: Iterable[LabelledChat], options: argparse.Namespace, screen: Screen) -> Finished:
     some = [replace(chat, questions=chat.questions[: options.limit]) for chat in chats]
     total = _checked(options, sum(len(chat.questions) for chat in some))
-    make = _adapter(options.adapter) if options.adapter else partial(OwnMemory, how=_approach(options))
+    spending = Spending(options.dollars)
+    make = _adapter(options.adapter) if options.adapter else partial(OwnMemory, how=_approach(options, spending))
     with screen.progress("asking", "questions", total) as progress:
-        results: list[ChatResult] = run_chats(some, make, _asker(options, progress))
-    return Finished(chat_tables(results), _failed(results))
+        asker = _asker(options, spending, progress)
+        results: list[ChatResult] = run_chats(some, make, asker)
+    return Finished(chat_tables(results, asker.dollars), _failed(results))
 
 
 def _adapter(named: str) -> Factory:
@@ -141,10 +167,17 @@ def _adapter(named: str) -> Factory:
     return found
 
 
-def _asker(options: argparse.Namespace, progress: Callable[[int], None]) -> Asker:
-    checkpoint = Checkpoint(options.checkpoint, settings(options)) if options.checkpoint else None
+def _asker(options: argparse.Namespace, spending: Spending, progress: Callable[[int], None]) -> Asker:
+    checkpoint = Checkpoint(options.checkpoint, _decisive(options)) if options.checkpoint else None
     workers = (options.concurrency or _CONCURRENCY) if options.llm else 1
-    return Asker(workers=workers, checkpoint=checkpoint, dollars=options.dollars, progress=progress)
+    return Asker(workers=workers, checkpoint=checkpoint, spending=spending, progress=progress)
+
+
+def _decisive(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what decides the result of a question: what only chooses questions, or scores them later, is left out."""
+    decides = {name: value for name, value in settings(options).items() if name not in _DECIDES_NOTHING}
+    data = digest(options.file) if options.file else ""
+    return decides | {"version": __version__, "data": data}
 
 
 def _bert_score(folder: Path) -> dict[str, Callable[[str, str], float]]:
@@ -161,13 +194,26 @@ def _processes(options: argparse.Namespace) -> int:
     return options.processes or os.cpu_count() or 1
 
 
-def _approach(options: argparse.Namespace) -> Approach:
+def _approach(options: argparse.Namespace, spending: Spending) -> Approach:
     budget = {**VARIANTS, **LITERAL}.get(options.variant, Budget())
-    return Approach(chat_model(options), options.loop, budget, options.enrich, options.judge or "")
+    endpoint = model(options)
+    if options.mailbox:
+        return Approach(Mailbox(options.mailbox), options.loop, budget, options.enrich, options.judge or "")
+    if endpoint is None:
+        return Approach(None, options.loop, budget)
+    marker = options.marking_model and replace(endpoint, model=options.marking_model, judge_model=None)
+    return Approach(
+        PaidModel(endpoint, spending),
+        options.loop,
+        budget,
+        options.enrich,
+        options.judge or "",
+        marker and PaidModel(marker, spending),
+    )
 
 
-def _failed(results: Sequence[Any]) -> int:
-    return sum(bool(one.failed) for one in results)
+def _failed(results: Sequence[Any]) -> list[str]:
+    return [one.failed for one in results if one.failed]
 
 
 def _checked(options: argparse.Namespace, total: int) -> int:

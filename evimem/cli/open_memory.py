@@ -5,15 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import Any
 
 import evimem
 
 from ..errors import InvalidQuery
 
 MODEL_OPTIONS = (
-    "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "deadline", "concurrency",
-    "on_model_error",
+    "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "price_of", "deadline",
+    "concurrency", "on_model_error",
 )  # fmt: skip
+
+
+class _PriceOf(argparse.Action):
+    """Collects the prices of models by their names."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
+        name, *price = values
+        try:
+            sent, received = map(float, price)
+        except ValueError:
+            parser.error(f"--price-of {name}: {price} are no dollars; expected NAME IN OUT, such as gpt-4o 2.5 10")
+        namespace.price_of = {**namespace.price_of, name: (sent, received)}
 
 
 def add_path(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +61,14 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar=("IN", "OUT"),
         help="dollars per million input and output tokens of --model",
     )
+    group.add_argument(
+        "--price-of",
+        nargs=3,
+        action=_PriceOf,
+        default={},
+        metavar=("NAME", "IN", "OUT"),
+        help="those of another model; may be given again",
+    )
     group.add_argument("--base-url", metavar="URL", help="the endpoint, such as http://localhost:8000/v1")
     group.add_argument(
         "--key-from",
@@ -76,15 +97,27 @@ def model(options: argparse.Namespace) -> evimem.OpenAI | None:
         answer_model=options.answer_model,
         extract_model=options.extract_model,
         base_url=options.base_url,
-        prices={options.model: tuple(options.price)} if options.price else {},
+        prices=prices(options),
         api_key=os.environ.get(options.key_from) if options.key_from else None,
         **{name: value for name in ("deadline", "concurrency") if (value := getattr(options, name)) is not None},
     )
 
 
+def prices(options: argparse.Namespace) -> dict[str, tuple[float, float]]:
+    """Return dollars per million input and output tokens by the name of a model, of those that are given."""
+    found: dict[str, tuple[float, float]] = options.price_of
+    return found | ({options.model: tuple(options.price)} if options.price else {})
+
+
+def unpriced(options: argparse.Namespace, *roles: str) -> list[str]:
+    """Return the models that the options name for these roles and for --model, and give no price of."""
+    named = (getattr(options, role) for role in ("model", *roles))
+    return sorted({name for name in named if name} - prices(options).keys())
+
+
 def misused(options: argparse.Namespace) -> str | None:
     """Return what is wrong with the options of the chat model; None if nothing is."""
-    named = [name for name in MODEL_OPTIONS if getattr(options, name, None) is not None]
+    named = [name for name in MODEL_OPTIONS if getattr(options, name, None) not in (None, {})]
     if (seconds := getattr(options, "deadline", None)) is not None and not seconds > 0:
         return f"--deadline is {seconds:g}; expected seconds above 0"
     if (places := getattr(options, "concurrency", None)) is not None and places < 1:

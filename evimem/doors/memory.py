@@ -697,7 +697,8 @@ class Memory:
         """Add the turns and facts of an export, once every line of it was validated.
 
         Turns that are stored already stay unchanged; one whose id names other content here is reported as refused.
-        After a crash, repeating the call completes the import.
+        Facts whose words stand neither in their turn nor in those before it are left out, unless the memory's own
+        extractor found them. After a crash, repeating the call completes the import.
 
         Args:
             path: A file that `export` wrote.

@@ -7,7 +7,6 @@ writes batch by batch, each durable, as `extend` does. Only the ids of turns are
 from __future__ import annotations
 
 import os
-from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,18 +17,14 @@ from typing import Any, BinaryIO
 from ..db.atomic_files import open_regular
 from ..db.file_header import is_database
 from ..errors import ImportFailed, InvalidTurn, StoreError
-from ..extract import RuleExtractor
 from ..flow import Flow
-from ..llm.extract_facts import MAX_CHARACTERS, MAX_EARLIER
-from ..llm.grounding import Sources
 from ..raw import AS_GIVEN, LocalTimes
 from ..types.reports import AddReport
 from ..types.stored import JobKind
 from ..types.values import Fact, Turn
 from .add import BATCH, Ingestion
 from .exported_line import MAX_LINE, MalformedError, Pair, check_header, pair_of, parsed, shown
-
-_SESSIONS = 1_000  # whose last turns are kept while a file is read
+from .stated_facts import stated
 
 
 def import_batches(
@@ -42,10 +37,10 @@ def import_batches(
     """
     with _opened(path) as file:
         before = _version(file)
-        for _ in read_export(path, file, extractor):
+        for _ in read_export(path, file):
             pass
         file.seek(0)
-        pairs = read_export(path, file, extractor)
+        pairs = stated(read_export(path, file), extractor)
         while batch := _batch(path, file, pairs, before):
             exported = _ExportedFacts(extractor, {turn.id: _read(path, facts, times) for turn, facts in batch})
             ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times)
@@ -68,12 +63,9 @@ def _batch(path: Path, file: BinaryIO, pairs: Iterator[Pair], before: tuple[int,
             raise ImportFailed(f"{str(path)!r} was changed while it was read; import it again when it is complete")
 
 
-def read_export(path: Path, file: BinaryIO, extractor: str) -> Iterator[Pair]:
-    """Yield the turns of an open export with their facts. Raise ImportFailed, with the line, for anything else.
-
-    Facts of `extractor` are taken at their word if it is the caller's own: whoever opened the memory with it trusts it.
-    """
-    rules = _ExportRules("" if extractor == RuleExtractor.name else extractor)
+def read_export(path: Path, file: BinaryIO) -> Iterator[Pair]:
+    """Yield the turns of an open export with their facts. Raise ImportFailed, with the line, for anything else."""
+    rules = _ExportRules()
     number = 0
     for number, line in enumerate(_lines(file), start=1):
         try:
@@ -91,17 +83,12 @@ def read_export(path: Path, file: BinaryIO, extractor: str) -> Iterator[Pair]:
 
 @dataclass(slots=True)
 class _ExportRules:
-    """What must hold between the lines of a file: header first, end last, ids once, one kind of times, facts grounded.
+    """What must hold between the lines of a file: header first, end last, ids once, one kind of times."""
 
-    Facts of the extractor `trusted` are not compared with their turns.
-    """
-
-    trusted: str = ""
     count: int = 0
     end: int | None = None
     aware: bool | None = None
     ids: set[bytes] = field(default_factory=set)
-    earlier: OrderedDict[str, deque[str]] = field(default_factory=OrderedDict)  # words of the last turns by session
 
     def take(self, number: int, line: bytes) -> Pair | None:
         """Return the turn of a line with its facts, or None for the first and the last line."""
@@ -115,7 +102,6 @@ class _ExportRules:
         else:
             pair = pair_of(value)
             self._check_turn(pair[0])
-            self._check_facts(*pair)
             return pair
         return None
 
@@ -138,25 +124,6 @@ class _ExportRules:
         self.aware = aware
         self.ids.add(name)
         self.count += 1
-
-    def _check_facts(self, turn: Turn, facts: tuple[Fact, ...]) -> None:
-        """Raise MalformedError for a fact with words that neither its turn has nor those before it in its session."""
-        words = " ".join((turn.speaker, turn.text[:MAX_CHARACTERS], turn.caption or ""))
-        near = self.earlier.setdefault(turn.session, deque(maxlen=MAX_EARLIER))
-        self.earlier.move_to_end(turn.session)
-        if len(self.earlier) > _SESSIONS:
-            self.earlier.popitem(last=False)
-        left = [(number, fact) for number, fact in enumerate(facts, start=1) if fact.extractor != self.trusted]
-        for texts in ((turn.text, words), (turn.text, words, *near)):
-            sources = Sources(texts if left else ())
-            left = [one for one in left if not (sources.anchor(one[1].subject) and sources.anchor(one[1].object))]
-        stated = {fact.id for fact in RuleExtractor().extract(turn)} if left else set()
-        if left := [one for one in left if one[1].id not in stated]:
-            raise MalformedError(
-                f"fact {left[0][0]}: its words stand neither in its turn nor in those before it; expected a fact that "
-                "the turn states: leave it out, or open the memory with the extractor that found it"
-            )
-        near.append(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ SOURCES = {
     "locomo": "LoCoMo (CC BY-NC 4.0, not shipped): take data/locomo10.json of https://github.com/snap-research/LoCoMo, "
     "SHA-256 79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
     "longmemeval": "LongMemEval (not shipped): take longmemeval_s_cleaned.json, longmemeval_m_cleaned.json or "
-    "longmemeval_oracle.json of the data set that https://github.com/xiaowu0162/LongMemEval names",
+    "longmemeval_oracle.json of the data set that https://github.com/xiaowu0162/LongMemEval names; no SHA-256 of them "
+    "is known here, so pin your own with --sha256",
     "chats": "our conversations stand in benchmarks/chats of the source code of evimem, and in no wheel",
     "report": "a report is a Markdown file, such as benchmarks/README.md of the source code of evimem",
 }

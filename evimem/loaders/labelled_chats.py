@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import ImportFailed
 from ..types.values import Turn
+from .data_sets import check_present
 from .json_values import mismatch_error, parse
 from .turn_lines import read_turns
 
@@ -54,6 +55,7 @@ def read_chats(folder: Path, registers: Path | None = None) -> list[LabelledChat
     A register is a way of writing, such as letters: `registers` is a JSON object of lists of names of chats by
     register, by default `registers.json` in the folder. A chat that it does not name is of the register "other".
     """
+    check_present("chats", folder)
     places = sorted(folder.glob(f"*{_TURNS}"))
     if not places:
         raise ImportFailed(f"{str(folder)!r} has no file NAME{_TURNS}; expected one a conversation")

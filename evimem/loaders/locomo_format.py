@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import ImportFailed
 from ..types.values import Turn
+from .data_sets import check_present
 from .json_list import elements
 from .json_values import mismatch_error
 
@@ -54,7 +55,8 @@ class LocomoSample:
 
 
 def read_locomo(path: Path) -> Iterator[LocomoSample]:
-    """Yield the conversations of a LoCoMo file. Raise ImportFailed for a file of another form."""
+    """Yield the conversations of a LoCoMo file. Raise ImportFailed for one of another form, and where there is none."""
+    check_present("locomo", path)
     with path.open("rb") as file:
         for number, sample in enumerate(elements(file, path.name), start=1):
             try:

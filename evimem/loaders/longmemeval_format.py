@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import ImportFailed
 from ..types.values import Turn
+from .data_sets import check_present
 from .json_list import elements
 from .json_values import mismatch_error
 
@@ -39,7 +40,11 @@ class LongMemEvalCase:
 
 
 def read_longmemeval(path: Path) -> Iterator[LongMemEvalCase]:
-    """Yield the questions of a LongMemEval file with their haystacks, sessions in chronological order."""
+    """Yield the questions of a LongMemEval file with their haystacks, sessions in chronological order.
+
+    Raise ImportFailed for a file of another form, and where there is none.
+    """
+    check_present("longmemeval", path)
     with path.open("rb") as file:
         for number, row in enumerate(elements(file, path.name), start=1):
             try:

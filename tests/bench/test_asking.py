@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from evimem.bench.asking import Asker, Checkpoint
-from evimem.errors import ImportFailed
+from evimem.bench.spending import PaidModel, Spending
+from evimem.errors import ImportFailed, ReplyError
+from evimem.types.model import Complete, Reply
 
 
 @dataclass(frozen=True)
 class Result:
     text: str
-    cost: float | None = 0.5
     failed: str = ""
 
 
@@ -26,7 +27,7 @@ def restored(kept: Any) -> Result:
 
 
 def given_up(question: str, why: str) -> Result:
-    return Result(question, None, why)
+    return Result(question, why)
 
 
 def each(asker: Asker, questions: str, ask: Any = Result) -> list[Result]:
@@ -67,7 +68,7 @@ def test_a_line_that_a_kill_cut_is_left_out(tmp_path: Path) -> None:
     each(Asker(checkpoint=Checkpoint(path, {})), "ab")
     path.write_bytes(path.read_bytes()[:-7])
     found = Checkpoint(path, {})
-    assert (found.get("a"), found.get("b")) == ({"text": "a", "cost": 0.5, "failed": ""}, None)
+    assert (found.get("a"), found.get("b")) == ({"text": "a", "failed": ""}, None)
     each(Asker(checkpoint=found), "ab")
     assert len(path.read_text().splitlines()) == 2
 
@@ -90,7 +91,40 @@ def test_another_file_whose_last_line_has_no_end_stays_as_it_is(tmp_path: Path, 
     assert path.read_bytes() == content
 
 
-def test_what_is_left_is_not_asked_once_the_money_is_spent() -> None:
-    found = each(Asker(dollars=1.0), "abcd")
-    assert [bool(one.failed) for one in found] == [False, False, True, True]
+class Priced:
+    """A model at half a dollar a request, of which the second reply cannot be read, and costs as much."""
+
+    model, judge_model, concurrency = "m", None, 4
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def complete(self, request: Complete) -> Reply:
+        self.asked += 1
+        reply = Reply("tea", cost=0.5)
+        if self.asked == 2:
+            raise ReplyError("answer", "no JSON", reply.text, reply)
+        return reply
+
+
+def test_what_is_left_is_not_asked_once_the_money_is_spent_by_failures_too(tmp_path: Path) -> None:
+    path = tmp_path / "kept.jsonl"
+
+    def run(dollars: float) -> tuple[list[Result], int]:
+        model, spending = Priced(), Spending(dollars)
+        paid = PaidModel(model, spending)
+        asker = Asker(checkpoint=Checkpoint(path, {}), spending=spending)
+        return each(asker, "abcd", lambda q: Result(paid.complete(Complete("answer", "", q)).text)), model.asked
+
+    found, asked = run(1.0)
+    assert ([bool(one.failed) for one in found], asked) == ([False, True, True, True], 2)
     assert "1.00 of 1.00 dollars" in found[2].failed
+    assert run(1.0)[1] == 0  # the next run goes on counting
+    assert run(1.5)[1] == 1
+
+
+def test_whatever_a_question_meets_ends_no_run() -> None:
+    def ask(question: str) -> Result:
+        return Result({"a": "tea", "c": "milk"}[question])
+
+    assert [one.failed for one in each(Asker(), "abc", ask)] == ["", "KeyError: 'b'", ""]

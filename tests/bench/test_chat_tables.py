@@ -42,7 +42,8 @@ def test_shares_are_of_the_questions_they_are_about() -> None:
     values = [found[name].value for name in ("given", "right", "given untold", "refused untold", "refused told")]  # type: ignore[union-attr]
     assert values == [0.5, 0.5, 0.5, 0.5, 0.0]
     assert "yes/no" not in found  # none was asked
-    assert {row[0]: row[4] for row in tables["confidence"].rows} == pytest.approx(
+    place = tables["confidence"].columns.index("ECE")
+    assert {row[0]: row[place].value for row in tables["confidence"].rows} == pytest.approx(  # type: ignore[union-attr]
         {"answer": 0.4, "quote": 0.1, "abstained": 0.4}
     )
 

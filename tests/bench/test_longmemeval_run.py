@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evimem.bench.asking import Approach
 from evimem.bench.longmemeval_tables import longmemeval_tables
-from evimem.bench.run_longmemeval import UserTurns, run_longmemeval
+from evimem.bench.run_longmemeval import _UNASKED, UserTurns, run_longmemeval
 from evimem.loaders import read_longmemeval
 from evimem.testing import ScriptedModel
 
@@ -60,7 +61,7 @@ def test_a_question_is_asked_at_its_date_and_a_failure_counts_as_wrong(tmp_path:
     assert "30 May 2023" in model.requests[0].prompt
     assert (result.agrees, result.abstained, bool(result.failed)) == (False, False, True)
     answers = {one.name: one for one in longmemeval_tables([result])}["answers"]
-    assert dict(zip(answers.columns, answers.rows[-1], strict=True))["failed"] == 1
+    assert dict(zip(answers.columns, answers.rows[-1], strict=True))["coverage"] == 0.0
 
 
 def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path: Path) -> None:
@@ -79,3 +80,21 @@ def test_a_judge_marks_what_was_said_and_a_missing_answer_is_wrong(tmp_path: Pat
     answers = {one.name: one for one in longmemeval_tables([said, failed])}["answers"]
     judged = dict(zip(answers.columns, answers.rows[-1], strict=True))["judged correct"]
     assert judged.value == 0.5  # type: ignore[union-attr]
+
+
+def test_every_type_weighs_the_same_in_their_mean_and_what_cannot_be_answered_has_a_row() -> None:
+    one = replace(_UNASKED, case="1", kind="multi-session", correct=True, requests=2, input_tokens=300)
+    rest = [replace(one, case=str(n), kind="knowledge-update", correct=n == 2, answerable=n > 3) for n in (2, 3, 4, 5)]
+    tables = {table.name: table for table in longmemeval_tables([one, *rest], 0.25, ("Judged: strict.",))}
+    judged = {row[0]: getattr(row[2], "value", row[2]) for row in tables["answers"].rows}
+    assert judged == {
+        "knowledge-update": 0.25,
+        "multi-session": 1.0,
+        "unanswerable": 0.5,
+        "mean of the types": 0.625,
+        "all": 0.4,
+    }
+    assert tables["answers"].notes[-1] == "Judged: strict."
+    cost = dict(tables["cost"].rows)
+    assert (cost["model requests per question"], cost["input tokens per question"]) == (2, 300)
+    assert cost["dollars in all, failures included"] == 0.25

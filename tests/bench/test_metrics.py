@@ -1,9 +1,14 @@
+from __future__ import annotations
+
+from statistics import fmean
+
 import pytest
 
 from evimem.bench.answer_f1 import f1, normalized, official_f1
-from evimem.bench.bootstrap import cluster_bootstrap, percentile
+from evimem.bench.bootstrap import cluster_bootstrap, percentile, statistic_bootstrap
 from evimem.bench.longmemeval_retrieval import scores, session_scores
 from evimem.bench.retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
+from evimem.calibration.curves import auroc
 
 RANKED = ["a", "b", "c", "d", "e"]
 
@@ -111,6 +116,20 @@ def test_abstaining_is_right_exactly_on_adversarial_questions():
 def test_a_percentile_is_one_of_the_values():
     values = [5, 1, 4, 2, 3]
     assert [percentile(values, share) for share in (0.0, 0.5, 0.9, 1.0)] == [1, 3, 5, 5]
+
+
+def test_what_is_no_mean_is_drawn_by_conversations_too() -> None:
+    pairs = [[(0.9, True), (0.8, False)], [(0.7, True), (0.1, False)], [(0.6, False), (0.2, True)], []]
+
+    def area(items: list[tuple[float, bool]]) -> float | None:
+        told = [label for _, label in items]
+        return auroc([p for p, _ in items], told) if len(set(told)) > 1 else None
+
+    found = statistic_bootstrap(pairs, area)
+    assert (found.low, found.high) == (0.0, 1.0)
+    assert statistic_bootstrap([[(0.9, True)], [(0.1, True)]], area) is None
+    spread = statistic_bootstrap([[0.0] * 20, [1.0] * 20, [0.0] * 20, [1.0] * 20], fmean)
+    assert spread == cluster_bootstrap([[0.0] * 20, [1.0] * 20, [0.0] * 20, [1.0] * 20])
 
 
 def test_a_bootstrap_over_conversations_is_wider_where_they_differ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evimem.bench.answer_overlap import bleu_1, meteor, rouge_2, rouge_l
+from evimem.bench.answer_overlap import bleu_1, meteor, rouge_2, rouge_l, word_set_f1
 
 GOLDEN = [
     ("a blue van", "the blue van", 0.6667, 0.5000, 0.6667, 0.6250),
@@ -25,6 +25,11 @@ def test_overlap_is_what_the_usual_libraries_compute(
 ) -> None:
     found = [measure(answer, gold) for measure in (bleu_1, rouge_2, rouge_l, meteor)]
     assert found == pytest.approx([bleu, two, longest, aligned], abs=1e-4)
+
+
+def test_word_sets_count_each_word_once_and_stem_none() -> None:
+    assert word_set_f1("tea, tea and tea", "Tea and cake") == pytest.approx(0.8)
+    assert word_set_f1("walks", "walk") == word_set_f1("", "walk") == 0
 
 
 def test_nothing_said_overlaps_with_nothing() -> None:

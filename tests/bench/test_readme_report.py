@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evimem.bench.readme_report import markdown, outside, render, shown
-from evimem.bench.result_file import MeanScore, ResultTable
+from evimem.bench.readme_report import markdown, outside, render, shown, source
+from evimem.bench.result_file import MeanScore, ResultTable, read_result
 
 README = Path(__file__).parents[2] / "benchmarks" / "README.md"
 FIGURES = re.compile(r"^(?:\|\s*:?---|!\[)", re.MULTILINE)
@@ -45,6 +46,13 @@ def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path: Path) -> None:
     (tmp_path / "results").symlink_to(README.parent / "results")
     changed = README.read_text(encoding="utf-8").replace("| R@10 | 0.", "| R@10 | 1.", 1)
     assert render(changed, tmp_path).text == README.read_text(encoding="utf-8") != changed
+
+
+def test_a_table_says_how_long_its_run_took_and_beside_what() -> None:
+    result = read_result(README.parent / "results" / "locomo.json")
+    known = replace(result, made=replace(result.made, seconds=111.4, load=0.5))
+    assert source(known).endswith("2 cores, 111 s, load 0.5 at the end.")
+    assert source(replace(result, made=replace(result.made, seconds=None, load=None))).endswith("2 cores.")
 
 
 def test_a_table_is_aligned_by_what_it_holds_and_bars_are_escaped() -> None:

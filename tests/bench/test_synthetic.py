@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from evimem.bench.asking import Approach
+from evimem.bench.charts import locomo_charts
 from evimem.bench.chat_tables import chat_tables
+from evimem.bench.locomo_tables import locomo_tables
+from evimem.bench.longmemeval_tables import longmemeval_tables
+from evimem.bench.provenance import provenance
+from evimem.bench.readme_report import render
+from evimem.bench.result_file import ResultFile, write_result
 from evimem.bench.run_chats import run_chats
+from evimem.bench.run_locomo import run_locomo
+from evimem.bench.run_longmemeval import run_longmemeval
 from evimem.bench.scored_memory import OwnMemory, PlainBm25
-from evimem.bench.synthetic import synthetic_chat
+from evimem.bench.synthetic import _tables, synthetic_chat
+from evimem.loaders.labelled_chats import LabelledChat
+from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
+from evimem.loaders.longmemeval_format import LongMemEvalCase
 from evimem.types.budget import Budget
+
+VALUES = [value for form in _tables()["attributes"].values() for value in form["values"]]
 
 
 def test_a_seed_writes_one_conversation() -> None:
@@ -26,7 +42,13 @@ def test_gold_is_what_it_says(depth: int) -> None:
     assert len(chat.turns) == 300
     assert [turn.time for turn in chat.turns] == sorted(turn.time for turn in chat.turns)
     kinds = Counter(one.kind for one in chat.questions)
-    assert {*kinds} == {"fact", "update", "never told", *(f"chain of {n}" for n in range(2, depth + 1))}
+    assert {*kinds} == {
+        "fact",
+        "update",
+        "never told",
+        "false premise",
+        *(f"chain of {n}" for n in range(2, depth + 1)),
+    }
     for one in chat.questions:
         assert bool(one.evidence) == (one.answer is not None)
         if one.answer:
@@ -39,12 +61,51 @@ def test_gold_is_what_it_says(depth: int) -> None:
                 assert turn.speaker in before.text
 
 
-def test_the_whole_harness_runs_on_it() -> None:
+def test_a_false_premise_names_a_person_and_a_value_that_this_person_never_told() -> None:
+    chat = synthetic_chat(1, turns=300, people=4, depth=1)
+    supposed = [one for one in chat.questions if one.kind == "false premise"]
+    assert len({next(turn.speaker for turn in chat.turns if turn.speaker in one.text) for one in supposed}) == 4
+    for one in supposed:
+        own = " ".join(turn.text for turn in chat.turns if turn.speaker in one.text)
+        value = next(value for value in VALUES if value in one.text)
+        assert (one.answer, value in own) == (None, False)
+
+
+CATEGORIES = {"fact": 4, "update": 4, "chain of 2": 1, "never told": 5, "false premise": 5}
+
+
+def as_locomo(chat: LabelledChat) -> LocomoSample:
+    asked = (LocomoQuestion(q.text, q.answer, None, q.evidence, CATEGORIES[q.kind]) for q in chat.questions)
+    return LocomoSample(chat.name, chat.turns, tuple(asked))
+
+
+def as_longmemeval(chat: LabelledChat) -> Iterator[LongMemEvalCase]:
+    turns = tuple(replace(turn, role="user") for turn in chat.turns)
+    for number, q in enumerate(chat.questions):
+        told = (q.answer or "never told", chat.turns[-1].time, q.kind, q.answer is not None, turns, q.evidence)
+        yield LongMemEvalCase(f"{chat.name}.{number}", q.text, *told)
+
+
+def test_the_whole_harness_runs_on_it(tmp_path: Path) -> None:
     chats = [synthetic_chat(seed, turns=40, people=1, depth=2) for seed in (1, 2)]
-    tables = {one.name: one for one in chat_tables(run_chats(chats))}
-    overall = dict(tables["overall"].rows)
+    run = run_locomo([as_locomo(chats[0])])
+    cases = [next(as_longmemeval(chat)) for chat in chats]
+    every = {
+        "chats": chat_tables(run_chats(chats)),
+        "locomo": locomo_tables(run),
+        "longmemeval": longmemeval_tables(run_longmemeval(cases)),
+    }
+    for name, tables in every.items():
+        charts = locomo_charts(run) if name == "locomo" else {}
+        write_result(ResultFile(name, provenance([name]), {}, tables, charts), tmp_path / f"{name}.json")
+    blocks = [f"<!-- {name}.json: {one.name} -->\n<!-- end -->" for name, tables in every.items() for one in tables]
+    page = render("\n".join([*blocks, "<!-- locomo.json: chart risk-coverage -->\n<!-- end -->"]), tmp_path)
+    assert page.text.count("| ---") >= len(blocks)
+    assert [*page.charts] == ["plots/risk-coverage.svg"]
+    overall = dict(every["chats"][0].rows)
     assert overall["R@10"].value > 0.8  # type: ignore[union-attr]
-    assert {row[0] for row in tables["evidence-by-kind"].rows} >= {"fact", "never told", "chain of 2", "all"}
+    by_kind = next(one for one in every["chats"] if one.name == "evidence-by-kind")
+    assert {row[0] for row in by_kind.rows} >= {"fact", "never told", "false premise", "chain of 2", "all"}
 
 
 def test_a_memory_that_only_searches_quotes_its_best_turn() -> None:

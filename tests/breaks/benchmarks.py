@@ -7,12 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 from evimem.bench import bert_score, g_eval, longmemeval_tables, readme_report, run_locomo, run_longmemeval
-from evimem.bench.asking import Checkpoint
+from evimem.bench.asking import Approach, Asker, Checkpoint
 from evimem.bench.estimates import estimate
-from evimem.loaders import longmemeval_format
+from evimem.bench.model_facts import FactsRead
+from evimem.bench.spending import PaidModel
+from evimem.cli import bench_runs
+from evimem.loaders import locomo_format, longmemeval_format
 from tests.breaks.patch import changed, put
 from tests.breaks.registry import breaks
 
+MODEL = "tests/cli/test_bench_model.py"
 LONGMEMEVAL = "tests/bench/test_longmemeval_run.py"
 
 
@@ -55,6 +59,72 @@ def a_missing_answer_is_left_out() -> None:
 )
 def nothing_is_resumed() -> None:
     put(Checkpoint, "get", lambda self, key: None)
+
+
+@breaks(gate="tests/bench/test_asking.py::test_whatever_a_question_meets_ends_no_run", says="KeyError: 'b'")
+def what_a_question_meets_ends_the_run() -> None:
+    put(Asker, "_one", lambda self, key, question, ask, restore, give_up: ask(question))
+
+
+@breaks(
+    gate="tests/bench/test_asking.py::test_what_is_left_is_not_asked_once_the_money_is_spent_by_failures_too",
+    says=r"\[False, True, False, True\]",
+)
+def a_failure_costs_nothing() -> None:
+    def complete(self: PaidModel, request: Any) -> Any:
+        self._spending.check()
+        reply = self._model.complete(request)
+        self._spending.add(reply.cost)
+        return reply
+
+    put(PaidModel, "complete", complete)
+
+
+@breaks(
+    gate=f"{MODEL}::test_facts_are_asked_of_a_mailbox_all_at_once_and_questions_wait_for_them",
+    says="assert .*'judge'",
+)
+def questions_do_not_wait_for_facts() -> None:
+    changed(run_locomo, "read_facts", lambda read: replace(read, barred=""))
+
+
+@breaks(gate=f"{MODEL}::test_facts_are_extracted_once_for_a_checkpoint_and_a_refusal_ends_no_run", says=r"\(8, 8\)")
+def facts_are_paid_for_again() -> None:
+    put(run_locomo, "Mailbox", object)
+
+
+@breaks(
+    gate="tests/bench/test_paper_tables.py::test_facts_of_a_model_decide_in_the_rows_that_have_an_index",
+    says=r"3 == \(3 \+ 2\)",
+)
+def a_model_extracts_nothing() -> None:
+    put(run_locomo, "read_facts", lambda memory, model: FactsRead())
+
+
+@breaks(gate=f"{MODEL}::test_a_checkpoint_of_other_data_is_not_used", says="assert ")
+def results_of_other_data_are_used() -> None:
+    put(bench_runs, "digest", lambda path: "")
+
+
+@breaks(gate="tests/bench/test_missing_data.py::test_a_loader_says_where_to_get_its_data", says="FileNotFoundError")
+def a_missing_data_set_is_an_error_of_the_system() -> None:
+    put(locomo_format, "check_present", lambda name, path: None)
+
+
+@breaks(gate=f"{MODEL}::test_another_model_marks_and_the_result_says_which_and_how", says=r"0, set\(\)\)")
+def who_is_asked_marks_its_own_answers() -> None:
+    put(Approach, "marks", property(lambda self: self.llm))
+
+
+@breaks(
+    gate=f"{LONGMEMEVAL}::test_every_type_weighs_the_same_in_their_mean_and_what_cannot_be_answered_has_a_row",
+    says=r"es': 0\.4",
+)
+def types_weigh_by_their_questions() -> None:
+    def mean(rows: Any, column: int) -> Any:
+        return sum(row[1] * row[column].value for row in rows) / sum(row[1] for row in rows)
+
+    put(longmemeval_tables, "_mean", mean)
 
 
 @breaks(

@@ -34,7 +34,8 @@ def test_bench_for_programs_is_strict_json_with_every_figure(cli, locomo):
     assert answers["questions"]["all"] == 2
     assert answers["abstained"]["5 adversarial"] is None  # there was no adversarial question
     assert dict(tables["cost"]["rows"])["turns"] == 30
-    assert math.isfinite(answers["official F1"]["all"]["low"])
+    assert math.isfinite(answers["official F1"]["all"]["value"])
+    assert answers["official F1"]["all"]["low"] is None  # one conversation says nothing of another
 
 
 def test_a_result_says_how_it_was_made_and_names_no_folder(cli, locomo, tmp_path):
@@ -44,12 +45,47 @@ def test_a_result_says_how_it_was_made_and_names_no_folder(cli, locomo, tmp_path
     made = ran.data["made"]
     assert made["command"] == "evimem bench locomo locomo.json --offline --limit 2 --result one.json --json"
     assert made["data"] == {"locomo.json": hashlib.sha256(locomo.read_bytes()).hexdigest()}
+    assert made["seconds"] > 0
     assert str(tmp_path) not in place.read_text()
 
 
 def test_a_missing_data_set_is_refused_with_where_to_get_it(cli, tmp_path):
     ran = cli("bench", "locomo", tmp_path / "locomo10.json")
     assert (ran.code, "snap-research/LoCoMo" in ran.err) == (Exit.INPUT, True)
+
+
+def test_a_data_set_is_held_to_a_digest_where_one_is_given(cli, locomo):
+    found = hashlib.sha256(locomo.read_bytes()).hexdigest()
+    words = ("bench", "locomo", locomo, "--offline", "--limit", 1, "--sha256")
+    assert cli(*words, found).code == Exit.OK
+    ran = cli(*words, found.replace(found[0], "x"))
+    assert (ran.code, f"has the SHA-256 {found}, not " in ran.err) == (Exit.INPUT, True)
+
+
+def test_a_file_of_longmemeval_is_named_by_its_digest(cli, tmp_path):
+    path = tmp_path / "oracle.json"
+    path.write_text("[]")
+    ran = cli("bench", "longmemeval", path)
+    assert (ran.code, hashlib.sha256(b"[]").hexdigest() in ran.err) == (Exit.INPUT, True)
+
+
+def test_questions_are_left_out_by_a_list_or_where_they_are_repeated(cli, locomo, tmp_path):
+    words = ("bench", "locomo", locomo, "--offline", "--json", "--without")
+
+    def left(ran):
+        table = next(one for one in ran.data["tables"] if one["name"] == "answers")
+        return next(row[1] for row in table["rows"] if row[0] == "questions")
+
+    listed = tmp_path / "wrong.txt"
+    listed.write_text("conv-1 0\nconv-9 7\n\n")
+    ran = cli(*words, listed)
+    assert (left(ran), ran.data["options"]["without"]) == (2, hashlib.sha256(listed.read_bytes()).hexdigest())
+    assert left(cli(*words, "repeated")) == 1  # the same question three times
+    for line, why in (("conv-1 3", "names question 3 of conv-1, which has 3"), ("conv-1", "line 1 is 'conv-1'")):
+        listed.write_text(line)
+        ran = cli(*words, listed)
+        assert (ran.code, why in ran.err) == (Exit.INPUT, True)
+    assert cli(*words, tmp_path / "nothing.txt").code == Exit.INPUT
 
 
 def test_bench_refuses_a_limit_that_leaves_nothing(cli, locomo):

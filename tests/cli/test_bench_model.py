@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from evimem.bench.result_file import read_result
 from evimem.cli.exit_codes import Exit
-from evimem.testing import ModelServer
+from evimem.testing import Fault, ModelServer
 
 JUDGED = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}
 ANSWERED = {"steps": [], "answerable": True, "answer": "seven", "citations": []}
@@ -45,9 +46,74 @@ def test_a_mailbox_is_a_model_of_files_and_goes_on_where_it_was(cli, locomo, tmp
     assert ran.code == Exit.OK
     assert list((box / "requests").iterdir()) == []
     cost = dict(next(one for one in ran.data["tables"] if one["name"] == "cost")["rows"])
-    assert cost["questions that the model failed"] == 0
+    assert cost["questions that failed"] == 0
     assert cost["model requests per question"] >= 2
     assert ran.data["options"]["mailbox"] is True
+
+
+def test_facts_are_asked_of_a_mailbox_all_at_once_and_questions_wait_for_them(cli, locomo, tmp_path):
+    box = tmp_path / "box"
+    words = ("bench", "locomo", locomo, "--mailbox", box, "--enrich", "--json")
+    first = cli(*words)
+    assert first.code == Exit.MODEL
+    assert {place.name.partition("-")[0] for place in (box / "requests").iterdir()} == {"extract"}
+    assert len(list((box / "requests").iterdir())) == 8  # of each turn one, and of no question
+    assert "8 turns wait for the replies that hold their facts" in first.err
+    for place in (box / "requests").iterdir():
+        (box / "replies" / f"{place.stem}.txt").write_text('{"facts": []}')
+    cli(*words)
+    assert {place.name.partition("-")[0] for place in (box / "requests").iterdir()} == {"judge"}
+
+
+NO_FACTS = '{"facts": []}'
+
+
+def facts_or_verdict(body):
+    return NO_FACTS if "atomic facts" in json.dumps(body["messages"][0]) else by_schema(body)
+
+
+def test_facts_are_extracted_once_for_a_checkpoint_and_a_refusal_ends_no_run(cli, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    words = ("bench", "locomo", locomo, "--llm", "--model", "m", "--enrich", "--checkpoint", tmp_path / "kept.jsonl")
+    with ModelServer(then=Fault("401")) as server:
+        ran = cli(*words, "--base-url", server.url)
+    assert (ran.code, "2 questions got no answer" in ran.err) == (Exit.MODEL, True)
+    assert "facts could not be extracted" in ran.err
+    with ModelServer(then=facts_or_verdict) as server:
+        assert cli(*words, "--base-url", server.url, "--limit", 1).code == Exit.OK
+        first = [facts_or_verdict(one.body) == NO_FACTS for one in server.received]
+        ran = cli(*words, "--base-url", server.url, "--json")  # goes on with the second question
+        again = [facts_or_verdict(one.body) == NO_FACTS for one in server.received[len(first) :]]
+    assert (first.count(True), again.count(True)) == (8, 0)
+    cost = dict(next(one for one in ran.data["tables"] if one["name"] == "cost")["rows"])
+    assert (ran.code, cost["turns"], cost["ingest, turns/s"]) == (Exit.OK, 8, None)
+    assert again
+
+
+def test_a_checkpoint_of_other_data_is_not_used(cli, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    words = ("--llm", "--model", "m", "--checkpoint", tmp_path / "kept.jsonl")
+    other = tmp_path / "other.json"
+    other.write_text(locomo.read_text().replace("pears", "plums"))
+    with ModelServer(then=by_schema) as server:
+        cli("bench", "locomo", locomo, *words, "--base-url", server.url)
+        before = len(server.received)
+        cli("bench", "locomo", other, *words, "--base-url", server.url)
+        assert len(server.received) == 2 * before > 0
+
+
+def test_another_model_marks_and_the_result_says_which_and_how(cli, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    place = tmp_path / "one.json"
+    words = ("--llm", "--model", "m", "--judge", "generous", "--marking-model", "marker", "--result", place)
+    marked = lambda body: '{"reason": "", "correct": true}' if body["model"] == "marker" else by_schema(body)  # noqa: E731
+    with ModelServer(then=marked) as server:
+        ran = cli("bench", "locomo", locomo, *words, "--base-url", server.url)
+        of_marker = [one.body for one in server.received if one.body["model"] == "marker"]
+    assert (ran.code, len(of_marker), {one["temperature"] for one in of_marker}) == (Exit.OK, 2, {0.0})
+    options = read_result(place).options
+    assert (options["judge"], options["judged_by"], options["judge_temperature"]) == ("generous", "marker", 0.0)
+    assert "Judged: generous, by marker at temperature 0, instructions " + options["judge_prompt"] in ran.out
 
 
 def by_schema(body):
@@ -77,19 +143,26 @@ def test_a_question_that_fails_ends_no_run_and_is_asked_again_by_the_next(cli, l
     model = ("--llm", "--model", "m", "--concurrency", 1, "--checkpoint", kept)
     with ModelServer(then=lambda body: "no verdict" if "ripe" in json.dumps(body) else by_schema(body)) as server:
         ran = cli("bench", "locomo", locomo, *model, "--base-url", server.url)
-    assert (ran.code, "no answer to 1 questions" in ran.err) == (Exit.MODEL, True)
+    assert (ran.code, "1 questions got no answer" in ran.err) == (Exit.MODEL, True)
     with ModelServer(then=by_schema) as server:
         ran = cli("bench", "locomo", locomo, *model, "--base-url", server.url)
         assert all("ripe" in json.dumps(one.body) for one in server.received)
     assert ran.code == Exit.OK
-    assert len(kept.read_text().splitlines()) == 2
+    assert len(kept.read_text().splitlines()) == 3  # two results, and what the failure cost
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         (("--mailbox", "box", "--llm", "--model", "m"), "exclude each other"),
-        (("--dollars", "1"), "needs --price"),
+        (("--dollars", "1"), "needs the price of the model"),
+        (("--llm", "--model", "m", "--dollars", "1"), "needs the price of m"),
+        (
+            ("--llm", "--model", "m", "--price", "1", "2", "--judge-model", "n", "--dollars", "1"),
+            "needs the price of n",
+        ),
+        (("--llm", "--model", "m", "--price-of", "n", "cheap", "2"), "expected NAME IN OUT"),
+        (("--llm", "--model", "m", "--marking-model", "n"), "--marking-model marks for --judge"),
         (("--enrich",), "needs a model"),
         (("--adapter", "a:b"), "of `bench chats and synthetic` only"),
     ],
@@ -107,3 +180,21 @@ def test_another_memory_is_scored_through_an_adapter(cli):
     assert overall["R@10"] == overall["BM25"]
     ran = cli("bench", "synthetic", *few, "--adapter", "evimem.bench.nowhere:Nothing")
     assert (ran.code, "MODULE:FUNCTION" in ran.err) == (Exit.INPUT, True)
+
+
+@pytest.mark.parametrize("judge", ["generous", "g-eval"])
+def test_longmemeval_has_rubrics_of_its_own(cli, locomo, judge):
+    ran = cli("bench", "longmemeval", locomo, "--llm", "--model", "m", "--judge", judge)
+    assert (ran.code, "LongMemEval has rubrics of its own" in ran.err) == (Exit.USAGE, True)
+
+
+def test_a_run_of_longmemeval_names_its_rubrics_and_its_judge(cli, tmp_path):
+    path, box = tmp_path / "lme.json", tmp_path / "box"
+    told = [{"role": "user", "content": "My kitten is called Pepper.", "has_answer": True}]
+    case = {"question_id": "q1", "question_type": "single-session-user", "question": "What is my kitten called?"}
+    dates = {"question_date": "2023/05/30 (Tue) 23:40", "haystack_dates": ["2023/05/20 (Sat) 02:21"]}
+    path.write_text(json.dumps([{**case, **dates, "answer": "Pepper", "haystack_sessions": [told]}]))
+    ran = cli("bench", "longmemeval", path, "--mailbox", box, "--judge", "--json")
+    assert ran.data["options"]["judge"] == "LongMemEval's rubrics"
+    answers = next(one for one in ran.data["tables"] if one["name"] == "answers")
+    assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics, by mailbox at temperature 0")

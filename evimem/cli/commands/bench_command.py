@@ -12,20 +12,25 @@ Each conversation is ingested into a temporary memory of its own.
 from __future__ import annotations
 
 import argparse
+import time
+from collections import Counter
 from pathlib import Path
 
 from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
 from ...bench.g_eval import VARIANT as G_EVAL
-from ...bench.provenance import provenance
+from ...bench.left_out import REPEATED
+from ...bench.mailbox import Mailbox
+from ...bench.provenance import digest, provenance
 from ...bench.readme_report import render
 from ...bench.result_file import ResultFile, as_json, write_result
 from ...db.atomic_files import replace_with
 from ...db.file_header import check_replaceable
+from ...errors import InvalidQuery
 from ...loaders.data_sets import check_present
 from ...loops import LITERAL, LOOPS, VARIANTS
-from ..bench_runs import SHOWN, chat_model, run_named, settings
+from ..bench_runs import SHOWN, run_named, settings
 from ..exit_codes import Exit
-from ..open_memory import MODEL_OPTIONS, add_model
+from ..open_memory import MODEL_OPTIONS, add_model, unpriced
 from ..page import line
 from ..screen import Screen
 from ..views.bench_view import result_page
@@ -35,6 +40,7 @@ _ONLY = {  # options of some of the benchmarks
     "registers": ("chats",),
     "adapter": ("chats", "synthetic"),
     "sample": ("locomo",),
+    "without": ("locomo",),
     "wide": ("locomo",),
     "processes": ("locomo",),
     "bert_score": ("locomo",),
@@ -60,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"an ablation of the EviMem paper: {', '.join(VARIANTS)}; or a loop to the letter of its paper: "
         f"{', '.join(LITERAL)}",
     )
+    parser.add_argument("--sha256", metavar="HEX", help="refuse a PATH that has not this SHA-256, as a result names it")
     parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")
     _add_of_one(parser)
     _add_long_runs(parser)
@@ -68,6 +75,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_of_one(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("of one benchmark")
+    group.add_argument(
+        "--without",
+        metavar="FILE",
+        help="locomo: leave out the questions that FILE lists, a line each, such as `conv-26 12` for the thirteenth; "
+        f"or {REPEATED}: those that stand twice in a conversation",
+    )
     group.add_argument("--sample", action="store_true", help=f"locomo: also print {SHOWN} answers, always the same")
     group.add_argument(
         "--wide",
@@ -90,8 +103,13 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--judge",
         choices=(*VARIANTS_OF_JUDGE, G_EVAL),
-        help="locomo, longmemeval, with a model: it also marks the answers (longmemeval: by its rubrics, either way); "
-        "locomo: g-eval grades them from 1 to 5",
+        nargs="?",
+        const=VARIANTS_OF_JUDGE[0],
+        help="locomo, longmemeval, with a model: it also marks the answers, strictly if nothing else is named "
+        "(longmemeval: by its own rubrics); locomo: g-eval grades them from 1 to 5",
+    )
+    group.add_argument(
+        "--marking-model", metavar="NAME", help="use another model for --judge than those that are asked (--llm)"
     )
     group.add_argument(
         "--registers",
@@ -116,9 +134,18 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
 def _add_long_runs(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("long runs", "a question that the model fails counts as wrong and ends no run")
     group.add_argument(
-        "--checkpoint", metavar="FILE", type=Path, help="keep each result in FILE, and ask only what it does not hold"
+        "--checkpoint",
+        metavar="FILE",
+        type=Path,
+        help="keep each result in FILE, and with --enrich the memories in FILE.memories; ask only what they lack",
     )
-    group.add_argument("--dollars", type=float, metavar="N", help="ask no more once N dollars are spent (--price)")
+    group.add_argument(
+        "--dollars",
+        type=float,
+        metavar="N",
+        help="ask no more once N dollars are spent: by all requests, failed ones and those of --enrich and --judge "
+        "too, and by earlier runs with the same --checkpoint (--price, --price-of)",
+    )
     group.add_argument(
         "--mailbox",
         metavar="DIR",
@@ -145,35 +172,59 @@ def _misused_model(options: argparse.Namespace) -> str | None:
         return f"{used[0]} and {used[1]} exclude each other"
     if options.adapter and (used or any(getattr(options, name, None) for name in MODEL_OPTIONS)):
         return "--adapter names another memory, for which the options of evimem's model mean nothing"
-    if options.dollars is not None and not options.price:
-        return "--dollars needs --price, by which the cost is known"
-    if options.judge == G_EVAL and options.benchmark != "locomo":
-        return f"--judge {G_EVAL} is of `bench locomo` only: LongMemEval has rubrics of its own"
+    if options.dollars is not None and (unknown := _unpriced(options)):
+        return f"--dollars needs the price of {unknown}: --price of --model, --price-of NAME IN OUT of another"
+    return _misused_judge(options)
+
+
+def _misused_judge(options: argparse.Namespace) -> str | None:
+    if options.marking_model and not (options.llm and options.judge):
+        return "--marking-model marks for --judge, at the endpoint of --llm; add both"
+    if options.judge not in {None, VARIANTS_OF_JUDGE[0]} and options.benchmark != "locomo":
+        return f"--judge {options.judge} is of `bench locomo` only: LongMemEval has rubrics of its own"
     needing = [name for name in ("enrich", "judge") if getattr(options, name)]
     if needing and not (options.llm or options.mailbox):
         return f"--{needing[0]} needs a model: --llm or --mailbox"
     return None
 
 
+def _unpriced(options: argparse.Namespace) -> str:
+    """Return the models without a price; "the model" where none is named."""
+    roles = ("judge_model", "answer_model", "marking_model", *(("extract_model",) if options.enrich else ()))
+    return ", ".join(unpriced(options, *roles)) or ("" if options.model else "the model")
+
+
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Run the benchmark."""
     if options.file is not None:
         check_present(options.benchmark, options.file)
+        _check_pinned(options)
     return _report(options, screen) if options.benchmark == "report" else _score(options, screen)
+
+
+def _check_pinned(options: argparse.Namespace) -> None:
+    """Raise InvalidQuery where the data set is another than the one that is asked for."""
+    if options.sha256 and (found := digest(options.file)) != options.sha256.lower():
+        raise InvalidQuery(f"{str(options.file)!r} has the SHA-256 {found}, not {options.sha256}; give that data set")
 
 
 def _score(options: argparse.Namespace, screen: Screen) -> Exit:
     if options.result is not None and options.result.exists():
         check_replaceable(options.result)  # before hours of questions
+    started = time.perf_counter()
     ran = run_named(options, screen)
-    made = provenance(["evimem", *options.words], [options.file] if options.file else [])
+    data = [options.file] if options.file else []
+    made = provenance(["evimem", *options.words], data, time.perf_counter() - started)
     result = ResultFile(options.benchmark, made, settings(options), ran.tables, ran.charts)
     if options.result is not None:
         write_result(result, options.result)
     screen.show([*result_page(result.tables), *ran.page], as_json(result))
     if ran.failed:
-        screen.note(f"evimem: the model gave no answer to {ran.failed:,} questions, which count as wrong")
-    if options.mailbox and (waiting := chat_model(options).waiting()):
+        why, many = Counter(ran.failed).most_common(1)[0]
+        screen.note(
+            f"evimem: {len(ran.failed):,} questions got no answer, which count as wrong; {many:,} of them: {why}"
+        )
+    if options.mailbox and (waiting := Mailbox(options.mailbox).waiting()):
         screen.note(
             f"evimem: {waiting:,} requests wait in {options.mailbox / 'requests'}; write the reply to NAME.json there "
             f"to {options.mailbox / 'replies'}/NAME.txt, and run the same command again"

@@ -1,0 +1,89 @@
+"""The options of a benchmark that may ask a chat model: which, who marks, what is kept, and for how much."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import evimem
+from evimem.bench.answer_judge import VARIANTS as RUBRICS
+from evimem.bench.asking import Asker, Checkpoint
+from evimem.bench.g_eval import VARIANT as G_EVAL
+from evimem.bench.judge_identity import JudgeIdentity
+from evimem.bench.mailbox import Mailbox
+from evimem.bench.provenance import digest
+from evimem.bench.spending import PaidModel, Spending
+
+WORKERS = 8  # questions at a time, where an endpoint is asked
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModels:
+    """The model that is asked and its name, another one that marks, and who puts the questions.
+
+    All are None without a model; `asker` is there with a checkpoint too, and then all runs in one process.
+    """
+
+    llm: Any = None
+    named: str | None = None
+    marker: Any = None
+    judge: JudgeIdentity | None = None
+    asker: Asker | None = None
+
+
+def add_models(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("--model", help="a chat model; without one all is deterministic")
+    parser.add_argument("--base-url", help="its endpoint")
+    parser.add_argument(
+        "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files in DIR"
+    )
+    parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
+    parser.add_argument("--marking-model", metavar="NAME", help="another model to mark with (default: --model)")
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="keep results in FILE, and ask only what it lacks"
+    )
+    parser.add_argument(
+        "--price",
+        nargs=2,
+        type=float,
+        metavar=("IN", "OUT"),
+        help="dollars per million input and output tokens of --model",
+    )
+    parser.add_argument("--dollars", type=float, metavar="N", help="ask no more once N dollars are spent (--price)")
+
+
+def models_of(options: argparse.Namespace, refuse: Callable[[str], NoReturn]) -> AskedModels:
+    """Return what the options name; `refuse` what makes no sense."""
+    if wrong := _misused(options):
+        refuse(wrong)
+    spending = Spending(options.dollars)
+    named = Mailbox.model if options.mailbox else options.model
+    judge = JudgeIdentity.of(options.judge, options.marking_model or named) if named else None
+    asker = _asker(options, spending, judge) if judge or options.checkpoint else None
+    if options.mailbox or not options.model:
+        return AskedModels(Mailbox(options.mailbox) if options.mailbox else None, named, None, judge, asker)
+    prices = {options.model: tuple(options.price)} if options.price else {}
+    endpoint = evimem.OpenAI(model=options.model, base_url=options.base_url, prices=prices)
+    other = options.marking_model and replace(endpoint, model=options.marking_model)
+    return AskedModels(PaidModel(endpoint, spending), named, other and PaidModel(other, spending), judge, asker)
+
+
+def _misused(options: argparse.Namespace) -> str | None:
+    if options.model and options.mailbox:
+        return "--model and --mailbox exclude each other"
+    if options.marking_model and not options.model:
+        return "--marking-model needs --model"
+    if options.dollars is not None and (options.marking_model or not (options.model and options.price)):
+        return "--dollars needs --model and its --price, and no --marking-model, of which no price is known"
+    return None
+
+
+def _asker(options: argparse.Namespace, spending: Spending, judge: JudgeIdentity | None) -> Asker:
+    asked = {"model": options.model, "mailbox": bool(options.mailbox), **(judge.options() if judge else {})}
+    settings = {**asked, "data": digest(options.locomo), "every": options.every, "version": evimem.__version__}
+    checkpoint = Checkpoint(options.checkpoint, settings) if options.checkpoint else None
+    return Asker(workers=WORKERS if options.model else 1, checkpoint=checkpoint, spending=spending)

@@ -1,0 +1,43 @@
+"""The facts of an export that its turns state: an edited file could have anything said by anybody."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+
+from ..extract import RuleExtractor
+from ..llm.extract_facts import MAX_CHARACTERS, MAX_EARLIER
+from ..llm.grounding import Sources
+from ..types.values import Fact, Turn
+from .exported_line import Pair
+
+_SESSIONS = 1_000  # whose last turns are kept while a file is read
+
+
+def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[Pair]:
+    """Yield turns with those of their facts whose words stand in the turn, or in those before it in its session.
+
+    The others are left out, as those of a model are: what they stood in may be a turn that was forgotten since. Facts
+    of `extractor` are taken at their word if it is the caller's own: whoever opened the memory with it trusts it.
+    """
+    trusted = None if extractor == RuleExtractor.name else extractor
+    earlier: OrderedDict[str, deque[str]] = OrderedDict()
+    for turn, facts in pairs:
+        near = earlier.setdefault(turn.session, deque(maxlen=MAX_EARLIER))
+        earlier.move_to_end(turn.session)
+        if len(earlier) > _SESSIONS:
+            earlier.popitem(last=False)
+        words = " ".join((turn.speaker, turn.text[:MAX_CHARACTERS], turn.caption or ""))
+        unstated = _unstated(turn, [fact for fact in facts if fact.extractor != trusted], words, near)
+        yield turn, tuple(fact for fact in facts if fact.id not in unstated)
+        near.append(words)
+
+
+def _unstated(turn: Turn, facts: list[Fact], words: str, near: Iterable[str]) -> set[str]:
+    """Return the ids of the facts of a turn that have words from nowhere, and that no rule finds in it."""
+    for texts in ((turn.text, words), (turn.text, words, *near)):
+        if not facts:
+            return set()
+        sources = Sources(texts)
+        facts = [fact for fact in facts if not (sources.anchor(fact.subject) and sources.anchor(fact.object))]
+    return {fact.id for fact in facts} - {fact.id for fact in RuleExtractor().extract(turn)} if facts else set()
