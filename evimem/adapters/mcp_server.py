@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 from .. import __version__
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.answer import Answer
-from ..types.trace import Event, Trace
+from ..types.trace import Event, Trace, version_of
 from . import mcp_values as values
-from .trace_steps import cited_turns, step_of, steps_of
+from .trace_steps import step_of, steps_of
 from .user_tokens import SCOPES, TokenFile
 
 if TYPE_CHECKING:
@@ -163,11 +163,9 @@ class MemoryTools:
         trace = self.last.get(user)
         if trace is None:
             raise ToolError("nothing was asked yet; expected a call of ask before, or the id of a turn")
-        try:
-            await memory.facts(cited_turns(trace))
-        except UnknownTurn:  # forgotten since, through another door
+        if not await _as_read(trace, memory):
             del self.last[user]
-            raise ToolError("a turn that the last answer rested on was forgotten since; ask again") from None
+            raise ToolError("a turn that the last answer rested on was forgotten or replaced since; ask again")
         return values.Explanation(question=trace.question, steps=steps_of(trace))
 
 
@@ -387,6 +385,14 @@ def _tool(function: Callable[..., Awaitable[Any]], prefix: str, hints: ToolAnnot
     tool = Tool.from_function(_told_errors(function), name=f"{prefix}{function.__name__}", annotations=hints)
     values.untitled(tool.parameters)
     return tool
+
+
+async def _as_read(trace: Trace, memory: AsyncMemory) -> bool:
+    """Return whether each turn that a trace read is there with the same words: other doors forget and replace turns."""
+    try:
+        return all([version_of(await memory.turn(turn_id)) == version for turn_id, version in trace.read.items()])
+    except UnknownTurn:
+        return False
 
 
 def _told_errors(function: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:

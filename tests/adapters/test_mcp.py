@@ -120,14 +120,15 @@ def test_abstaining_is_an_answer_and_a_failure_is_an_error_with_its_sentence(tmp
     in_process(tmp_path / "m.evimem", session, mode)
 
 
-def test_what_the_last_answer_rested_on_is_not_shown_once_it_is_forgotten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["forgotten", "replaced"])
+def test_what_the_last_answer_rested_on_is_not_shown_once_it_is_gone(tmp_path: Path, how: str) -> None:
     async def session(client: Client) -> None:
         assert "nothing was asked" in await failure(client, "explain")
         turn = (await call(client, "add", **ADDED))["id"]
         await call(client, "ask", question="What is Mira's puppy called?")
         with evimem.open(tmp_path / "m.evimem") as elsewhere:
-            elsewhere.forget([turn])
-        assert "forgotten since" in await failure(client, "explain")
+            elsewhere.forget([turn]) if how == "forgotten" else elsewhere.update(turn, "I saw a ship.")
+        assert "forgotten or replaced since" in await failure(client, "explain")
 
     in_process(tmp_path / "m.evimem", session)
 
