@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 from .. import __version__
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.answer import Answer
-from ..types.trace import Event, Trace
+from ..types.trace import Event, Trace, version_of
 from . import mcp_values as values
-from .trace_steps import cited_turns, step_of, steps_of
+from .trace_steps import step_of, steps_of
 from .user_tokens import SCOPES, TokenFile
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ try:
     from mcp.server.mcpserver.resources import ResourceSecurity
     from mcp.server.mcpserver.tools import Tool
     from mcp.server.transport_security import TransportSecuritySettings
-    from mcp.types import Completion, ResourceTemplateReference, ToolAnnotations
+    from mcp.shared.exceptions import MCPError
+    from mcp.types import INVALID_PARAMS, Completion, ResourceTemplateReference, ToolAnnotations
     from pydantic import AnyHttpUrl, Field
 except ImportError as _error:
     raise MissingExtra("the MCP server", "mcp") from _error
@@ -162,11 +163,9 @@ class MemoryTools:
         trace = self.last.get(user)
         if trace is None:
             raise ToolError("nothing was asked yet; expected a call of ask before, or the id of a turn")
-        try:
-            await memory.facts(cited_turns(trace))
-        except UnknownTurn:  # forgotten since, through another door
+        if not await _as_read(trace, memory):
             del self.last[user]
-            raise ToolError("a turn that the last answer rested on was forgotten since; ask again") from None
+            raise ToolError("a turn that the last answer rested on was forgotten or replaced since; ask again")
         return values.Explanation(question=trace.question, steps=steps_of(trace))
 
 
@@ -255,7 +254,7 @@ def build(
     server.resource("evimem://stats", mime_type=_JSON)(_page(pages.stats))
     server.resource("evimem://turn/{id}", mime_type=_JSON)(_page(pages.turn))
     server.resource("evimem://session/{session}", mime_type=_JSON)(_page(pages.session))
-    server.prompt()(_told_errors(pages.answer_from_memory))
+    server.prompt()(_prompt(pages.answer_from_memory))
     cast(Any, server).completion()(pages.sessions)  # it has no types
     return server
 
@@ -388,6 +387,14 @@ def _tool(function: Callable[..., Awaitable[Any]], prefix: str, hints: ToolAnnot
     return tool
 
 
+async def _as_read(trace: Trace, memory: AsyncMemory) -> bool:
+    """Return whether each turn that a trace read is there with the same words: other doors forget and replace turns."""
+    try:
+        return all([version_of(await memory.turn(turn_id)) == version for turn_id, version in trace.read.items()])
+    except UnknownTurn:
+        return False
+
+
 def _told_errors(function: Callable[..., Awaitable[T]]) -> Callable[..., Awaitable[T]]:
     """Wrap a function so that an error of evimem reaches the model as a sentence with the error's name."""
 
@@ -399,6 +406,19 @@ def _told_errors(function: Callable[..., Awaitable[T]]) -> Callable[..., Awaitab
             raise ToolError(f"{type(error).__name__}: {error}") from error
 
     return told
+
+
+def _prompt(function: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[str]]:
+    """Wrap the function of a prompt; of any other error the SDK says nothing and prints the traceback."""
+
+    @wraps(function)
+    async def prompt(*args: Any, **kwargs: Any) -> str:
+        try:
+            return await function(*args, **kwargs)
+        except (EvimemError, ToolError) as error:
+            raise MCPError(INVALID_PARAMS, f"{type(error).__name__}: {error}") from error
+
+    return prompt
 
 
 def _page(function: Callable[..., Awaitable[values.Lean]]) -> Callable[..., Awaitable[str]]:

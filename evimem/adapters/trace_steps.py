@@ -33,12 +33,6 @@ def steps_of(trace: Trace) -> list[str]:
     return [f"{event.iteration}. {step_of(event)}" for event in trace]
 
 
-def cited_turns(trace: Trace) -> list[str]:
-    """Return the ids of the turns that a trace names, each once."""
-    found: Iterable[str] = (turn for event in trace if isinstance(event, Found) for turn in event.turns)
-    return list(dict.fromkeys(found))
-
-
 def _missing(gaps: Iterable[Gap]) -> str:
     texts = [gap.text for gap in gaps]
     return f"; missing: {', '.join(texts)}" if texts else ""

@@ -253,8 +253,12 @@ class Connection:
             return  # it is the parent's to close
         with self._errors, self._lock:
             if not self._closed:
-                self._db.close()
-            self._closed = True
+                self._closed = True  # first: a signal handler may raise as soon as the file is closed
+                try:
+                    self._db.close()
+                except apsw.Error:
+                    self._closed = False
+                    raise
 
     def _open(self) -> apsw.Connection:
         if self._file_id is not None:

@@ -14,12 +14,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Literal, Protocol, TypeVar
 
+from ..errors import InvalidQuery, shown
 from ..flow import Embed, Flow
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.model import Complete
 from ..types.reports import AddReport, EraseReport
 from ..types.trace import Event
+from .checked_arguments import checked_part
 
 T = TypeVar("T")
 OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "forget", "erase"]
@@ -104,7 +106,7 @@ class Watch:
 
     def __enter__(self) -> None:
         self._began = perf_counter()
-        self._observation = None if self._observer is None else self._observer.begin(self._operation)
+        self._observation = None if self._observer is None else _checked(self._observer.begin(self._operation))
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
@@ -121,7 +123,7 @@ class Watch:
         try:
             effect = next(flow)
             while True:
-                told = observation.asks(effect) if isinstance(effect, (Complete, Embed)) else _nobody
+                told = _checked_call(observation.asks(effect)) if isinstance(effect, (Complete, Embed)) else _nobody
                 try:
                     result = yield effect
                 except BaseException as error:
@@ -135,6 +137,20 @@ class Watch:
         except StopIteration as done:
             value: T = done.value
             return value
+
+
+def _checked(observation: Observation | None) -> Observation | None:
+    """Return what an observer began; None hears of nothing. Raise InvalidQuery for anything else."""
+    if observation is None:
+        return None
+    begun: Observation = checked_part("what observer.begin returned", observation, ("heard", "asks", "ends"))
+    return begun
+
+
+def _checked_call(told: Callable[[Any], None]) -> Callable[[Any], None]:
+    if callable(told):
+        return told
+    raise InvalidQuery(f"asks of an observation returned {shown(told)}; expected a function of the reply")
 
 
 def store_name(path: Path) -> str:

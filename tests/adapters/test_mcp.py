@@ -120,14 +120,15 @@ def test_abstaining_is_an_answer_and_a_failure_is_an_error_with_its_sentence(tmp
     in_process(tmp_path / "m.evimem", session, mode)
 
 
-def test_what_the_last_answer_rested_on_is_not_shown_once_it_is_forgotten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["forgotten", "replaced"])
+def test_what_the_last_answer_rested_on_is_not_shown_once_it_is_gone(tmp_path: Path, how: str) -> None:
     async def session(client: Client) -> None:
         assert "nothing was asked" in await failure(client, "explain")
         turn = (await call(client, "add", **ADDED))["id"]
         await call(client, "ask", question="What is Mira's puppy called?")
         with evimem.open(tmp_path / "m.evimem") as elsewhere:
-            elsewhere.forget([turn])
-        assert "forgotten since" in await failure(client, "explain")
+            elsewhere.forget([turn]) if how == "forgotten" else elsewhere.update(turn, "I saw a ship.")
+        assert "forgotten or replaced since" in await failure(client, "explain")
 
     in_process(tmp_path / "m.evimem", session)
 
@@ -231,6 +232,20 @@ def test_resources_show_the_counts_a_turn_of_any_id_and_a_session(tmp_path: Path
         assert other.completion.values == []
 
     in_process(tmp_path / "m.evimem", session)
+
+
+def test_a_question_that_is_none_is_refused_with_a_sentence_by_the_prompt_too(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Found by asking for the prompt of an empty question: "Internal server error", and a traceback in the log."""
+
+    async def session(client: Client) -> None:
+        for question in ("", "x" * 200_000):
+            with pytest.raises(MCPError, match="InvalidQuery: the question"):
+                await client.get_prompt("answer_from_memory", {"question": question})
+
+    in_process(tmp_path / "m.evimem", session)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_the_prompt_holds_a_block_that_is_not_stored_again(tmp_path: Path) -> None:

@@ -129,6 +129,36 @@ def test_what_an_observer_raises_ends_the_call(tmp_path: Path, listener: Listene
         evimem.open(tmp_path / "m.evimem", observer="loud")  # type: ignore[arg-type]
 
 
+class Odd:
+    """An observer that begins what is no observation, or one that answers with what is no function."""
+
+    def __init__(self, begun: object) -> None:
+        self._begun = begun
+
+    def begin(self, operation: Operation) -> Any:
+        return self._begun
+
+    def heard(self, event: Any) -> None: ...
+
+    def ends(self, outcome: Any) -> None: ...
+
+    def asks(self, request: Any) -> Any:
+        return 7
+
+
+@pytest.mark.parametrize("observer", [Odd(7), Odd(object()), Odd(Odd(None))])
+def test_an_observer_that_is_none_is_refused_with_a_typed_error(tmp_path: Path, observer: Any) -> None:
+    with evimem.open(tmp_path / "m.evimem", observer=observer) as memory:
+        for call in (
+            lambda: memory.add("Mira", "Hello.", time="2024-03-12T18:20"),
+            lambda: memory.search("hello"),
+            lambda: memory.ask("Who said hello?"),
+        ):
+            with pytest.raises(evimem.InvalidQuery, match=r"observer\.begin returned|asks of an observation"):
+                call()
+        assert memory.stats().turns == 0
+
+
 def test_requests_to_a_model_are_heard_of_with_their_replies(tmp_path: Path, listener: Listener) -> None:
     late = ModelTimeout("it took too long")
     with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=late), observer=listener) as memory:

@@ -11,13 +11,14 @@ from random import Random
 
 import pytest
 
+import evimem
 from evimem import EvimemError, InvalidQuery, InvalidTurn, Memory, Turn, UnknownTurn
 from evimem.doors.pool import key_of
 from evimem.raw.validate import MAX_NAME, MAX_TEXT
 
 from .support.scale import sizes
 from .support.tables import differences, dump
-from .support.world import NOON, open_memory, small_thresholds
+from .support.world import EMBEDDER, NOON, open_memory, small_thresholds
 
 PIECES = (
     "'", '"', "`", ";", "--", "/*", "*/", "%", "_", "\\", "\x00", "\n", "\r\n", "\t", "(", ")" * 9, "NEAR(a b)", "a*",
@@ -204,3 +205,16 @@ def test_a_bad_turn_among_good_ones_is_reported_and_the_others_are_kept(disk: Pa
         report = memory.extend([Turn(name, "s", speaker, "Hello.", NOON) for name, speaker in speakers.items()])
         assert [status.outcome for status in report.statuses] == ["added", "refused", "added"]
         assert memory.stats().turns == 2
+
+
+@pytest.mark.parametrize("mark", ["\x00", "\u200b", "\u202e", "\ufeff", "\u2060", "\ud800", "\U000e0041", "\xad", "."])
+def test_a_turn_of_marks_that_nobody_sees_breaks_no_question(disk: Path, mark: str) -> None:
+    """Found with 90,000 of them: a sentence without tokens, and no question about a person was answered any more."""
+    with evimem.open(disk / "m.evimem", embedder=EMBEDDER) as memory:
+        memory.add("Mira", "I live in Leeds. My cat is called Rex, and we had tea yesterday.", time=NOON)
+        memory.add("Mira", mark, time=NOON + timedelta(minutes=1))
+        memory.add("Tomas", f"Hello.\n{mark}", time=NOON + timedelta(minutes=2), caption=mark)
+        assert memory.ask("Where does Mira live?").text == "Leeds"
+        for question in ("What is Mira's cat called?", "When did Mira have tea?", "How many cats does Mira have?"):
+            memory.ask(question)
+            memory.block(question)

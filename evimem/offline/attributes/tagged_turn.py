@@ -14,7 +14,7 @@ _MOST_TEXT = 8_000  # characters of a turn that are read
 
 @dataclass(frozen=True, slots=True)
 class TaggedTurn:
-    """A turn and its tagged sentences."""
+    """A turn and its tagged sentences, each with at least one token."""
 
     turn: Turn
     sentences: tuple[Tagged, ...]
@@ -31,7 +31,8 @@ def read(turn: Turn, passage: Place | None = None) -> TaggedTurn:
     places = sentences_read(turn, passage, _MOST_TEXT)
     text = turn.text[: places[-1][1]] if places else ""
     low = lowered(text)
-    return TaggedTurn(turn, tuple(tagged(text, low, start, end) for start, end in places))
+    sentences = (tagged(text, low, start, end) for start, end in places)
+    return TaggedTurn(turn, tuple(one for one in sentences if one.words))  # none of a mark that nobody sees
 
 
 def extent(sentence: Tagged) -> tuple[int, int]:
