@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import evimem
-from evimem.bench.answer_judge import VARIANTS as RUBRICS
+from evimem.bench.answer_judge import STRICT
 from evimem.bench.asking import Asker, Checkpoint
-from evimem.bench.g_eval import VARIANT as G_EVAL
 from evimem.bench.judge_identity import JudgeIdentity
 from evimem.bench.mailbox import Mailbox
 from evimem.bench.provenance import digest
 from evimem.bench.spending import PaidModel, Spending
+from evimem.cli.judge_option import add_judges
 
 WORKERS = 8  # questions at a time, where an endpoint is asked
 
@@ -41,7 +41,7 @@ def add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files in DIR"
     )
-    parser.add_argument("--judge", choices=(*RUBRICS, G_EVAL), default=RUBRICS[0], help="how a model marks (strict)")
+    add_judges(parser, says="how a model marks: strict (the default) or generous, and g-eval", default=[STRICT])
     parser.add_argument("--marking-model", metavar="NAME", help="another model to mark with (default: --model)")
     parser.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="keep results in FILE, and ask only what it lacks"

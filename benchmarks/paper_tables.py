@@ -26,6 +26,7 @@ from evimem import Budget, Memory
 from evimem.bench.answer_overlap import word_set_f1
 from evimem.bench.asking import Approach, Asker
 from evimem.bench.estimates import estimate, rows_of
+from evimem.bench.judge_identity import grades, rubric_of
 from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
 from evimem.bench.processes import mapped
 from evimem.bench.result_file import Cell, ResultTable
@@ -245,10 +246,12 @@ def _needed(tables: Iterable[PaperTable]) -> list[str]:
     return list(dict.fromkeys(row for one in tables for row in one.rows))
 
 
-def _approach(row: str, llm: Any, rubric: str, marker: Any = None) -> Approach:
+def _approach(row: str, llm: Any, judges: Sequence[str], marker: Any = None) -> Approach:
     loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else "iris"
     budget = replace(VARIANTS.get(row, Budget()), reader="span")
-    return Approach(llm, loop, budget, enrich=llm is not None, rubric=rubric if llm else "", marker=marker)
+    if llm is None:
+        return Approach(None, loop, budget)
+    return Approach(llm, loop, budget, enrich=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges))
 
 
 def _sample(one: QuestionResult | Requeried) -> str:

@@ -23,7 +23,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-VARIANTS = ("strict", "generous")
+STRICT = "strict"
+VARIANTS = (STRICT, "generous")
 TEMPERATURE = 0.0
 _MOST_TOKENS = 2_000  # of a reply, a model's thoughts included
 _BY_TYPE = {

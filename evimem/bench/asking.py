@@ -23,7 +23,7 @@ class Approach:
     """How questions are asked: with which model, if any, by which loop and budget.
 
     With `enrich`, the model first extracts facts from every turn; with a `rubric`, `marker` marks the answers, or where
-    there is none the same model.
+    there is none the same model, and with `grade` it grades them by G-Eval.
     """
 
     llm: Any = None
@@ -32,6 +32,7 @@ class Approach:
     enrich: bool = False
     rubric: str = ""
     marker: Any = None
+    grade: bool = False
 
     @property
     def marks(self) -> Any:

@@ -61,15 +61,10 @@ def _sample(one: QuestionResult) -> str:
 def _retrieval(asked: Sequence[QuestionResult]) -> ResultTable:
     groups = by_category([one for one in asked if one.gold])
     measures: dict[str, _Measure] = {}
-    for k in _DEPTHS:
-        measures[f"R@{k}"] = lambda one, k=k: recall(one.ranked, one.gold, k)  # type: ignore[misc]
-    for k in _DEPTHS:
-        measures[f"nDCG@{k}"] = lambda one, k=k: ndcg(one.ranked, one.gold, k)  # type: ignore[misc]
-    measures |= {
-        "nDCG@10, first two ranks alike": lambda one: first_two_ndcg(one.ranked, one.gold, 10),
-        "Hit@10": lambda one: hit(one.ranked, one.gold, 10),
-        "All@10": lambda one: found_all(one.ranked, one.gold, 10),
-    }
+    for name, score in (("R", recall), ("nDCG", ndcg), ("Hit", hit), ("All", found_all)):
+        for k in _DEPTHS:
+            measures[f"{name}@{k}"] = lambda one, score=score, k=k: score(one.ranked, one.gold, k)  # type: ignore[misc]
+    measures["nDCG@10, first two ranks alike"] = lambda one: first_two_ndcg(one.ranked, one.gold, 10)
     return ResultTable(
         "retrieval",
         "Retrieval, by turn",

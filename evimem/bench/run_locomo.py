@@ -22,7 +22,7 @@ from ..types.trace import Acted, Event, Judged, Queried
 from .answer_f1 import ADVERSARIAL, official_f1
 from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
-from .g_eval import HIGHEST, LOWEST, VARIANT, Grade, grade_answer
+from .g_eval import HIGHEST, LOWEST, Grade, grade_answer
 from .mailbox import Mailbox
 from .model_facts import FactsRead, read_facts
 from .processes import mapped
@@ -279,7 +279,7 @@ def _refined(answer: Answer) -> tuple[str, ...]:
 
 
 def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> AnswerMark:
-    if how.rubric in ("", VARIANT):
+    if not how.rubric:
         return UNMARKED
     if question.answer is None or text is None:
         return AnswerMark(question.answer is None and text is None)
@@ -287,7 +287,7 @@ def _marked(how: Approach, question: LocomoQuestion, text: str | None) -> Answer
 
 
 def _graded(how: Approach, question: LocomoQuestion, text: str | None) -> Grade | None:
-    if how.rubric != VARIANT:
+    if not how.grade:
         return None
     if question.answer is None or text is None:
         return Grade(float(HIGHEST if question.answer is None and text is None else LOWEST), weighted=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
+from ..embedding.static_embedder import count_tokens
 from ..errors import ModelError, ModelUnavailable
 from ..types.model import Complete, Reply
 
@@ -38,7 +39,8 @@ class Spending:
 class PaidModel:
     """A `ChatModel` that makes no request once the money is spent, and counts what each one cost.
 
-    Requests that are under way at that moment still end: at most `concurrency` of them.
+    Requests that are under way at that moment still end: at most `concurrency` of them. Where a server counts no
+    tokens, those of the shipped vocabulary are.
     """
 
     def __init__(self, model: Any, spending: Spending) -> None:
@@ -57,8 +59,15 @@ class PaidModel:
             if error.received is not None:
                 self._spending.add(error.received.cost)
             raise
-        self._spending.add(reply.cost)
+        self._spending.add(self._cost(request, reply))
         return reply
+
+    def _cost(self, request: Complete, reply: Reply) -> float | None:
+        if reply.cost != 0 or reply.input_tokens or reply.output_tokens:
+            return reply.cost
+        price = self._model.prices[self._model.model_for(request.role)]
+        sent, received = count_tokens(request.text) * price[0], count_tokens(reply.text) * price[1]
+        return float(sent + received) / 1e6
 
     def close(self) -> None:
         """Close the model's connections; requests under way fail."""

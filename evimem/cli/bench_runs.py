@@ -16,7 +16,7 @@ from .. import __version__
 from ..bench.asking import Approach, Asker, Checkpoint
 from ..bench.charts import locomo_charts
 from ..bench.chat_tables import chat_tables
-from ..bench.judge_identity import OF_TYPES, JudgeIdentity
+from ..bench.judge_identity import OF_TYPES, JudgeIdentity, grades, rubric_of
 from ..bench.left_out import REPEATED, left_out
 from ..bench.locomo_tables import locomo_tables
 from ..bench.longmemeval_tables import longmemeval_tables
@@ -86,8 +86,8 @@ def _judge(options: argparse.Namespace) -> JudgeIdentity | None:
     if not options.judge:
         return None
     named = Mailbox.model if options.mailbox else options.marking_model or options.judge_model or options.model
-    variant = OF_TYPES if options.benchmark == "longmemeval" else options.judge
-    return JudgeIdentity.of(variant, named)
+    variants = [OF_TYPES] if options.benchmark == "longmemeval" else options.judge
+    return JudgeIdentity.of(variants, named)
 
 
 def _judge_notes(options: argparse.Namespace) -> tuple[str, ...]:
@@ -196,20 +196,15 @@ def _processes(options: argparse.Namespace) -> int:
 
 def _approach(options: argparse.Namespace, spending: Spending) -> Approach:
     budget = {**VARIANTS, **LITERAL}.get(options.variant, Budget())
+    how = Approach(None, options.loop, budget)
     endpoint = model(options)
-    if options.mailbox:
-        return Approach(Mailbox(options.mailbox), options.loop, budget, options.enrich, options.judge or "")
+    if not (options.mailbox or endpoint):
+        return how
+    marks = replace(how, enrich=options.enrich, rubric=rubric_of(options.judge), grade=grades(options.judge))
     if endpoint is None:
-        return Approach(None, options.loop, budget)
+        return replace(marks, llm=Mailbox(options.mailbox))
     marker = options.marking_model and replace(endpoint, model=options.marking_model, judge_model=None)
-    return Approach(
-        PaidModel(endpoint, spending),
-        options.loop,
-        budget,
-        options.enrich,
-        options.judge or "",
-        marker and PaidModel(marker, spending),
-    )
+    return replace(marks, llm=PaidModel(endpoint, spending), marker=marker and PaidModel(marker, spending))
 
 
 def _failed(results: Sequence[Any]) -> list[str]:

@@ -85,7 +85,7 @@ def test_each_way_to_ask_again_is_scored_by_iteration() -> None:
 
 def test_one_run_makes_every_table_and_says_that_no_model_was_asked() -> None:
     sample = LocomoSample("friends", tuple(load_example("friends"))[:40], (BEES,))
-    rows = {name: _approach(name, None, "strict") for name in _needed(TABLES.values())}
+    rows = {name: _approach(name, None, ["strict"]) for name in _needed(TABLES.values())}
     run = run_sample(sample, rows=rows, every=1, again=True)
     made = [table(name, one, "deterministic", run.asked, run.again) for name, one in TABLES.items()]
     assert [one.name for one in made if not one.rows] == []
@@ -125,7 +125,7 @@ def test_facts_of_a_model_decide_in_the_rows_that_have_an_index(row: str, withou
         Turn(f"D1:{n}", "s1", "Mira", text, datetime(2024, 5, 1, 9, n)) for n, text in enumerate(SAID, start=1)
     )
     sample = LocomoSample("a", turns, (KEYS,))
-    how = _approach(row, ScriptedModel(then=reply_to), "strict")
+    how = _approach(row, ScriptedModel(then=reply_to), ["strict"])
     runs = [run_locomo([sample], replace(how, enrich=enrich)) for enrich in (False, True)]
     assert [run.asked[0].failed for run in runs] == ["", ""]
     assert [run.asked[0].tiers[-1] for run in runs] == [without, "exact"]  # E7: too few facts of Kestrel are no proof

@@ -112,8 +112,8 @@ def test_another_model_marks_and_the_result_says_which_and_how(cli, locomo, tmp_
         of_marker = [one.body for one in server.received if one.body["model"] == "marker"]
     assert (ran.code, len(of_marker), {one["temperature"] for one in of_marker}) == (Exit.OK, 2, {0.0})
     options = read_result(place).options
-    assert (options["judge"], options["judged_by"], options["judge_temperature"]) == ("generous", "marker", 0.0)
-    assert "Judged: generous, by marker at temperature 0, instructions " + options["judge_prompt"] in ran.out
+    assert (options["judge"], options["judged_by"], options["judge_temperature"]) == ("generous", "marker", [0.0])
+    assert "Judged: generous at temperature 0, by marker, instructions " + options["judge_prompt"] in ran.out
 
 
 def by_schema(body):
@@ -122,6 +122,21 @@ def by_schema(body):
 
 def graded_by_role(body):
     return "3" if "The grade" in json.dumps(body) else by_schema(body)
+
+
+def test_one_run_has_marks_and_grades(cli, locomo, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+
+    def reply(body):
+        marks = '"correct"' in body["messages"][-1]["content"]
+        return '{"reason": "", "correct": true}' if marks else graded_by_role(body)
+
+    with ModelServer(then=reply) as server:
+        model = ("--llm", "--model", "m", "--base-url", server.url)
+        ran = cli("bench", "locomo", locomo, *model, "--limit", 1, "--judge", "strict", "g-eval", "--json")
+    rows = {row[0]: row[1] for row in next(one for one in ran.data["tables"] if one["name"] == "answers")["rows"]}
+    assert (rows["judged correct"]["value"], rows["G-Eval, 1 to 5"]["value"]) == (1.0, 3.0)
+    assert (ran.data["options"]["judge"], ran.data["options"]["judge_temperature"]) == ("strict and g-eval", [0.0, 1.0])
 
 
 def test_a_model_at_an_endpoint_grades_the_answers(cli, locomo, monkeypatch):
@@ -163,6 +178,8 @@ def test_a_question_that_fails_ends_no_run_and_is_asked_again_by_the_next(cli, l
         ),
         (("--llm", "--model", "m", "--price-of", "n", "cheap", "2"), "expected NAME IN OUT"),
         (("--llm", "--model", "m", "--marking-model", "n"), "--marking-model marks for --judge"),
+        (("--llm", "--model", "m", "--judge", "strict", "generous"), "one run has one rubric"),
+        (("--judge",), "--judge needs a model"),
         (("--enrich",), "needs a model"),
         (("--adapter", "a:b"), "of `bench chats and synthetic` only"),
     ],
@@ -197,4 +214,4 @@ def test_a_run_of_longmemeval_names_its_rubrics_and_its_judge(cli, tmp_path):
     ran = cli("bench", "longmemeval", path, "--mailbox", box, "--judge", "--json")
     assert ran.data["options"]["judge"] == "LongMemEval's rubrics"
     answers = next(one for one in ran.data["tables"] if one["name"] == "answers")
-    assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics, by mailbox at temperature 0")
+    assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics at temperature 0, by mailbox")

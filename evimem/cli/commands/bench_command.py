@@ -16,8 +16,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from ...bench.answer_judge import VARIANTS as VARIANTS_OF_JUDGE
-from ...bench.g_eval import VARIANT as G_EVAL
+from ...bench.answer_judge import STRICT
 from ...bench.left_out import REPEATED
 from ...bench.mailbox import Mailbox
 from ...bench.provenance import digest, provenance
@@ -30,6 +29,7 @@ from ...loaders.data_sets import check_present
 from ...loops import LITERAL, LOOPS, VARIANTS
 from ..bench_runs import SHOWN, run_named, settings
 from ..exit_codes import Exit
+from ..judge_option import add_judges
 from ..open_memory import MODEL_OPTIONS, add_model, unpriced
 from ..page import line
 from ..screen import Screen
@@ -100,13 +100,10 @@ def _add_of_one(parser: argparse.ArgumentParser) -> None:
         help="locomo: also BERTScore, by the model.onnx and tokenizer.json in FOLDER (extra [bertscore])",
     )
     group.add_argument("--enrich", action="store_true", help="locomo, with a model: it first extracts facts")
-    group.add_argument(
-        "--judge",
-        choices=(*VARIANTS_OF_JUDGE, G_EVAL),
-        nargs="?",
-        const=VARIANTS_OF_JUDGE[0],
-        help="locomo, longmemeval, with a model: it also marks the answers, strictly if nothing else is named "
-        "(longmemeval: by its own rubrics); locomo: g-eval grades them from 1 to 5",
+    add_judges(
+        group,
+        says="locomo, longmemeval, with a model: it also marks the answers, strictly if nothing else is named "
+        "(longmemeval: by its own rubrics); locomo: g-eval, alone or besides, grades them from 1 to 5",
     )
     group.add_argument(
         "--marking-model", metavar="NAME", help="use another model for --judge than those that are asked (--llm)"
@@ -180,8 +177,8 @@ def _misused_model(options: argparse.Namespace) -> str | None:
 def _misused_judge(options: argparse.Namespace) -> str | None:
     if options.marking_model and not (options.llm and options.judge):
         return "--marking-model marks for --judge, at the endpoint of --llm; add both"
-    if options.judge not in {None, VARIANTS_OF_JUDGE[0]} and options.benchmark != "locomo":
-        return f"--judge {options.judge} is of `bench locomo` only: LongMemEval has rubrics of its own"
+    if options.judge not in (None, [STRICT]) and options.benchmark != "locomo":
+        return f"--judge {' '.join(options.judge)} is of `bench locomo` only: LongMemEval has rubrics of its own"
     needing = [name for name in ("enrich", "judge") if getattr(options, name)]
     if needing and not (options.llm or options.mailbox):
         return f"--{needing[0]} needs a model: --llm or --mailbox"
