@@ -42,11 +42,18 @@ UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticErro
 class _Shown(Repr):
     """Shows any value: what cannot be shown, such as a number of 5,000 digits or a list in itself, by its type."""
 
-    maxlevel = 3
-    maxother = maxstring = maxlong = 400
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = 400
 
     def repr_int(self, value: int, level: int) -> str:
         return repr(value) if value.bit_length() <= _MOST_BITS else f"<a whole number of {value.bit_length()} bits>"
+
+    def repr_bytes(self, value: bytes, level: int) -> str:
+        return repr(bytes(value[: self.maxother]))
+
+    repr_bytearray = repr_bytes
 
 
 _MOST_BITS = 1_000  # Python refuses to print a whole number of some thousand digits
@@ -72,7 +79,7 @@ class TurnConflict(EvimemError):
 
     def __init__(self, turn_id: str) -> None:
         super().__init__(
-            f"turn {shown(turn_id)} is already stored with other content, and turns are never rewritten; "
+            f"turn {shown(turn_id, 120)} is already stored with other content, and turns are never rewritten; "
             "give the new turn another id, or forget the stored one first"
         )
         self.turn_id = turn_id
@@ -83,8 +90,8 @@ class UnknownTurn(EvimemError):
 
     def __init__(self, turn_id: str) -> None:
         super().__init__(
-            f"no turn {shown(turn_id)} in this memory; expected the id of a stored turn, as add() and search() return "
-            "it"
+            f"no turn {shown(turn_id, 120)} in this memory; expected the id of a stored turn, as add() and search() "
+            "return it"
         )
         self.turn_id = turn_id
 

@@ -42,6 +42,11 @@ def test_every_result_file_is_shown() -> None:
     assert [one.name for one in (README.parent / "results").glob("*.json") if f"results/{one.name}:" not in text] == []
 
 
+def test_every_result_is_of_committed_code() -> None:
+    made = {one.name: read_result(one).made for one in (README.parent / "results").glob("*.json")}
+    assert [name for name, one in made.items() if one.commit is None or one.commit.endswith("+")] == []
+
+
 def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path: Path) -> None:
     (tmp_path / "results").symlink_to(README.parent / "results")
     changed = README.read_text(encoding="utf-8").replace("| R@10 | 0.", "| R@10 | 1.", 1)

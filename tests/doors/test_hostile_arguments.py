@@ -34,6 +34,7 @@ from evimem import (
     Turn,
 )
 from evimem.adapters.mem0 import Memory as Mem0Memory
+from evimem.errors import shown
 from evimem.types.trace import Acted, Called, Found
 
 NOON = datetime(2024, 3, 12, 12)
@@ -192,11 +193,11 @@ class Judged:
         try:
             yield
         except StoreCorrupt as error:
-            self.faults.append(f"{name}({shown(given_)}): {error!r}")
+            self.faults.append(f"{name}({arguments_shown(given_)}): {error!r}")
         except (EvimemError, OwnError):
             pass
         except Exception as error:  # noqa: BLE001 - collected, to be shown all at once
-            self.faults.append(f"{name}({shown(given_)}): {error!r}")
+            self.faults.append(f"{name}({arguments_shown(given_)}): {error!r}")
 
 
 @pytest.fixture
@@ -299,7 +300,7 @@ def test_a_method_of_a_memory_raises_nothing_but_typed_errors(
     memory.close()
 
 
-def shown(given_: dict[str, Any]) -> str:
+def arguments_shown(given_: dict[str, Any]) -> str:
     texts = []
     for name, value in given_.items():
         try:
@@ -463,3 +464,15 @@ def test_any_arguments_together_raise_nothing_but_typed_errors(
                 consume(getattr(memory, name)(**given_))
             if spoilt(name, memory):
                 break
+
+
+def test_a_message_shows_what_was_given_and_not_all_of_it() -> None:
+    """An id is shown whole; what cannot be printed, or is long, is shown in part and at once."""
+    assert shown("c2a5ff5f515df0d4a33d7bf7804794-12") == "'c2a5ff5f515df0d4a33d7bf7804794-12'"
+    assert (shown(7), shown(None), shown(["a", 1.5]), shown(NOON.date())) == (
+        "7", "None", "['a', 1.5]", "datetime.date(2024, 3, 12)",
+    )  # fmt: skip
+    assert shown("x" * 99) == f"'{'x' * 59}..."
+    assert shown(HUGE) == f"<a whole number of {HUGE.bit_length()} bits>"
+    for value in (b"x" * 10**7, bytearray(10**7), "x" * 10**7, [b"x" * 10**7], DEEP_LIST, within_itself(), Raising()):
+        assert len(shown(value)) <= 63
