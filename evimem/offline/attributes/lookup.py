@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ...judging.evidence import View
@@ -13,6 +14,7 @@ from .attribute_answer import stated
 
 _STATED_AS = ENGLISH.table("attributes.stated_as")
 _CHANGING = frozenset(ENGLISH.words("attributes.changing"))
+_PAST_TENSE = re.compile(rf"\b{ENGLISH.any_of('attributes.past_tense')}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lo
     items, reports = (
         tuple(Item(one.text, one.turn.id, one.span) for one in said) for said in (found.wording, found.reports)
     )
-    former = all(one.over for one in found.wording) and not view.analysis.past
+    asks_past = view.analysis.past or _PAST_TENSE.search(view.analysis.question) is not None
+    former = all(one.over for one in found.wording) and not asks_past
     again = query if kind in _CHANGING else ""
     return Lookup(found.outcome, items, query=again, reports=reports, former=former)
