@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...protocols import Extractor
+from ...types.stored import EVERYTHING
 from .advice import advice
 from .asked_attribute import Attribute
 from .attribute_answer import stated
@@ -71,6 +72,7 @@ def _lookup(view: View, attribute: Attribute | None, extractor: Extractor) -> Lo
         tuple(Item(one.text, one.turn.id, one.span) for one in said) for said in (found.wording, found.reports)
     )
     asks_past = view.analysis.past or _PAST_TENSE.search(view.analysis.question) is not None
-    former = all(one.over for one in found.wording) and not asks_past
+    # Where only some turns are asked, what replaced a value may be none of them.
+    former = all(one.over for one in found.wording) and not asks_past and view.scope == EVERYTHING
     again = query if kind in _CHANGING else ""
     return Lookup(found.outcome, items, query=again, reports=reports, former=former)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from ...lang import ENGLISH
 from .asked_form import AskedForm
@@ -26,6 +27,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _LOOK_BACK = 30  # characters before an amount in which its sign stands
+_MOST = 40  # amounts of a text that are compared
 _GIVES = ENGLISH.any_of("asked_forms.transfers")
 _BETWEEN = r"(?:(?:'(?:s|ve|d|ll)|\s+(?:has|have|had|will|would|still|also|only|just|already|never|\w+ly))*)"
 _ASKED = re.compile(
@@ -65,12 +67,11 @@ def amounts_in(text: str) -> Iterator[Amount]:
 def _has_other_amount(asked: AskedForm, text: str) -> bool:
     if not asked.numbers:
         return False
-    told = list(amounts_in(text))
-    for wanted in amounts_in(asked.text):
-        same = [one for one in told if one.number == wanted.number]
-        if same and not any(_agree(wanted, one) for one in same):
-            return True
-    return False
+    told: dict[str, set[Amount]] = {}
+    for one in islice(amounts_in(text), _MOST):
+        told.setdefault(one.number, set()).add(one)
+    wanted = [one for one in set(islice(amounts_in(asked.text), _MOST)) if one.number in told]
+    return any(not any(_agree(one, other) for other in told[one.number]) for one in wanted)
 
 
 def _agree(one: Amount, other: Amount) -> bool:
