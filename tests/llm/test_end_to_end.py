@@ -156,7 +156,8 @@ def test_a_server_that_asks_for_a_pause_gets_it_and_all_queued_jobs_wait(tmp_pat
         assert memory.enrich().done == 0
         assert len(server.received) == 1
         clock.advance(2)
-        memory.enrich()
+        with one_at_a_time:  # sixteen at once may miss their deadline on a busy machine
+            memory.enrich()
         assert memory.health().pending == {}
 
 
