@@ -26,7 +26,9 @@ class Ran:
 
 
 @pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    monkeypatch.setenv("COLUMNS", "100")  # pages are wrapped at the width of whatever terminal runs the tests
+
     def run(*words: object) -> Ran:
         code = main([str(word) for word in words])
         printed = capsys.readouterr()
