@@ -18,12 +18,12 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from evimem import Budget, Memory
-from evimem.bench.answer_overlap import word_set_f1
+from evimem.bench.answer_overlap import bert_score_by, word_set_f1
 from evimem.bench.asking import Approach, Asker
 from evimem.bench.estimates import estimate, rows_of
 from evimem.bench.judge_identity import grades, rubric_of
@@ -120,7 +120,7 @@ def main() -> None:
     mode = f"with {asking.named}" if asking.named else "deterministic, so that no row compares with the paper's"
     notes = [judge.note()] if judge else []
     notes += [f"The model gave no facts of {unread} turns."] if (unread := sum(run.unread for run in runs)) else []
-    further = bert_scores(options.bert_score) if options.bert_score else {}
+    further = {"BERTScore": overlap_of(bert_score_by(options.bert_score))} if options.bert_score else {}
     tables = [table(name, one, mode, asked, again, notes, further) for name, one in wanted.items()]
     record("paper_tables", options, tables, [options.locomo], used=judge.options() if judge else {})
     if options.mailbox and (waiting := asking.llm.waiting()):
@@ -194,13 +194,6 @@ def answers(runs: Runs, overlap: Mapping[str, Measure]) -> Iterator[Row]:
         *scores, counted = rows_of(named, by_category(asked), _sample)
         yield from scores
     yield counted
-
-
-def bert_scores(folder: Path) -> dict[str, Measure]:
-    """Return BERTScore by the model in a folder, each pair of texts scored once. Raise MissingExtra without it."""
-    from evimem.bench.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
-
-    return {"BERTScore": overlap_of(cache(TokenVectors(folder).score))}
 
 
 def tiers(runs: Runs, again: Sequence[Requeried]) -> Iterator[Row]:

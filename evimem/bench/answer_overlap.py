@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from math import exp
+from pathlib import Path
 
 from ..text.stemming import porter
 
@@ -63,6 +65,16 @@ def word_set_f1(answer: str, gold: str) -> float:
     """Return the F1 of the sets of words, neither stemmed nor left out: that of A-Mem's code and its heirs."""
     guessed, wanted = set(words(answer)), set(words(gold))
     return _f1(len(guessed & wanted), len(guessed), len(wanted))
+
+
+def bert_score_by(folder: Path) -> Callable[[str, str], float]:
+    """Return BERTScore by the model in a folder, each pair of texts scored once.
+
+    Raise MissingExtra without the extra, InvalidQuery where the folder lacks a file.
+    """
+    from .token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
+
+    return cache(TokenVectors(folder).score)
 
 
 def words(text: str) -> list[str]:

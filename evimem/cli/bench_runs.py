@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..bench.answer_overlap import bert_score_by
 from ..bench.asking import Approach, Asker, Checkpoint
 from ..bench.charts import locomo_charts
 from ..bench.chat_tables import chat_tables
@@ -100,7 +101,7 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
         screen.note(
             f"evimem: {options.file} is none of the LoCoMo files known by digest; its figures may not be comparable"
         )
-    further = _bert_score(options.bert_score) if options.bert_score else {}
+    further = {"BERTScore": bert_score_by(options.bert_score)} if options.bert_score else {}
     samples = list(left_out(read_locomo(options.file), options.without))
     spending = Spending(options.dollars)
     how = _approach(options, spending)
@@ -178,13 +179,6 @@ def _decisive(options: argparse.Namespace) -> dict[str, Any]:
     decides = {name: value for name, value in settings(options).items() if name not in _DECIDES_NOTHING}
     data = digest(options.file) if options.file else ""
     return decides | {"version": __version__, "data": data}
-
-
-def _bert_score(folder: Path) -> dict[str, Callable[[str, str], float]]:
-    """Return the score by the model in a folder, each pair of texts scored once."""
-    from ..bench.token_vectors import TokenVectors  # noqa: PLC0415 - needs an extra
-
-    return {"BERTScore": cache(TokenVectors(folder).score)}
 
 
 def _processes(options: argparse.Namespace) -> int:
