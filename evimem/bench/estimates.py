@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import TypeVar
 
@@ -19,27 +19,23 @@ def estimate(items: Sequence[T], measure: Callable[[T], float], conversation: Ca
     """
     if not items:
         return None
-    clusters: dict[Hashable, list[float]] = {}
-    for one in items:
-        clusters.setdefault(conversation(one), []).append(float(measure(one)))
-    values = [value for cluster in clusters.values() for value in cluster]
+    clusters = [[float(measure(one)) for one in some] for some in _by(conversation, items)]
+    values = [value for cluster in clusters for value in cluster]
     if len(clusters) == 1:
         return MeanScore(fmean(values), len(values))
-    interval = cluster_bootstrap(list(clusters.values()))
+    interval = cluster_bootstrap(clusters)
     return MeanScore(fmean(values), len(values), interval.low, interval.high)
 
 
 def estimate_of(
     items: Sequence[T], statistic: Callable[[Sequence[T]], float | None], conversation: Callable[[T], Hashable]
-) -> Cell:
+) -> MeanScore | None:
     """Return what is no mean, such as an area, with its interval over conversations; None where it is undefined."""
     value = statistic(items) if items else None
     if value is None:
         return None
-    clusters: dict[Hashable, list[T]] = {}
-    for one in items:
-        clusters.setdefault(conversation(one), []).append(one)
-    interval = statistic_bootstrap(list(clusters.values()), statistic) if len(clusters) > 1 else None
+    clusters = _by(conversation, items)
+    interval = statistic_bootstrap(clusters, statistic) if len(clusters) > 1 else None
     if interval is None:
         return MeanScore(value, len(items))
     return MeanScore(value, len(items), interval.low, interval.high)
@@ -56,3 +52,10 @@ def rows_of(
         for name, measure in measures.items()
     ]
     return (*rows, ("questions", *map(len, groups.values())))
+
+
+def _by(conversation: Callable[[T], Hashable], items: Iterable[T]) -> list[list[T]]:
+    clusters: dict[Hashable, list[T]] = {}
+    for one in items:
+        clusters.setdefault(conversation(one), []).append(one)
+    return list(clusters.values())

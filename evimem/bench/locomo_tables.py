@@ -14,7 +14,7 @@ from .g_eval import LOWEST
 from .result_file import Cell, ResultTable
 from .retrieval_metrics import first_two_ndcg, found_all, hit, ndcg, recall
 from .run_locomo import QuestionResult, Run
-from .selective import MEASURES, ProbabilityScores, answering, sufficiency
+from .selective import MEASURES, ProbabilityScores, answering, measured, sufficiency
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 ANSWERABLE = "1 to 4"
@@ -119,7 +119,7 @@ def overlap_of(measure: Callable[[str, str], float]) -> _Measure:
 
 def _quality(name: str, one: ProbabilityScores) -> tuple[Cell, ...]:
     marked = (1 - one.marked.risk, one.marked.coverage) if one.marked else (None, None)
-    return (name, one.questions, one.base, *one.measured, *marked)
+    return (name, one.questions, one.base, *measured(one.items), *marked)
 
 
 def _probabilities(rows: Sequence[tuple[Cell, ...]]) -> ResultTable:

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import lru_cache
 from pathlib import Path
 
 from .. import __version__
@@ -62,6 +63,13 @@ def digest(path: Path) -> str:
         files = sorted(file for file in path.iterdir() if file.suffix in {".json", ".jsonl"})
         listed = "".join(f"{digest(file)}  {file.name}\n" for file in files)
         return hashlib.sha256(listed.encode()).hexdigest()
+    now = path.stat()
+    return _digest(path, now.st_size, now.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _digest(path: Path, _size: int, _changed: int) -> str:
+    """Return the digest of a file as it is now: a run asks several times for that of its data set, of gigabytes."""
     found = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):

@@ -27,7 +27,7 @@ class LabelledProbability:
 class ProbabilityScores:
     """The quality of a probability. `base` is the share of true labels; `marked` the result of acting on a tier.
 
-    `measured` holds AUROC, ECE and AURC with their intervals over conversations.
+    `items` are what was scored, for `measured`: intervals take a thousand times as long as the scores.
     """
 
     questions: int
@@ -38,7 +38,7 @@ class ProbabilityScores:
     reliability: tuple[Bin, ...]
     curve: tuple[Point, ...]
     marked: Point | None = None
-    measured: tuple[Cell, ...] = ()
+    items: Sequence[LabelledProbability] = ()
 
 
 def answering(asked: Sequence[QuestionResult]) -> ProbabilityScores | None:
@@ -77,7 +77,7 @@ def _scores(items: Sequence[LabelledProbability], marked: Point | None = None) -
         reliability=reliability(probabilities, labels),
         curve=risk_coverage(probabilities, labels),
         marked=marked,
-        measured=measured(items),
+        items=items,
     )
 
 
