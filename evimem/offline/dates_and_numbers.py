@@ -35,6 +35,7 @@ ASKED = 0.4
 _SENTENCES = 12  # that are searched for dates
 
 # Numbers.
+CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # signs of it, for a set of characters
 _WORDS = ("zero", *(word for word, number in SIMPLE_NUMBERS.items() if number <= 20))  # by value
 _SPELLED = "|".join((*TENS, *ENGLISH.words("questions.large_numbers"), *_WORDS[1:]))
 _NUMBER = rf"(?:\d+(?:[.,]\d+)*|(?:{_SPELLED})(?:[- ](?:and[- ])?(?:{_SPELLED}))*)"
@@ -52,9 +53,9 @@ COUNT = re.compile(
     re.IGNORECASE,
 )
 MONEY = re.compile(
-    r"[$\u00a3\u20ac\u20a6\u20b9\u00a5]\s?[-\u2212]?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
+    rf"[{CURRENCY}]\s?[-\u2212]?\d+(?:[.,]\d+)*(?:\s?(?:k|million))?"
     rf"|\b{_any('asked_forms.money_codes')}\b\.?\s?[-\u2212]?\d+(?:[.,]\d+)*"
-    r"|\b\d+(?:[.,]\d+)*\s?k?\s?[$\u00a3\u20ac\u20a6\u20b9\u00a5\u00a2]"
+    rf"|\b\d+(?:[.,]\d+)*\s?k?\s?[{CURRENCY}\u00a2]"
     rf"|\b{_NUMBER}\s*(?:{_any('questions.currencies')}|(?:{'|'.join(ENGLISH.words('asked_forms.money_units'))}))\b",
     re.IGNORECASE,
 )

@@ -12,21 +12,20 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ...lang import ENGLISH
+from ..dates_and_numbers import CURRENCY
 from .asked_form import AskedForm
 from .candidate_passages import Passage
-from .typed_values import SIGN, TURNED
+from .typed_values import TURNED, sign_before
 
 _UNITS: dict[str, frozenset[str]] = {}
 for _name, _words in ENGLISH.lists("asked_forms.units").items():
     for _word in _words:
         _UNITS[_word] = _UNITS.get(_word, frozenset()) | {_name}
-_SYMBOL = r"[$\u00a3\u20ac\u20a6\u20b9\u00a5]"
 _AMOUNT = re.compile(
-    rf"(?P<before>(?:[a-z]{{1,3}})?{_SYMBOL}|\b[a-z]{{2,3}}\b\.?(?=\s?[\d\-\u2212]))?\s?(?P<sign>[\-\u2212])?"
-    rf"(?P<number>\d+(?:[.,]\d+)*)\s?(?P<after>{_SYMBOL}|\u00b0\s?[cf]?|%|[a-z]+)?",
+    rf"(?P<before>(?:[a-z]{{1,3}})?[{CURRENCY}]|\b[a-z]{{2,3}}\b\.?(?=\s?[\d\-\u2212]))?\s?(?P<sign>[\-\u2212])?"
+    rf"(?P<number>\d+(?:[.,]\d+)*)\s?(?P<after>[{CURRENCY}]|\u00b0\s?[cf]?|%|[a-z]+)?",
     re.IGNORECASE,
 )
-_LOOK_BACK = 30  # characters before an amount in which its sign stands
 _MOST = 40  # amounts of a text that are compared
 _GIVES = ENGLISH.any_of("asked_forms.transfers")
 _BETWEEN = r"(?:(?:'(?:s|ve|d|ll)|\s+(?:has|have|had|will|would|still|also|only|just|already|never|\w+ly))*)"
@@ -57,7 +56,7 @@ def amounts_in(text: str) -> Iterator[Amount]:
         at = found.start("sign") if found["sign"] else found.start("number")
         signed = bool(found["sign"]) and (found["before"] or at == 0 or text[at - 1].isspace() or text[at - 1] == "(")
         start = found.start("before") if found["before"] else found.start("number")
-        told = SIGN.search(text, max(0, start - _LOOK_BACK), start)
+        told = sign_before(text, start)
         negative = bool(signed) or (told is not None and "+" not in told[0]) or bool(TURNED.match(text, found.end()))
         words = (found["before"], found["after"])
         units = (_UNITS.get(word.casefold().rstrip(".").replace(" ", "")) for word in words if word)

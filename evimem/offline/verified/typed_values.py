@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
 from ...times.lexicon import SIMPLE_NUMBERS, TENS
-from ..dates_and_numbers import COUNT, DURATION, SIZE
+from ..dates_and_numbers import COUNT, CURRENCY, DURATION, SIZE
 from .asked_form import AskedForm, asked_kind
 from .candidate_passages import Passage
 
@@ -36,6 +36,7 @@ _PARTS = {
     "{colour}": ENGLISH.any_of("word_classes.colours.basic", "word_classes.colours.other"),
     "{length}": DURATION.pattern,
     "{size}": SIZE.pattern,
+    "{symbol}": f"[{CURRENCY}]",
 }
 
 
@@ -53,7 +54,7 @@ _INSTEAD_OF = re.compile(
 )
 # What else belongs to an amount. A dash is its sign right before it, or after a word like "is", and parts phrases
 # elsewhere.
-SIGN = re.compile(
+_SIGN = re.compile(
     r"(?:(?<![^\s(])[+\-\u2212\u2013]"
     rf"|\b{ENGLISH.any_of('asked_forms.before_a_sign')}\s+(?P<apart>[\-\u2212\u2013]\s)"
     rf"|\b{ENGLISH.any_of('asked_forms.signs')}\s+)$",
@@ -66,8 +67,8 @@ _PART = re.compile(
     rf"\d\s?[x\u00d7*/+]\s?$|\d\s?[-\u2212\u2013]\s?$|\b{ENGLISH.any_of('asked_forms.turns_before')}\s+$", re.IGNORECASE
 )
 _CUT = re.compile(r"[.,'\u2019]\d")
-_GOES_ON = re.compile(r"\s?[\d%$\u00a3\u20ac\u20a6\u20b9\u00a5\u00a2]")
-_HAS_BEFORE = re.compile(r"(?:[$\u00a3\u20ac\u20a6\u20b9\u00a5]\s?|(?:^|\s)[\-\u2212\u2013])$")
+_GOES_ON = re.compile(rf"\s?[\d%{CURRENCY}\u00a2]")
+_HAS_BEFORE = re.compile(rf"(?:[{CURRENCY}]\s?|(?:^|\s)[\-\u2212\u2013])$")
 _SIGNED = frozenset(("money", "percent", "size"))
 _OF_A_THING = frozenset(ENGLISH.words("asked_forms.forms_of_a_thing"))
 _AMOUNTS = frozenset(ENGLISH.words("asked_forms.amounts_of"))
@@ -132,7 +133,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return where an amount stands with its sign, bound or range; None for a part of a sum or product."""
     if _PART.search(text, max(0, start - _LOOK_BACK), start) or _CUT.match(text, end):
         return None
-    if sign := SIGN.search(text, max(0, start - _LOOK_BACK), start):
+    if sign := sign_before(text, start):
         start = sign.start("apart") if sign["apart"] else sign.start()
     if bound := _BOUND.search(text, max(0, start - _LOOK_BACK), start):
         start = bound.start()
@@ -140,6 +141,11 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
         if found := more.match(text, end):
             end = found.end()
     return start, end
+
+
+def sign_before(text: str, start: int) -> re.Match[str] | None:
+    """Return the sign of the amount that begins at a character: a dash, or a word such as "minus"."""
+    return _SIGN.search(text, max(0, start - _LOOK_BACK), start)
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
