@@ -186,7 +186,7 @@ def _made(
     gaps: tuple[Gap, ...],
     reason: str | None,
 ) -> Answer:
-    read = {turn.id: version_of(turn) for turn in session.retrieval.turns}
+    read = {turn_id: version_of(turn) for turn_id, turn in session.retrieval.turns.items()}
     trace = Trace(session.task.question, session.loop, tuple(session.events), read)
     return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
 

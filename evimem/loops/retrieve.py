@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -84,10 +84,10 @@ class Retrieval:
         return tuple(sorted(self._evidence.values(), key=lambda item: self._ranks[item.turn.id]))
 
     @property
-    def turns(self) -> Iterator[Turn]:
-        """Every turn that was read: the evidence, and what stands around it."""
-        yield from (item.turn for item in self._evidence.values())
-        yield from (turn for around in self._around.values() for turn in around)
+    def turns(self) -> dict[str, Turn]:
+        """Every turn that was read, by id: the evidence, and what stands around it."""
+        around = {turn.id: turn for turns in self._around.values() for turn in turns}
+        return {item.turn.id: item.turn for item in self._evidence.values()} | around
 
     def search(self, wanted: Search, k: int, *, path: str, iteration: int) -> Flow[Arrived]:
         """Add the k best turns of a search; one that was made before costs nothing."""
