@@ -166,12 +166,12 @@ def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | No
     found = lookup(view, attribute, extractor)
     if found.outcome < 0 and found.gap:
         return NotStated(found.gap, found.query)
+    turns = {item.turn.id: item.turn for item in view.evidence} | view.around
     support, reports, against = _LOOKED_UP, found.reports, None
-    if found.outcome > 0 and _is_hearsay(view, found):
+    if found.outcome > 0 and _is_hearsay(view, found, turns):
         stated, found = found, lookup(_own_words(view), attribute, extractor)
-        against = _conflict(view, found, reports)
+        against = _conflict(view, found, reports, turns)
         support = _LOOKED_UP if against is not None or _agree(stated, found) else _CONTRADICTED
-    turns = _turns(view)
     if found.outcome > 0 and against is None and len(found.items) == 1:
         item = found.items[0]
         own = Told(item.text, turns[item.turn_id], item.span)
@@ -188,17 +188,11 @@ def _attribute(view: View, extractor: Extractor) -> ShortAnswer | NotStated | No
     return ShortAnswer(text, citations, name, support, query=found.query, conflict=against)
 
 
-def _is_hearsay(view: View, found: Lookup) -> bool:
+def _is_hearsay(view: View, found: Lookup, turns: Mapping[str, Turn]) -> bool:
     """Return whether others say what a participant is asked for."""
-    turns = _turns(view)
     people = {name for name in view.analysis.asked if name.casefold() not in ("user", "assistant")}
     said = [turns.get(item.turn_id) for item in found.items]
     return bool(people) and any(turn is None or turn.speaker not in people for turn in said)
-
-
-def _turns(view: View) -> dict[str, Turn]:
-    """Return the turns found, and those around them, by id."""
-    return {item.turn.id: item.turn for item in view.evidence} | view.around
 
 
 def _agree(stated: Lookup, own: Lookup) -> bool:
@@ -206,9 +200,8 @@ def _agree(stated: Lookup, own: Lookup) -> bool:
     return all(any(may_be_same(item.text, other.text) for other in own.items) for item in stated.items)
 
 
-def _conflict(view: View, own: Lookup, reports: Sequence[Item]) -> Conflict | None:
+def _conflict(view: View, own: Lookup, reports: Sequence[Item], turns: Mapping[str, Turn]) -> Conflict | None:
     """Return how reports contradict the one value that a participant states."""
-    turns = _turns(view)
     told = [Told(item.text, turns[item.turn_id], item.span) for item in (*own.items, *reports)]
     return conflict(view, told[0], told[1:]) if len(own.items) == 1 else None
 
