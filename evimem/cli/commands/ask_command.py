@@ -133,9 +133,6 @@ def _save(path: Path, answer: evimem.Answer) -> None:
 def _keep(memory: evimem.Memory, answer: evimem.Answer, screen: Screen) -> None:
     try:
         memory.keep_trace(answer.trace)
-    except (
-        StoreError,
-        UnknownTurn,
-        TraceMismatch,
-    ) as error:  # the answer is valid even if its trace cannot or must not be kept
+    except (StoreError, UnknownTurn, TraceMismatch) as error:
+        # The answer is valid even if its trace cannot or must not be kept.
         screen.note(f"evimem: the trace was not stored: {error}")
