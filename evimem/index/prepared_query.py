@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from .projections import Projections
 from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
+MOST_TERMS = 1024  # of a query that are looked up
 FEW = 64  # a term of fewer rows is never too common to tell anything
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
@@ -111,19 +113,22 @@ class PreparedQuery:
 def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
     """Look the terms of a query up in a corpus; terms are in alphabetical order.
 
+    Of a text with more than MOST_TERMS different ones, the first are looked up: no question is as long, and a text
+    without spaces has as many as characters.
+
     A term that every fourth row has tells too little for the price of reading its posting, so it counts only where
     there is no other: in a conversation of two, that is their names, which the speaker part reads better.
     """
-    counts = Counter(terms(query.text))
+    counts = dict(islice(Counter(terms(query.text)).items(), MOST_TERMS))
     postings = {name: corpus.posting(name) for name in sorted(counts)}
     rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
-    surfaces = _surfaces(query.text)
+    surfaces, asked = _surfaces(query.text), frozenset(counts)
     found = []
     total = 0.0
     for name, posting in (rare or postings).items():
         idf = corpus.idf(len(posting))
         total += counts[name] * idf
-        others = _related(surfaces.get(name, ()), idf, frozenset(counts), corpus, weights)
+        others = _related(surfaces.get(name, ()), idf, asked, corpus, weights)
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)

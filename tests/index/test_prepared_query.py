@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evimem.index.prepared_query import FEW, UNIT, IndexQuery, PreparedQuery, prepare
+from evimem.index.prepared_query import FEW, MOST_TERMS, UNIT, IndexQuery, PreparedQuery, prepare
 from evimem.index.weights import WEIGHTS
 
 from .corpora import Said, corpus_of
@@ -37,6 +37,12 @@ def test_a_term_of_every_fourth_turn_is_left_out_where_there_is_another() -> Non
     turns = ["tea boat", *["tea"] * FEW, *["cake"] * 2 * FEW]
     assert names(asked("tea boat", *turns)) == ["boat"]
     assert names(asked("tea", *turns)) == ["tea"]
+
+
+def test_of_very_many_terms_the_first_are_looked_up() -> None:
+    many = [f"zq{number}" for number in range(MOST_TERMS + 10)]
+    found = asked(" ".join(many), " ".join(many))
+    assert sorted(names(found)) == sorted(many[:MOST_TERMS])
 
 
 def test_few_turns_are_never_too_many() -> None:
