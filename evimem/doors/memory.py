@@ -211,7 +211,7 @@ class Memory:
         exactly k hits if at least k turns pass the filters.
 
         Args:
-            query: The text to look for; 1 to 100,000 characters.
+            query: The text to look for; 1 to 100,000 characters, of more than 4,096 the first and the last 2,048.
             k: How many turns to return, at least 1.
             before: Only turns with an event that begins earlier than this; a turn without a dated fact counts by the
                 time at which it was said.

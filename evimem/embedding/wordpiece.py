@@ -22,11 +22,10 @@ _IDEOGRAPHS = (
     (0x2B920, 0x2CEAF),
     (0x2F800, 0x2FA1F),
 )
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 _CONTROLS = {code: None for code in (*range(0x20), 0x7F) if chr(code) not in "\t\n\r"}
 _WORDS = re.compile(r"[a-z0-9]+|[!-/:-@\[-`{-~]")
 _WORDS_BEYOND_ASCII = re.compile(r"[^\s!-/:-@\[-`{-~]+|[!-/:-@\[-`{-~]")
-_FOLDS_KEPT = 20_000  # characters; a chat uses a few hundred, and a hostile text could name a million
+_FOLDS_KEPT = 1 << 16  # characters; a chat uses a few hundred, and a hostile text could name a million
 
 
 class WordPiece:
@@ -118,24 +117,24 @@ def split_words(text: str) -> list[str]:
     """Return the words of a text: lower case, without accents, each punctuation mark and ideograph on its own."""
     pattern = _WORDS
     if not text.isascii():
-        text = _BEYOND_ASCII.sub(_folded, text)
+        text = text.translate(_FOLDED)
         pattern = _WORDS_BEYOND_ASCII
     if not text.isprintable():
         text = text.translate(_CONTROLS)
     return pattern.findall(text.lower())
 
 
-def _folded(match: re.Match[str]) -> str:
-    char = match[0]
-    folded = _FOLDED.get(char)
-    if folded is None:
-        folded = _fold(char)
-        if len(_FOLDED) < _FOLDS_KEPT:
-            _FOLDED[char] = folded
-    return folded
+class _Folded(dict[int, str]):
+    """A table for `str.translate` that folds each character beyond ASCII when it is first met, and leaves ASCII."""
+
+    def __missing__(self, code: int) -> str:
+        folded = chr(code) if code < 0x80 else _fold(chr(code))
+        if len(self) < _FOLDS_KEPT:
+            self[code] = folded
+        return folded
 
 
-_FOLDED: dict[str, str] = {}
+_FOLDED = _Folded()
 
 
 def _fold(char: str) -> str:

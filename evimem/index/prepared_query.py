@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from .projections import Projections
 from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
-MOST_TERMS = 1024  # of a query that are looked up
+MOST_TERMS = 512  # of a query that are looked up; in English four thousand characters have fewer
 FEW = 64  # a term of fewer rows is never too common to tell anything
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")
@@ -113,16 +112,20 @@ class PreparedQuery:
 def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuery:
     """Look the terms of a query up in a corpus; terms are in alphabetical order.
 
-    Of a text with more than MOST_TERMS different ones, the first are looked up: no question is as long, and a text
-    without spaces has as many as characters.
+    Of a text with more than MOST_TERMS different ones, the first and the last are looked up: no question is as long,
+    and a text without spaces has more of them than characters.
 
     A term that every fourth row has tells too little for the price of reading its posting, so it counts only where
     there is no other: in a conversation of two, that is their names, which the speaker part reads better.
     """
-    counts = dict(islice(Counter(terms(query.text)).items(), MOST_TERMS))
-    postings = {name: corpus.posting(name) for name in sorted(counts)}
+    counts = Counter(terms(query.text))
+    names = list(counts)
+    if len(names) > MOST_TERMS:
+        names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]
+    postings = {name: corpus.posting(name) for name in sorted(names)}
     rare = {name: found for name, found in postings.items() if not is_common(len(found), corpus)}
-    surfaces, asked = _surfaces(query.text), frozenset(counts)
+    asked = frozenset(names)
+    surfaces = _surfaces(query.text, asked)
     found = []
     total = 0.0
     for name, posting in (rare or postings).items():
@@ -146,13 +149,13 @@ def microseconds(time: datetime) -> int:
     return (time - (_EPOCH if time.tzinfo is None else _EPOCH_AWARE)) // _MICROSECOND
 
 
-def _surfaces(text: str) -> dict[str, list[str]]:
-    """Return the words of a text by their stem; names, which mean nothing but themselves, are left out."""
+def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
+    """Return the words of a text by those terms; names, which mean nothing but themselves, are left out."""
     names = {word for name in set(_NAMED.findall(text)) for word in words(name)}
     found: dict[str, list[str]] = {}
     for word in dict.fromkeys(words(text)):
-        if word not in names:
-            found.setdefault(stem(word), []).append(word)
+        if word not in names and (term := stem(word)) in asked:
+            found.setdefault(term, []).append(word)
     return found
 
 

@@ -19,7 +19,7 @@ from ..db.connection import Connection
 from ..embedding.quantize import Packed
 from .corpus import COLUMNS, Corpus, IndexRow, Interval, RowBlock
 from .document import Document
-from .postings import MOST, NO_POSTING, Posting
+from .postings import NO_POSTING, Posting
 
 SIZE = 16_384  # of new memories; each file keeps its own
 _ROW = struct.Struct("<???BHHiiiqif")  # one element of COLUMNS, faster for a single row
@@ -42,7 +42,7 @@ def stored(row: IndexRow) -> Stored:
     place = (row.role, row.part, row.parts, row.session, row.speaker, row.turn, row.time)
     flags = (True, document.temporal, row.rules)
     columns = _ROW.pack(*flags, *place, document.length, document.asks)
-    terms = {term: min(count, MOST) for term, count in sorted(document.terms.items())}
+    terms = dict(sorted(document.terms.items()))
     vector = None if row.vector is None else row.vector.tobytes()
     events = orjson.dumps([list(interval) for interval in row.events])
     return Stored(columns, events, orjson.dumps(terms), vector, None if vector is None else row.scale)

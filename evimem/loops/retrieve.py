@@ -9,7 +9,7 @@ from typing import Any
 
 from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
 from ..judging.evidence import Analysis, Evidence
-from ..query.analysis import hints
+from ..query.analysis import hints, looked_for
 from ..query.find_turns import Filters, find_turns
 from ..types.budget import MOST
 from ..types.stored import Roster, Scope
@@ -151,7 +151,7 @@ class Retrieval:
         return turn.id not in self._exclude and self._scope.admits(turn)
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
-        text, scope = wanted.text, self._scope.of_speaker(wanted.speaker)
+        text, scope = looked_for(wanted.text), self._scope.of_speaker(wanted.speaker)
         scope = None if scope is None else _of_session(scope, wanted.session)
         if scope is None:
             return ()

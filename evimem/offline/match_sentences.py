@@ -206,9 +206,11 @@ def _alike(keywords: Sequence[str], vocabulary: Sequence[str]) -> Array:
     alike: Array = asked @ rows.T
     alike[alike < RELATED] = 0
     alike = np.minimum(alike, MOST_RELATED)
-    stems = np.array([stem(word) for word in vocabulary])
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(vocabulary):
+        places.setdefault(stem(word), []).append(place)
     for index, word in enumerate(keywords):
-        alike[index, stems == stem(word)] = 1
+        alike[index, places.get(stem(word), [])] = 1
     return alike
 
 

@@ -106,6 +106,8 @@ MOST_ASKED = 100_000  # characters of a query or question: what is longer is ref
 MOST_HINTED = 1_000  # characters that are looked through for times and speakers, which takes the most time
 MOST_NAME = 100  # characters of a name: a longer run of capitalised words is a heading
 MOST_ANALYSED = 2_000  # characters that are analysed: no question is longer, pasted text may be
+_MOST_KEYWORDS = 256  # words of a question that are compared with what was said
+_EITHER_END = 2_048  # characters that are looked for of a longer text, from its beginning and from its end
 
 
 def check_asked(what: str, text: str) -> None:
@@ -114,6 +116,11 @@ def check_asked(what: str, text: str) -> None:
         raise InvalidQuery(f"the {what} is {shown(text)}; expected some text")
     if len(text) > MOST_ASKED:
         raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
+
+
+def looked_for(text: str) -> str:
+    """Return what of a text is searched: all of it, or its two ends, where a question stands by pasted text."""
+    return text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
 
 
 def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hints:
@@ -144,7 +151,7 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
     wants = form(question)
     entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))
     asked = hinted.names or _asked_by_role(question, speakers)
-    keywords = _keywords(question, hinted.names)
+    keywords = _keywords(question, hinted.names)[:_MOST_KEYWORDS]
     temporal = wants in {"time", "duration"} or bool(hinted.times)
     return Analysis(
         question=question,

@@ -12,7 +12,7 @@ from ..flow import Flow, embed, recall, roster
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query
 from ..types.where import Where
-from .analysis import check_asked, hints
+from .analysis import check_asked, hints, looked_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class Filters:
 def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:
     """Return the k best turns for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
     check_asked("query", text)
+    text = looked_for(text)
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
     known = yield from roster()

@@ -52,19 +52,26 @@ def words(text: str) -> list[str]:
 
 def terms(text: str) -> list[str]:
     """Return the stems of a text in order, without stop words."""
-    return [term for word in _raw_words(text) if (term := _term(word))]
+    return [term for word in _raw_words(text) if (term := _ascii_term(word) if word.isascii() else stem(word))]
 
 
-@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the stem that a word shares with its inflections, irregular English ones included."""
+    if word.isascii():
+        return _ascii_stem(word)
     bare = _bare(word)[:_MAX_LENGTH]
-    bare = BASE.get(bare, bare)
-    return porter(bare) if bare.isascii() and bare.isalpha() else bare
+    return _ascii_stem(bare) if bare.isascii() else bare
 
 
 @lru_cache(maxsize=1 << 16)
-def _term(word: str) -> str:
+def _ascii_stem(word: str) -> str:
+    bare = _bare(word)[:_MAX_LENGTH]
+    bare = BASE.get(bare, bare)
+    return porter(bare) if bare.isalpha() else bare
+
+
+@lru_cache(maxsize=1 << 16)
+def _ascii_term(word: str) -> str:
     bare = _bare(word)
     return "" if bare in STOP_WORDS else stem(bare)
 
@@ -87,8 +94,9 @@ def _words_of_any_script(folded: str) -> Iterator[str]:
         if match.lastgroup is None:
             yield match.group()
             continue
-        characters = _CHARACTER.findall(match.group())
+        alone = match.lastgroup == "ideographs"  # each a character by itself
+        characters = [*match.group()] if alone else _CHARACTER.findall(match.group())
         pairs = [first + second for first, second in pairwise(characters)]
         yield from pairs or characters
-        if pairs and match.lastgroup == "ideographs":
+        if pairs and alone:
             yield from characters

@@ -107,7 +107,7 @@ def test_what_is_remembered_stays_bounded_and_changes_nothing(monkeypatch):
     expected = OURS.ids(text)
     monkeypatch.setattr(wordpiece, "_WORDS_KEPT", 8)
     monkeypatch.setattr(wordpiece, "_FOLDS_KEPT", 8)
-    monkeypatch.setattr(wordpiece, "_FOLDED", {})
+    monkeypatch.setattr(wordpiece, "_FOLDED", wordpiece._Folded())
     small = WordPiece(OURS.pieces(range(len(OURS))))
     assert small.ids(text) == expected
     assert len(small._known) <= 8

@@ -42,7 +42,7 @@ def test_a_term_of_every_fourth_turn_is_left_out_where_there_is_another() -> Non
 def test_of_very_many_terms_the_first_are_looked_up() -> None:
     many = [f"zq{number}" for number in range(MOST_TERMS + 10)]
     found = asked(" ".join(many), " ".join(many))
-    assert sorted(names(found)) == sorted(many[:MOST_TERMS])
+    assert sorted(names(found)) == sorted(many[: MOST_TERMS // 2] + many[-MOST_TERMS // 2 :])
 
 
 def test_few_turns_are_never_too_many() -> None:

@@ -45,6 +45,7 @@ _SUBORDINATE = re.compile(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BEFORE_NOUN = (*TagSet.DETERMINERS, Tag.ADJECTIVE, Tag.PREPOSITION, Tag.APOSTROPHE)
+_MOST_BOUND = 256  # words of a question that a passage must bind: no question has more, pasted text may
 _COMMON = 0.2  # weight of the commonest word that must be bound; the rarest has 1.2
 
 
@@ -98,9 +99,8 @@ def asked_form(analysis: Analysis) -> AskedForm:
     dates = {word for span in analysis.times for word in words(span.text)}
     content = [word for word in words(text) if word not in people | dates and word not in STOP_WORDS]
     telling = [word for word in content if not {word, stem(word)} & _LIGHT]
-    spelled = {
-        stem(word): word for word in (telling if len(telling) > 1 else [w for w in content if w not in _FORM_WORDS])
-    }
+    binding = telling if len(telling) > 1 else [word for word in content if word not in _FORM_WORDS]
+    spelled = {stem(word): word for word in list(dict.fromkeys(binding))[:_MOST_BOUND]}
     return AskedForm(
         form=form,
         text=text,
