@@ -61,7 +61,7 @@ class Erasure:
             self._erase_page(page)
         if self._turns:
             self._relink()
-            if self._layers.passages.mostly_unused(SPARE):  # a search takes time and room by the highest number
+            if self._layers.passages.sparse(SPARE):  # a search takes time and room by the highest number
                 self._layers.segments.renumber(self._layers.passages.renumber())
             self._note_commit()
 

@@ -114,7 +114,7 @@ def the_check_reports_nothing() -> None:
 
 @breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")
 def numbers_of_erased_rows_stay_unused() -> None:
-    put(PassageTable, "mostly_unused", lambda self, spare: False)
+    put(PassageTable, "sparse", lambda self, spare: False)
 
 
 @breaks(gate=NUMBERED_ANEW, says="are not those that its turns give")
