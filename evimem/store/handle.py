@@ -13,6 +13,7 @@ from .ann import AnnIndexCache
 from .erase import finish_erasure
 from .layers import Layers
 from .open_file import save_mark
+from .spare_room import give_back
 
 
 class StoreHandle:
@@ -100,3 +101,4 @@ class StoreHandle:
         finally:
             self._corpus = None
             self.db.close()
+        give_back()

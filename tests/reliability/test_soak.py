@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import json
 import os
@@ -10,8 +11,8 @@ import re
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,13 +24,13 @@ import pytest
 from evimem import Memory, MemoryPool, ModelError, OpenAI, StoreError, Turn, UnknownTurn
 from evimem.testing import FAULTS, FakeClock, Fault, ModelServer, ScriptedModel
 
-from .support.children import Send, in_child, killed_after
+from .support.children import Send, in_child, killed_after, start
 from .support.faults import failing
 from .support.scale import bound, sizes
 from .support.world import EMBEDDER, WORDS, said
 
 USERS, HANDLES, TEXTS = 20, 3, 3_000
-LIFE = 300.0  # seconds between crashes of a long soak; the last quarter of any soak is one life
+LIFE = 300.0  # seconds between crashes of a long soak; the last half of any soak is one life
 LOG = 16 << 20  # bytes of a write-ahead log: SQLite moves it into the file at four megabytes
 SPARE = 60  # MB that a process may use beyond what it used early, and what its turns take: handles differ in size
 A_TURN = 0.004  # MB
@@ -37,16 +38,22 @@ A_SECOND = 28  # turns that a long soak adds: 200,000 in two hours
 QUIET = 6_000  # turns of a life without a model
 LEFT = 200  # bytes a turn: what the heap's pieces may take in so short a life; a turn with its rows takes thousands
 LONG = 3_600  # seconds from which on times and slopes say something
-CONNECTIONS = 4 * 8  # sockets: eight requests at once, with both ends in this process, and those about to close
+CONNECTIONS = 2 * 8  # sockets: eight requests at once, and those about to close
+PARTS = 8  # of the time in which growth is measured: what lies a minute apart is not independent
+SURE = 2.45  # standard errors of a line through so many means within which its slope lies in 19 cases of 20
 STATM = Path("/proc/self/statm")
 QUICK = sorted(FAULTS.keys() - {"hang", "hang_after_headers", "drip", "drip_body", "endless", "gzip_bomb"})
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Resources of a process: MB, descriptors, bytes of its longest log; turns added; its age in seconds."""
+    """Resources of a process: MB of it and of what malloc gave it, descriptors, bytes of its longest log.
+
+    Then how many turns it has added, and its age in seconds.
+    """
 
     memory: float
+    held: float
     descriptors: int
     log: int
     turns: int
@@ -93,28 +100,71 @@ def fill_numpys_cache() -> None:
     del made
 
 
+class Account(ctypes.Structure):
+    """What glibc's malloc tells of itself (`mallinfo2`), in bytes."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def held() -> float:
+    """Return how many MB malloc has given and not got back; 0 where the C library does not tell."""
+    tell_all = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if tell_all is None:
+        return 0.0
+    tell_all.restype = Account
+    account = tell_all()
+    return float(account.uordblks + account.hblkhd) / 2**20
+
+
+def read_all(seed: int, send: Send) -> None:
+    """Serve a model that reads well, and fails now and then, for as long as the parent lives."""
+    random, parent = Random(seed), os.getppid()
+
+    def answer(body: Any) -> str:
+        return read_well(body["messages"][-1]["content"])
+
+    answers = [
+        Fault(random.choice(QUICK), retry_after="0") if random.random() < 0.05 else answer for _ in range(50_000)
+    ]
+    with ModelServer(*answers, then=answer) as server:
+        send(server.url)
+        while os.getppid() == parent:
+            time.sleep(0.5)
+            server.received.clear()
+
+
+@contextlib.contextmanager
+def served(seed: int) -> Iterator[str]:
+    """Serve a model from a process of its own, whose room is not counted; yield its address."""
+    server = start(lambda send: read_all(seed, send))
+    try:
+        yield next(server.messages())
+    finally:
+        server.kill()
+        server.wait()
+
+
 class Life:
     """One process: adds, searches, forgets and enriches for users at random, and records what was acknowledged."""
 
-    def __init__(self, root: Path, journal: Path, seed: int, first: int, *, rate: float, steady: bool) -> None:
+    def __init__(
+        self, root: Path, journal: Path, seed: int, first: int, *, rate: float, steady: bool, model: str = ""
+    ) -> None:
         self.root, self.journal, self.first, self.rate, self.steady = root, journal, first, rate, steady
+        self.model = model
         self.random = Random(seed)
         self.fresh: defaultdict[int, list[str]] = defaultdict(list)
         self.disk: Any = None
-        self.received: list[Any] = []
 
     def __call__(self, send: Send) -> None:
-        answers = [
-            Fault(self.random.choice(QUICK), retry_after="0") if self.random.random() < 0.05 else self._answer
-            for _ in range(50_000)
-        ]
-        with (
-            self.journal.open("ab", buffering=0) as self.out,
-            failing(for_all=True) as (_, self.disk),
-            ModelServer(*answers, then=self._answer) as server,
-        ):
-            self.received = server.received
-            model = OpenAI("small", base_url=server.url, api_key="k", deadline=2.0, max_retries=1)
+        with self.journal.open("ab", buffering=0) as self.out, failing(for_all=True) as (_, self.disk):
+            model = OpenAI("small", base_url=self.model, api_key="k", deadline=2.0, max_retries=1)
             self._talk(model, lambda: send("begun"), itertools.count(self.first))
 
     def quietly(self, turns: int) -> None:
@@ -132,10 +182,6 @@ class Life:
                 user = self.random.randrange(USERS) if self.random.random() < 0.1 else user  # they talk for a while
                 self._do(users, user, number)
 
-    @staticmethod
-    def _answer(body: Any) -> str:
-        return read_well(body["messages"][-1]["content"])
-
     def _do(self, users: MemoryPool, user: int, number: int) -> None:
         turn, done = turn_of(user, number), number - self.first
         self._surely(users, user, lambda memory: self._add(memory, turn))
@@ -151,12 +197,11 @@ class Life:
             self._surely(users, user, self._enrich)
         if done % 50 == 0:
             self._tell("size", *self._size(done))
-            self.received.clear()
         time.sleep(max(0.0, self.began + done / self.rate - time.monotonic()))
 
     def _surely(self, users: MemoryPool, user: int, work: Callable[[Memory], Any]) -> None:
         """Do some work on a disk that may fail meanwhile, and repeat it if it did, as a caller would."""
-        if self.random.random() < 0.01 and self.disk is not None:
+        if self.random.random() < 0.02 and self.disk is not None:
             kind = self.random.choice(("full", "broken", "short read"))
             self.disk.arm(self.random.randrange(40), kind, stays=self.random.random() < 0.3)
             try:
@@ -190,7 +235,7 @@ class Life:
         pages = int(STATM.read_text().split()[1])
         log = max((log.stat().st_size for log in self.root.glob("**/*-wal")), default=0)
         memory = pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-        return memory, len(os.listdir("/proc/self/fd")), log, turns, time.monotonic() - self.began
+        return memory, held(), len(os.listdir("/proc/self/fd")), log, turns, time.monotonic() - self.began
 
 
 def check_growth(sizes_seen: list[Size]) -> None:
@@ -205,12 +250,22 @@ def check_growth(sizes_seen: list[Size]) -> None:
         assert grown <= SPARE + A_TURN * size.turns, f"{grown:.0f} MB more after {size.turns} turns"
 
 
-def growth(sizes_seen: list[Size]) -> tuple[float, float]:
-    """Return by how many MB an hour a process grows after its first third, and twice the standard error of that."""
-    late = sizes_seen[len(sizes_seen) // 3 :]
-    hours, memory = np.array([size.age / 3_600 for size in late]), np.array([size.memory for size in late])
+def sizes_told(lines: list[list[str]]) -> list[Size]:
+    """Return what a process told of its resources among the lines of its journal."""
+    told = [line[1:] for line in lines if line[0] == "size"]
+    return [Size(float(one[0]), float(one[1]), int(one[2]), int(one[3]), int(one[4]), float(one[5])) for one in told]
+
+
+def growth(sizes_seen: list[Size], what: Callable[[Size], float]) -> tuple[float, float]:
+    """Return by how many MB an hour a process grows after its first third, and how far off that may be.
+
+    The line goes through the means of `PARTS` parts of that time: what malloc keeps stays for minutes, so that sizes
+    told one after the other say the same again.
+    """
+    late = np.array([(size.age / 3_600, what(size)) for size in sizes_seen[len(sizes_seen) // 3 :]])
+    hours, memory = np.array([part.mean(axis=0) for part in np.array_split(late, PARTS)]).T
     (slope, _), spread = np.polyfit(hours, memory, 1, cov=True)
-    return float(slope), 2 * float(np.sqrt(spread[0, 0]))
+    return float(slope), SURE * float(np.sqrt(spread[0, 0]))
 
 
 def check_the_end(root: Path) -> set[str]:
@@ -243,10 +298,10 @@ def test_nothing_of_a_forgotten_turn_stays_in_the_memory_of_the_process(
 
     with patch.object(sys.modules[__name__], "USERS", 4):  # fewer, so that their number of turns is soon a usual one
         in_child(live)
-    lines = [line.split() for line in journal.read_text().splitlines() if line.startswith("size")]
+    lines = [line.split() for line in journal.read_text().splitlines()]
     scale = 3_600 / 2**20  # so that MB an hour are bytes a turn
-    seen = [Size(float(line[1]), *map(int, line[2:5]), age=scale * int(line[4])) for line in lines]
-    slope, spread = growth(seen)
+    seen = [replace(size, age=scale * size.turns) for size in sizes_told(lines)]
+    slope, spread = growth(seen, lambda size: size.memory)
     tell(f"{QUIET} turns: {slope:.0f} +- {spread:.0f} bytes more a turn, while as much is forgotten as is added")
     assert slope - spread < LEFT
 
@@ -258,17 +313,19 @@ def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
 ) -> None:
     root, journal = disk / "users", disk / "journal"
     journal.touch()
-    short = min(LIFE, seconds / 4)
-    lives = [short] * round(0.75 * seconds / short) + [seconds / 4]
+    short = min(LIFE, seconds / 6)
+    lives = [short] * round(0.5 * seconds / short) + [seconds / 2]
     rate = A_SECOND if seconds >= LONG else float("inf")
     times: list[list[float]] = []
     failed: Counter[str] = Counter()
     added, forgotten = set[str](), set[str]()
     for number, life in enumerate(lives):
         before, steady = journal.stat().st_size, number == len(lives) - 1
-        killed_after(life, Life(root, journal, seed + number, number * 10**7, rate=rate, steady=steady))
+        with served(seed + number) as model:
+            one = Life(root, journal, seed + number, number * 10**7, rate=rate, steady=steady, model=model)
+            killed_after(life, one)
         lines = [line.split() for line in journal.read_bytes()[before:].decode().splitlines() if line.endswith(" .")]
-        seen = [Size(float(line[1]), *map(int, line[2:5]), float(line[5])) for line in lines if line[0] == "size"]
+        seen = sizes_told(lines)
         check_growth(seen)
         times.append([float(line[2]) for line in lines if line[0] == "added"])
         failed.update(line[1] for line in lines if line[0] == "failed")
@@ -286,7 +343,10 @@ def test_long_use_loses_nothing_and_grows_in_nothing_but_turns(
         f"{1e3 * early:.1f} ms of a processor in the first half, {1e3 * late:.1f} in the second"
     )
     if seconds >= LONG:
-        slope, spread = growth(seen)
-        tell(f"{slope:.1f} +- {spread:.1f} MB more an hour, while as much is forgotten as is added")
+        slope, spread = growth(seen, lambda size: size.memory)
+        tell(
+            f"{slope:.1f} +- {spread:.1f} MB more an hour, while as much is forgotten as is added; of what malloc gave "
+            "{:.1f} +- {:.1f}".format(*growth(seen, lambda size: size.held))
+        )
         assert late <= 2 * early
         assert slope - spread < 1.0
