@@ -70,7 +70,6 @@ def _document(stated_too: str, text: str) -> Document:
             (asked if _QUESTION_MARKS.search(sentence) else stated).update(terms(sentence))
     else:
         stated.update(terms(text))
-    counts = {term: packed(stated.get(term, 0), asked.get(term, 0)) for term in {**stated, **asked}}
     length = stated.total() + asked.total()
     asks = float(np.float32(asked.total() / length)) if length else 0.0
-    return Document(counts, length, asks, mentions_time(text))
+    return Document(packed(stated, asked), length, asks, mentions_time(text))

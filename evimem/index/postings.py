@@ -17,9 +17,12 @@ MOST = 2**_BITS - 1
 _HALF = 255  # of either kind; BM25 saturates long before
 
 
-def packed(stated: int, asked: int) -> int:
-    """Return two counts as one number: in statements in the low byte, in questions in the high one."""
-    return min(stated, _HALF) | min(asked, _HALF) << 8
+def packed(stated: Mapping[str, int], asked: Mapping[str, int]) -> dict[str, int]:
+    """Return two counts of each term as one number: in statements in the low byte, in questions in the high one."""
+    counts = {term: count if count < _HALF else _HALF for term, count in stated.items()}
+    for term, count in asked.items():
+        counts[term] = counts.get(term, 0) | min(count, _HALF) << 8
+    return counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from .projections import Projections
 from .related_words import meant_by
 from .weights import WEIGHTS, Weights
 
-MOST_TERMS = 512  # of a query that are looked up; in English four thousand characters have fewer
+MOST_TERMS = 256  # of a query that are looked up; four thousand characters of a chat in English rarely have more
 FEW = 64  # a term of fewer rows is never too common to tell anything
 UNIT = 1024  # shares of related words are whole numbers of this, so that they sum exactly in any order
 _NAMED = re.compile(r"(?<=[\w,;'\u2019] )[A-Z][\w'\u2019]*")

@@ -42,10 +42,10 @@ def stored(row: IndexRow) -> Stored:
     place = (row.role, row.part, row.parts, row.session, row.speaker, row.turn, row.time)
     flags = (True, document.temporal, row.rules)
     columns = _ROW.pack(*flags, *place, document.length, document.asks)
-    terms = dict(sorted(document.terms.items()))
     vector = None if row.vector is None else row.vector.tobytes()
     events = orjson.dumps([list(interval) for interval in row.events])
-    return Stored(columns, events, orjson.dumps(terms), vector, None if vector is None else row.scale)
+    terms = orjson.dumps(document.terms, option=orjson.OPT_SORT_KEYS)
+    return Stored(columns, events, terms, vector, None if vector is None else row.scale)
 
 
 class Segments:

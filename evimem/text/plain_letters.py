@@ -13,8 +13,7 @@ _OPTIONAL = re.compile(
     "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d"
     "\u20d0-\u20f0\ufe20-\ufe2f]+"
 )
-# Hindi writes a nasal vowel with either mark: the candrabindu becomes the anusvara.
-_EITHER = str.maketrans({"\u0901": "\u0902", "\u2019": "'"})
+_CANDRABINDU, _ANUSVARA = "\u0901", "\u0902"  # Hindi writes a nasal vowel with either mark
 
 
 def plain(text: str) -> str:
@@ -22,5 +21,5 @@ def plain(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
-    decomposed = unicodedata.normalize("NFKD", folded).translate(_EITHER)
+    decomposed = unicodedata.normalize("NFKD", folded).replace(_CANDRABINDU, _ANUSVARA).replace("\u2019", "'")
     return unicodedata.normalize("NFC", _OPTIONAL.sub("", decomposed))  # kana and Hangul are one character again

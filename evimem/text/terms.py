@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice
+from operator import add
 
 from ..lang import ENGLISH, Language
 from ..lang.guess import language_of
@@ -52,15 +52,12 @@ def words(text: str) -> list[str]:
 
 def terms(text: str) -> list[str]:
     """Return the stems of a text in order, without stop words."""
-    return [term for word in _raw_words(text) if (term := _ascii_term(word) if word.isascii() else stem(word))]
+    return [term for word in _raw_words(text) if (term := _ascii_term(word) if word.isascii() else _other_stem(word))]
 
 
 def stem(word: str) -> str:
     """Return the stem that a word shares with its inflections, irregular English ones included."""
-    if word.isascii():
-        return _ascii_stem(word)
-    bare = _bare(word)[:_MAX_LENGTH]
-    return _ascii_stem(bare) if bare.isascii() else bare
+    return _ascii_stem(word) if word.isascii() else _other_stem(word)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -68,6 +65,13 @@ def _ascii_stem(word: str) -> str:
     bare = _bare(word)[:_MAX_LENGTH]
     bare = BASE.get(bare, bare)
     return porter(bare) if bare.isalpha() else bare
+
+
+def _other_stem(word: str) -> str:
+    if "'" not in word:  # nothing to take off that leaves ASCII
+        return word[:_MAX_LENGTH]
+    bare = _bare(word)[:_MAX_LENGTH]
+    return _ascii_stem(bare) if bare.isascii() else bare
 
 
 @lru_cache(maxsize=1 << 16)
@@ -86,17 +90,19 @@ def _raw_words(text: str) -> list[str]:
         folded = _MAY_ELIDE.sub(" ", folded)
     if folded.isascii() or _NEEDS_CUTTING.search(folded) is None:
         return _SPACED_WORD.findall(folded)
-    return list(_words_of_any_script(folded))
+    return _words_of_any_script(folded)
 
 
-def _words_of_any_script(folded: str) -> Iterator[str]:
+def _words_of_any_script(folded: str) -> list[str]:
+    found: list[str] = []
     for match in _WORD.finditer(folded):
         if match.lastgroup is None:
-            yield match.group()
+            found.append(match.group())
             continue
         alone = match.lastgroup == "ideographs"  # each a character by itself
         characters = [*match.group()] if alone else _CHARACTER.findall(match.group())
-        pairs = [first + second for first, second in pairwise(characters)]
-        yield from pairs or characters
+        pairs = list(map(add, characters, islice(characters, 1, None)))
+        found += pairs or characters
         if pairs and alone:
-            yield from characters
+            found += characters
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -36,9 +37,7 @@ class Said:
 
 
 def row(said: Said, turn: int) -> IndexRow:
-    counts = {
-        word: packed(said.stated.count(word), said.asked.count(word)) for word in sorted({*said.stated, *said.asked})
-    }
+    counts = packed(Counter(sorted(said.stated)), Counter(sorted(said.asked)))
     length = len(said.stated) + len(said.asked)
     asks = float(np.float32(len(said.asked) / length)) if length else 0.0
     document = Document(counts, length, asks, said.temporal)

@@ -19,7 +19,7 @@ from evimem.times import find_times, locate_times, mentions_time, other_language
 from evimem.times.folding import LIMIT, fold
 from evimem.times.other_languages import locate_dates, may_mention_dates
 from evimem.times.other_languages.date_grammar import grammar
-from evimem.times.other_languages.piece_readers import READERS
+from evimem.times.other_languages.piece_readers import NO_TIMES_ALONE, READERS
 
 SAID = datetime(2024, 3, 13, 18, 20)  # a Wednesday
 LANG = Path(evimem.lang.__file__).parent
@@ -43,6 +43,14 @@ def _found(code: str, text: str, said_at: datetime) -> tuple[tuple[datetime, dat
 def test_a_sentence_with_a_time_mentions_one(table: Callable[[str], Any], code: str) -> None:
     rows = [row for row in table(f"other_languages/{code}.txt") if row.meanings]
     assert all(may_mention_dates(code, fold(row.text)) for row in rows)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_parts_of_sentences_mention_a_time_where_a_form_of_one_is_found(table: Callable[[str], Any], code: str) -> None:
+    forms = [pattern for name in READERS.keys() - NO_TIMES_ALONE for pattern in grammar(code).forms.get(name, ())]
+    texts = [fold(row.text) for row in table(f"other_languages/{code}.txt")]
+    parts = [part for text in texts for at in range(len(text)) for part in (text[at:], text[:at], f"7{text[at:]}")]
+    assert [part for part in parts if may_mention_dates(code, part) != any(p.search(part) for p in forms)] == []
 
 
 @pytest.mark.parametrize("code", CODES)

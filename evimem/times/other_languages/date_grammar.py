@@ -18,6 +18,7 @@ from .numerals import IDEOGRAPHS
 from .word_patterns import any_of, spellings
 
 _SYNTAX = re.compile(r"\{(\w+)\}|(\\.|\[[^\]]*\]|\(\?[=!]|[()|?<>])|([^\\{}()|?<>\[]+)")
+_NAME = re.compile(r"\?P<\w+>")
 _BRACKETS = {"(": "(?:", "<": "(?P<x>", ">": ")"}
 _LETTER = "\\w\u0900-\u0963\u064b-\u0652"  # with the signs of Devanagari and the points of Arabic
 _ARABIC_PREFIX = "[\u0648\u0641\u0628\u0644]"  # "and", "so", "in", "for" are written together with the next word
@@ -81,11 +82,24 @@ class DateGrammar:
         return re.compile(_SENTENCE_END)
 
     def _pattern(self, form: str) -> re.Pattern[str]:
-        source = "".join(self._element(*found.groups()) for found in _SYNTAX.finditer(form))
+        return self._standing_alone(self._source(form))
+
+    def any_form(self, names: Iterable[str]) -> re.Pattern[str]:
+        """Return a pattern that is found where any of these forms is, without its slots, faster than each by itself."""
+        forms = self.words.language.lists("dates.forms")
+        source = "|".join(_NAME.sub("?:", self._source(form)) for name in names for form in forms.get(name, ()))
+        # Without spaces a form is tried at every character, and most stand in none.
+        first = "" if self.words.spaced else rf"(?=[\d{re.escape(''.join(sorted({*source})))}])"
+        return self._standing_alone(f"{first}(?:{source})")
+
+    def _standing_alone(self, source: str) -> re.Pattern[str]:
         if not self.words.spaced:
             return re.compile(rf"(?<!\d)(?:{source})")
         start = f"(?:(?<![{_LETTER}])|(?<=(?<![{_LETTER}]){_ARABIC_PREFIX}))"
         return re.compile(f"{start}(?:{source})(?![{_LETTER}])")
+
+    def _source(self, form: str) -> str:
+        return "".join(self._element(*found.groups()) for found in _SYNTAX.finditer(form))
 
     def _element(self, slot: str | None, syntax: str | None, text: str) -> str:
         if slot is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from itertools import islice
 
 from ...lang.guess import OTHER
@@ -40,9 +42,12 @@ def may_mention_dates(language: str, folded: str) -> bool:
     """Return whether a folded text has a form that can be a time; without one, none is found in it."""
     if language == OTHER:
         return next(_full_dates(folded, datetime.min), None) is not None
-    forms = grammar(language).forms
-    sure = (pattern for name in READERS.keys() - NO_TIMES_ALONE for pattern in forms.get(name, ()))
-    return any(pattern.search(folded) for pattern in sure)
+    return _surely_a_time(language).search(folded) is not None
+
+
+@cache
+def _surely_a_time(language: str) -> re.Pattern[str]:
+    return grammar(language).any_form(sorted(READERS.keys() - NO_TIMES_ALONE))
 
 
 def _full_dates(folded: str, now: datetime) -> Iterator[tuple[int, int, TimeInterval]]:
