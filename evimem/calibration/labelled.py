@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-from ..errors import ImportFailed
+from ..db.file_header import check_readable
+from ..errors import ImportFailed, StoreError
 
 _EXPECTED = (
     'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null if the memory has '
@@ -35,7 +36,11 @@ class Labelled:
 
 
 def read_labelled(path: Path) -> Iterator[Labelled]:
-    """Yield the questions of a JSONL file. Raise ImportFailed at the first line that is not one."""
+    """Yield the questions of a JSONL file. Raise ImportFailed at the first line that is not one, and for a database."""
+    try:
+        check_readable(path)
+    except StoreError as error:
+        raise ImportFailed(str(error)) from error
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if line.strip():
             yield _read(line, f"{path.name}, line {number}")

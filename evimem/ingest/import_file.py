@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..db.atomic_files import open_regular
-from ..db.file_header import is_database
+from ..db.file_header import check_readable
 from ..errors import ImportFailed, InvalidTurn, StoreError
 from ..flow import Flow
 from ..raw import AS_GIVEN, LocalTimes
@@ -139,9 +139,7 @@ class _ExportedFacts:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        # Asked through SQLite: opening and closing a database here would drop the locks of handles of this process.
-        if is_database(path):
-            raise ImportFailed(f"{str(path)!r} is a SQLite database; expected a file that export() wrote")
+        check_readable(path)
         return open_regular(path)
     except (OSError, ValueError, StoreError) as error:
         raise ImportFailed(f"{str(path)!r} cannot be read ({error}); expected a file that export() wrote") from error

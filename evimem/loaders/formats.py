@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from ..errors import ImportFailed, shown
+from ..db.file_header import check_readable
+from ..errors import ImportFailed, StoreError, shown
 from .chatgpt_export import read_chatgpt
 from .conversation import Conversation, Refuse, raise_refused
 from .json_list import elements
@@ -68,9 +69,13 @@ def load(
 
 
 def _check_file(path: Path) -> None:
-    """Raise ImportFailed for a pipe, a folder or a device, which would wait for ever or have no end."""
+    """Raise ImportFailed for a pipe, a folder or a device, which would wait for ever or have no end, and a database."""
     if path.exists() and not path.is_file():
         raise ImportFailed(f"{str(path)!r} is no regular file; expected one: save what is to be read, and name that")
+    try:
+        check_readable(path)
+    except StoreError as error:
+        raise ImportFailed(f"{error}, or open a memory with evimem.open") from error
 
 
 def _of_list(path: Path) -> str:

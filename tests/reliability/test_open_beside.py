@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from evimem import EvimemError, ImportFailed, InvalidQuery, Memory, NotAMemory, StoreError
+from evimem.calibration import read_labelled
+from evimem.loaders import detect, load
 from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start
@@ -87,11 +89,22 @@ CALLS: dict[str, Callable[[Memory, Path], object]] = {
     "export": lambda m, p: m.export(p.with_name("export")),
     "export over itself": lambda m, p: refused(m.export, p),
     "import itself": lambda m, p: refused(m.import_, p),
+    "import its log": lambda m, p: refused(m.import_, Path(f"{p}-wal")),
+    "detect itself": lambda m, p: refused(detect, p),
+    "load itself": lambda m, p: refused(loaded, p),
+    "load its log": lambda m, p: refused(loaded, Path(f"{p}-wal")),
+    "load the index of its log": lambda m, p: refused(loaded, Path(f"{p}-shm")),
+    "read it as questions": lambda m, p: refused(lambda path: list(read_labelled(path)), p),
     "close": lambda m, p: m.close(),
 }
 
 
+def loaded(path: Path) -> list[object]:
+    return [turn for conversation in load(path, "turns") for turn in conversation.turns]
+
+
 def refused(call: Callable[[Path], object], path: Path) -> None:
+    assert path.exists()
     with pytest.raises(EvimemError):
         call(path)
 
