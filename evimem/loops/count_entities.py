@@ -10,7 +10,7 @@ from ..flow import Flow, about
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
 from ..text.name_forms import other_forms
-from ..text.names import is_about, names
+from ..text.names import NameSearch, is_about, names
 from ..text.scripts import scripts
 from ..types.stored import Scope
 from ..types.values import Fact, Turn
@@ -36,7 +36,8 @@ class EntityCounter:
         self._supposed = frozenset(supposed)
         self._totals: dict[str, int] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}
-        self._naming: dict[tuple[str, str], bool] = {}  # by turn and name, as turns may be long
+        self._read: dict[str, NameSearch] = {}  # by turn, as turns may be long and names many
+        self._scripts: dict[str, Counter[str]] = {}
 
     def count(self, entities: Iterable[str], evidence: Collection[Evidence]) -> Flow[dict[str, EntityCount]]:
         """Return how many facts about each entity are in the evidence, are needed and are in the memory."""
@@ -85,10 +86,9 @@ class EntityCounter:
         return any(self._names(turn, name) or self._names_in_parts(turn, name) for name in called)
 
     def _names(self, turn: Turn, name: str) -> bool:
-        key = (turn.id, name)
-        if key not in self._naming:
-            self._naming[key] = names(f"{turn.speaker}: {turn.text} {turn.caption or ''}", name)
-        return self._naming[key]
+        if turn.id not in self._read:
+            self._read[turn.id] = NameSearch(f"{turn.speaker}: {turn.text} {turn.caption or ''}")
+        return self._read[turn.id].finds(name)
 
     def _names_in_parts(self, turn: Turn, name: str) -> bool:
         """Return whether a turn has every word of a name that has several: "Gary and Yvette, the Boudreaus"."""
@@ -101,8 +101,13 @@ class EntityCounter:
         """Return whether evidence about an entity need not name it."""
         if entity in self._supposed:
             return True
-        letters = sum((scripts(item.turn.text[:READ]) for item in evidence), Counter[str]())
+        letters = sum((self._scripts_of(item.turn) for item in evidence), Counter[str]())
         return 2 * sum(letters[script] for script in scripts(entity)) < letters.total()
+
+    def _scripts_of(self, turn: Turn) -> Counter[str]:
+        if turn.id not in self._scripts:
+            self._scripts[turn.id] = scripts(turn.text[:READ])
+        return self._scripts[turn.id]
 
 
 def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ..judging.exploring import Explored, Move, explore_by
 from ..judging.reading import Chosen, Considered, Round, consider_by, own_first
 from ..judging.tracker import Requirement
 from ..protocols import Extractor
-from ..text.names import names
+from ..text.names import NameSearch
 from ..times import mentions_time
 from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
@@ -180,8 +180,9 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
 
 
 def _names(view: View, turn: Turn, entity: str) -> bool:
-    """Return whether a turn names an entity, kept for all checks of a question."""
-    return view.kept(("names", turn.id, entity), lambda: names(f"{turn.speaker} {turn.text}", entity))
+    """Return whether a turn names an entity; the turn is read once for all names and checks of a question."""
+    read = view.kept(("names", turn.id), lambda: NameSearch(f"{turn.speaker} {turn.text}"))
+    return read.finds(entity)
 
 
 def _within(view: View, turn_id: str) -> bool:

@@ -106,6 +106,7 @@ MOST_ASKED = 100_000  # characters of a query or question: what is longer is ref
 MOST_HINTED = 1_000  # characters that are looked through for times and speakers, which takes the most time
 MOST_NAME = 100  # characters of a name: a longer run of capitalised words is a heading
 MOST_ANALYSED = 2_000  # characters that are analysed: no question is longer, pasted text may be
+_MOST_NAMES = 16  # that a question is read to ask of, each sought in all evidence: four in 1,559 labelled questions
 _MOST_KEYWORDS = 256  # words of a question that are compared with what was said
 _EITHER_END = 2_048  # characters that are looked for of a longer text, from its beginning and from its end
 
@@ -149,7 +150,7 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
     question = question[:MOST_ANALYSED]
     hinted = hints(question, speakers, asked_at)
     wants = form(question)
-    entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))
+    entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))[:_MOST_NAMES]
     asked = hinted.names or _asked_by_role(question, speakers)
     keywords = _keywords(question, hinted.names)[:_MOST_KEYWORDS]
     temporal = wants in {"time", "duration"} or bool(hinted.times)

@@ -12,12 +12,30 @@ from ..types.values import Fact
 _LETTER = "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]|[\u0900-\u0dff]"
 
 
+class NameSearch:
+    """A text in which names are looked for, any number of them and again and again."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._folded = _folded(text)
+        self._known: dict[str, bool] = {}
+
+    def finds(self, name: str) -> bool:
+        """Return whether the text contains a name; an empty one is in no text."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def _find(self, name: str) -> bool:
+        first = next(iter(name.split()), "")
+        if not first or _folded(first) not in self._folded:
+            return False  # as the pattern says too, at ten times the price
+        return next(whole_matches(_pattern(name), self._text), None) is not None
+
+
 def names(text: str, name: str) -> bool:
     """Return whether a text contains a name; an empty one is in no text."""
-    first = next(iter(name.lower().split()), "")
-    if not first or (text.isascii() and first.isascii() and first not in text.lower()):
-        return False  # as the pattern says too, at twenty times the price
-    return next(whole_matches(_pattern(name), text), None) is not None
+    return NameSearch(text).finds(name)
 
 
 def whole_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
@@ -36,6 +54,11 @@ def whole_matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]
 def whole_word(pattern: str) -> str:
     """Return the source of a pattern where it is no part of a longer word, in the scripts that part words by spaces."""
     return f"(?<!{_LETTER}){pattern}(?!{_LETTER})"
+
+
+def _folded(text: str) -> str:
+    """Return a text in which letters are equal wherever `re.IGNORECASE` takes them for equal."""
+    return text.replace("\u0130", "i").replace("\u0131", "i").casefold()
 
 
 @lru_cache(1024)

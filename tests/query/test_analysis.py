@@ -112,6 +112,13 @@ def test_a_question_of_any_length_is_analysed_in_bounded_time() -> None:
     assert len(ask("puppy" + " and a kitten" * 100_000).question) == 2_000
 
 
+def test_a_question_is_read_to_ask_of_so_many_names_only() -> None:
+    people = [f"{first}{rest}" for first in "BCDFGKLMNPRSTV" for rest in ("ela", "iro")]
+    analysed = ask(f"Who of {', '.join(people)} called?", "Mira", people[-1])
+    assert analysed.entities == (people[-1], *people[:15])
+    assert [need.about for need in analysed.requirements if need.kind == "entity"] == [*analysed.entities]
+
+
 def test_requirements_have_ids_of_their_own_and_name_what_is_missing() -> None:
     needs = ask("When did Mira adopt her puppy?").requirements
     assert [need.id for need in needs] == ["entity:Mira", "attribution:Mira", "attribute", "time"]

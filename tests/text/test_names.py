@@ -20,6 +20,16 @@ def test_a_name_is_found_where_one_slow_pattern_finds_it(text: str, name: str) -
     assert names(text, name) == (re.search(slow, text, re.IGNORECASE) is not None)
 
 
+def test_letters_that_are_one_letter_to_re_are_found_for_one_another() -> None:
+    """The text is folded before the pattern is tried, which must leave out none of its matches."""
+    cased = [letter for letter in map(chr, range(0x30000)) if len({letter, letter.lower(), letter.upper()}) > 1]
+    assert len(cased) > 2_000
+    text = " ".join(cased)
+    for letter in cased:
+        for found in re.finditer(re.escape(letter), text, re.IGNORECASE):
+            assert names(found[0], letter), f"{found[0]!r} is {letter!r} in another case"
+
+
 def test_an_empty_name_is_in_no_text() -> None:
     assert not names("Mira is here.", " ")
 
