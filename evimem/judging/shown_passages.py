@@ -6,9 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 
 from ..text.character_ranges import Range, merged
-from ..text.sentences import sentences
+from ..text.sentences import sentences_around
 from ..text.terms import terms
 from ..types.values import Turn
 
@@ -16,6 +17,7 @@ GAP = 2  # characters between two sentences: a space, a blank line
 UNIT = 240  # characters of a passage's smallest part: a sentence, or a piece of a longer one
 OWN = 1_600  # characters shown of what a person wrote; chosen so that twenty such turns fit the default budget
 OTHERS = 800  # of an assistant's or a tool's reply, which is long and seldom what is asked for
+WEIGHED = 24_576  # characters of a text that are looked through: more than the offline judge reads of a turn
 _PIECE = re.compile(rf".{{1,{UNIT}}}(?=\s|\Z)|.{{1,{UNIT}}}", re.DOTALL)
 
 
@@ -24,31 +26,46 @@ def most_shown(turn: Turn) -> int:
     return OWN if turn.role in (None, "user") else OTHERS
 
 
-def passages(text: str, wanted: Collection[str], most: int) -> tuple[Range, ...]:
-    """Return the parts of a text to show: all of it where it has at most `most` characters, else what matches best.
+class Passages:
+    """The parts of a text that match what is wanted, cut and ranked once for whatever sizes are asked of it.
 
     Args:
         text: Any text.
         wanted: Stems, as `text.terms` makes them; rare ones weigh more.
-        most: Characters, 1 or more.
-
-    Returns:
-        Half-open ranges in order, together at most `most` characters; words are whole,
-        unless one is longer than `UNIT`.
+        found: The passage that a search found: around it, or else from its beginning, a text above `WEIGHED` characters
+            is looked through.
     """
-    if len(text) <= most:
-        return ((0, len(text)),)
-    units = [piece for start, end in sentences(text) for piece in _pieces(text, start, end)]
-    taken: set[int] = set()
-    left = most
-    for number in _by_worth(text, units, frozenset(wanted)):
-        start, end = units[number]
-        if end - start + GAP <= left:
-            taken.add(number)
-            left -= end - start + GAP
-        elif left < UNIT // 4:
-            break
-    return tuple(merged([units[number] for number in taken], GAP))
+
+    def __init__(self, text: str, wanted: Collection[str], found: Range | None = None) -> None:
+        self._text = text
+        self._wanted = frozenset(wanted)
+        self._found = found
+
+    def within(self, most: int) -> tuple[Range, ...]:
+        """Return all of the text where it has at most `most` characters (1 or more), else what matches best.
+
+        The ranges are half-open and in order, together at most `most` characters; words are whole, unless one is longer
+        than `UNIT`.
+        """
+        if len(self._text) <= most:
+            return ((0, len(self._text)),)
+        units, by_worth = self._ranked
+        taken: set[int] = set()
+        left = most
+        for number in by_worth:
+            start, end = units[number]
+            if end - start + GAP <= left:
+                taken.add(number)
+                left -= end - start + GAP
+            elif left < UNIT // 4:
+                break
+        return tuple(merged([units[number] for number in taken], GAP))
+
+    @cached_property
+    def _ranked(self) -> tuple[list[Range], list[int]]:
+        read = sentences_around(self._text, self._found, WEIGHED)
+        units = [piece for start, end in read for piece in _pieces(self._text, start, end)]
+        return units, list(_by_worth(self._text, units, self._wanted))
 
 
 def excerpt(text: str, ranges: Sequence[Range]) -> str:

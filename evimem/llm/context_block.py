@@ -8,26 +8,29 @@ from dataclasses import dataclass
 from ..embedding import count_tokens
 from ..judging.evidence import Verdict, View
 from ..judging.shown_passages import most_shown
+from ..text.character_ranges import Range
 from ..text.memory_fence import HEAD, MISSING, fenced
 from ..text.terms import terms
 from ..types.block import Block
 from ..types.values import Fact, Gap, Turn
-from .evidence_prompt import fact_lines, in_dialogue_order, turn_text
+from .evidence_prompt import fact_lines, in_dialogue_order, turn_texts
 from .quoting import escape_attribute, format_time, marked, named
 
 SHORTER = 4  # a turn that does not fit whole, or only stands next to a found one, is shown in a quarter of the room
 LEAST = 24  # tokens of a turn with its head: with fewer left, nothing more is tried
+MOST_MISFITS = 16  # turns tried that do not fit into what is left: each costs as much as one that does
 MOST_TURNS = 500  # quoted at most
 MOST_MISSING = 300  # characters of the line on what is missing
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A turn that may be quoted, its facts, and the character counts to try, the largest first."""
+    """A turn that may be quoted: its facts, the numbers of characters to try, the largest first, the passage found."""
 
     turn: Turn
     facts: tuple[Fact, ...]
     sizes: tuple[int, ...]
+    found: Range | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +78,16 @@ def _fitting(view: View, left: int) -> list[_Quoted]:
     wanted = frozenset(terms(" ".join((view.analysis.question, *view.queries))))
     known = {fact.id: fact for item in view.evidence for fact in item.facts}
     taken: list[_Quoted] = []
+    misfits = 0
     for candidate in _candidates(view):
-        if left < LEAST:
+        if left < LEAST or misfits == MOST_MISFITS:
             break
-        for size in candidate.sizes:
-            quoted = _quoted(candidate, wanted, size, known)
-            if quoted.tokens <= left:
-                taken.append(quoted)
-                left -= quoted.tokens
-                break
+        quoted = next((one for one in _quoted(candidate, wanted, known) if one.tokens <= left), None)
+        if quoted is None:
+            misfits += 1
+        else:
+            taken.append(quoted)
+            left -= quoted.tokens
     return taken
 
 
@@ -91,7 +95,7 @@ def _candidates(view: View) -> Iterator[_Candidate]:
     """Yield each turn once: the evidence in its order, then the turns around it."""
     for item in view.evidence:
         most = most_shown(item.turn)
-        yield _Candidate(item.turn, item.facts, (most, most // SHORTER))
+        yield _Candidate(item.turn, item.facts, (most, most // SHORTER), item.span)
     seen = {item.turn.id for item in view.evidence}
     for item in view.evidence:
         for turn in view.context.get(item.turn.id, ()):
@@ -100,9 +104,10 @@ def _candidates(view: View) -> Iterator[_Candidate]:
                 yield _Candidate(turn, (), (most_shown(turn) // SHORTER,))
 
 
-def _quoted(candidate: _Candidate, wanted: Collection[str], size: int, known: Mapping[str, Fact]) -> _Quoted:
+def _quoted(candidate: _Candidate, wanted: Collection[str], known: Mapping[str, Fact]) -> Iterator[_Quoted]:
+    """Yield a turn as it is quoted in each of its sizes."""
     turn = candidate.turn
-    shown = turn_text(turn, wanted, size)
     head = f'{HEAD}{escape_attribute(turn.id, 512)}", {named(turn.speaker)}, {format_time(turn.time)}:'
-    text = "\n".join((head, marked(shown), *fact_lines(candidate.facts, turn, shown, known)))
-    return _Quoted(turn, text, count_tokens(text))
+    for shown in turn_texts(turn, wanted, candidate.sizes, candidate.found):
+        text = "\n".join((head, marked(shown), *fact_lines(candidate.facts, turn, shown, known)))
+        yield _Quoted(turn, text, count_tokens(text))

@@ -16,7 +16,8 @@ from typing import Any, Protocol, TypeVar
 
 from ..flow import Flow, order
 from ..judging.evidence import Evidence, View
-from ..judging.shown_passages import excerpt, most_shown, passages
+from ..judging.shown_passages import Passages, excerpt, most_shown
+from ..text.character_ranges import Range
 from ..text.terms import terms
 from ..times import render
 from ..types.model import Complete, ModelRole
@@ -154,10 +155,20 @@ def fact_lines(
             yield f'= no longer so: "{escape_attribute(fact.text, 200)}"{since}'
 
 
-def turn_text(turn: Turn, wanted: Collection[str], most: int) -> str:
+def turn_text(turn: Turn, wanted: Collection[str], most: int, found: Range | None = None) -> str:
     """Return the words of a turn that are shown, with its caption: all, or the passages that match."""
-    said, pictured = (excerpt(text, passages(text, wanted, most)) for text in (turn.text, turn.caption or ""))
-    return said + caption_line(pictured)
+    return next(turn_texts(turn, wanted, (most,), found))
+
+
+def turn_texts(turn: Turn, wanted: Collection[str], sizes: Iterable[int], found: Range | None = None) -> Iterator[str]:
+    """Yield the words of a turn that are shown in each of some sizes, in characters of its text and of its caption.
+
+    `found` is the passage of the text that a search found (`shown_passages.Passages`).
+    """
+    said, pictured = turn.text, turn.caption or ""
+    of_said, of_pictured = Passages(said, wanted, found), Passages(pictured, wanted)
+    for most in sizes:
+        yield excerpt(said, of_said.within(most)) + caption_line(excerpt(pictured, of_pictured.within(most)))
 
 
 class _Page:
@@ -241,7 +252,7 @@ class _Page:
         return self._view.kept(key, lambda: self._written(item))
 
     def _written(self, item: Evidence) -> str:
-        shown = turn_text(item.turn, self._wanted, most_shown(item.turn))
+        shown = turn_text(item.turn, self._wanted, most_shown(item.turn), item.span)
         lines = (*fact_lines(item.facts, item.turn, shown), *self._otherwise(item))
         return "\n".join((marked(shown), *lines))
 

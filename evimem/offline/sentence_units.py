@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from ..judging.evidence import View
 from ..lang import ENGLISH
+from ..text.sentences import sentences_around
 from ..text.terms import STOP_WORDS, stem, words
 from ..types.values import Turn
-from .turn_window import Place, passages, sentences_read
+from .turn_window import Place, passages
 
 
 def _any(*kinds: str) -> re.Pattern[str]:
@@ -94,7 +95,7 @@ def units(turn: Turn, addressee: str | None) -> tuple[SentenceUnit, ...]:
 
 
 def _places(turn: Turn, passage: Place | None) -> list[Place]:
-    places = sentences_read(turn, passage, _MOST_TEXT)
+    places = sentences_around(turn.text, passage, _MOST_TEXT)
     before = sum(end <= passage[0] for _, end in places) if passage else 0
     first = max(0, min(before - _MOST_UNITS // 2, len(places) - _MOST_UNITS))
     return [(start, min(end, start + _LONGEST)) for start, end in places[first : first + _MOST_UNITS]]

@@ -42,6 +42,16 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return ranges
 
 
+def sentences_around(text: str, passage: tuple[int, int] | None, most: int) -> list[tuple[int, int]]:
+    """Return the sentences among at most so many characters of a text, a passage of it among them if one is given.
+
+    Without a passage, and where it lies near the beginning, these are the first characters.
+    """
+    start = 0 if passage is None or passage[1] <= most else passage[0] - most // 2
+    found = [(start + begins, start + ends) for begins, ends in sentences(text[start : start + most])]
+    return found[1:] if start else found  # the first may lack its beginning
+
+
 def _ends(text: str, at: int, end: int) -> bool:
     """Return whether the marks at [at, end) end a sentence."""
     mark, after = text[at], text[end : end + 1]

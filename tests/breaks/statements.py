@@ -275,7 +275,7 @@ def doubt_costs_nothing() -> None:
     says="assert 'We adopted a puppy last Friday",
 )
 def facts_stand_alone() -> None:
-    put(evidence_prompt, "turn_text", lambda turn, wanted, most: "")
+    put(evidence_prompt, "turn_text", lambda turn, wanted, most, found=None: "")
 
 
 @breaks(

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 import evimem
 from evimem import InvalidQuery, Memory, Tier, Turn
 from evimem.embedding import count_tokens
+from evimem.llm import context_block
 from evimem.loaders.examples import load_questions
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, MISSING, NOTE, OPEN, without_blocks
+from evimem.text.memory_fence import HEAD as HEAD_OF_A_TURN
 
 NOON = datetime(2024, 3, 12, 12)
 HEAD = re.compile(r'Turn "[^"<>]*", "[^"<>]*", \w{3} \d+ \w+ \d{4} \d\d:\d\d:')
@@ -79,6 +81,26 @@ def test_a_long_turn_is_quoted_where_it_matches(memory: Memory) -> None:
     block = memory.block("What is the puppy called?", tokens=200)
     assert "We adopted a puppy called Juno." in block.text
     assert block.tokens <= 200
+
+
+@pytest.mark.parametrize("before", [0, 800, 1_600])
+def test_a_very_long_turn_is_quoted_where_a_search_found_it(memory: Memory, before: int) -> None:
+    filler = "The weather was nice and nothing else happened at all. "
+    text = filler * before + "We adopted a puppy called Juno. " + filler * (1_600 - before)
+    memory.add("Mira", text, time=NOON, session="s1", id="long")
+    assert "We adopted a puppy called Juno." in memory.block("What is the puppy called?", tokens=200).text
+
+
+def test_turns_that_do_not_fit_are_tried_a_few_times_only(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of the budget is little then, and each try costs as much as one that fits."""
+    tried: list[str] = []
+    count = context_block.count_tokens
+    monkeypatch.setattr(context_block, "count_tokens", lambda text: (tried.append(text), count(text))[1])
+    long = "The puppy ate biscuits and rice, and slept on the grey carpet beside the oven all day. " * 20
+    memory.extend(Turn(f"t{n}", f"s{n}", "Mira", f"{n}. {long}", NOON) for n in range(60))
+    block = memory.block("What did the puppy eat?", tokens=800)
+    rendered = [text for text in tried if text.startswith(HEAD_OF_A_TURN)]
+    assert 2 * len(block.turns) < len(rendered) < 40  # of 120: each of the sixty in two sizes
 
 
 def test_a_large_budget_is_filled_beyond_what_the_judge_reads(memory: Memory) -> None:

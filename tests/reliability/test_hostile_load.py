@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +17,11 @@ import pytest
 
 import evimem
 from evimem import EvimemError, Turn, find_times
+from evimem.index.passages import passages
+from evimem.query.analysis import analyse, hints
+from evimem.text.names import names
+from evimem.text.sentences import sentences
+from evimem.text.terms import terms, words
 from tests.lateness import piece_seconds
 
 from .support.children import in_child
@@ -90,6 +96,44 @@ def test_no_turn_or_question_exceeds_its_time(disk: Path, seed: int, count: int,
         f"{len(texts)} hostile texts as turn, dates, query and question: {sum(taken):.0f} CPU s, 99 of 100 within "
         f"{1e3 * taken[int(0.99 * len(taken))]:.0f} ms, all within {1e3 * taken[-1]:.0f}"
     )
+
+
+RANGES = {  # of code points
+    "any": (0x20, 0x10FFFF), "of the first plane": (0x20, 0xFFFF), "ideographs": (0x4E00, 0x9FFF),
+    "ASCII": (0x20, 0x7E), "Latin": (0x20, 0x24F), "Hangul": (0xAC00, 0xD7A3), "Arabic": (0x620, 0x64A),
+    "Devanagari": (0x900, 0x97F),
+}  # fmt: skip
+RANGES_TOO = {"one that stands for eighteen": (0xFDFA, 0xFDFA)}  # takes most of its time: some noise would fail it
+OF_TEXT: dict[str, Callable[[str], object]] = {
+    "find_times": lambda text: find_times(text, NOON),
+    "hints": lambda text: hints(text, ["Mira", "user"], NOON),
+    "analyse": lambda text: analyse(text, ["Mira", "user"], NOON),
+    "terms": terms,
+    "words": words,
+    "sentences": sentences,
+    "passages": passages,
+    "names": lambda text: names(text, "Mira"),
+}
+
+
+def of_range(kind: str, random: Random) -> str:
+    first, last = (RANGES | RANGES_TOO)[kind]
+    drawn = "".join(chr(random.randint(first, last)) for _ in range(90_000))
+    return re.sub("[\ud800-\udfff]", "a", drawn)
+
+
+@pytest.mark.parametrize("kind", [*RANGES, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in RANGES_TOO)])
+def test_no_reading_of_90_000_random_characters_exceeds_its_time(seed: int, kind: str) -> None:
+    """Characters of one piece repeated are few terms; these are as many as there can be."""
+    text = of_range(kind, Random(seed))
+    for name, call in OF_TEXT.items():
+        taken, allowed = [], 0.0
+        while len(taken) < 4 and (not taken or min(taken) >= allowed):
+            began = process_time()
+            call(text)
+            taken.append(process_time() - began)
+            allowed = EACH * piece_seconds()
+        assert min(taken) < allowed, f"{name} took {min(taken):.2f} s, {allowed:.2f} s allowed"
 
 
 def test_a_turn_that_begins_with_whitespace_breaks_no_question(disk: Path) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from ...extract.tagging import Tagged, lowered, tagged
 from ...judging.evidence import View
+from ...text.sentences import sentences_around
 from ...types.values import Turn
-from ..turn_window import Place, passages, sentences_read
+from ..turn_window import Place, passages
 
 _MOST_TEXT = 8_000  # characters of a turn that are read
 
@@ -28,7 +29,7 @@ def reading(view: View, turn: Turn) -> TaggedTurn:
 
 def read(turn: Turn, passage: Place | None = None) -> TaggedTurn:
     """Tag the sentences of a turn; of a very long one those around a passage."""
-    places = sentences_read(turn, passage, _MOST_TEXT)
+    places = sentences_around(turn.text, passage, _MOST_TEXT)
     text = turn.text[: places[-1][1]] if places else ""
     low = lowered(text)
     sentences = (tagged(text, low, start, end) for start, end in places)
