@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from ..errors import InvalidTurn, shown
+from ..types.json_bytes import json_bytes
 from ..types.values import Turn
 from .local_times import AS_GIVEN, LocalTimes
 
@@ -122,7 +123,7 @@ def _whole_size(turn: Turn) -> None:
     if turn.caption is None and not turn.metadata:
         return  # the size of the text alone was checked
     parts = {"text": _bytes(turn.text), "caption": _bytes(turn.caption or "")}
-    parts["metadata"] = len(orjson.dumps(turn.metadata)) if turn.metadata else 0
+    parts["metadata"] = len(json_bytes(turn.metadata)) if turn.metadata else 0
     if sum(parts.values()) > MAX_TEXT:
         found = ", ".join(f"{size} of {what}" for what, size in parts.items() if size)
         raise InvalidTurn(
@@ -145,7 +146,7 @@ def _role(role: str | None, speaker: str) -> str:
 
 def _metadata(turn: Turn) -> dict[str, Any]:
     try:
-        kept = orjson.loads(orjson.dumps(dict(turn.metadata or {}), option=orjson.OPT_SORT_KEYS))
+        kept = orjson.loads(json_bytes(dict(turn.metadata or {}), sort_keys=True))
     except (TypeError, ValueError) as error:
         raise InvalidTurn(
             f"metadata of turn {shown(turn.id)} cannot be kept ({error}); expected a mapping of strings to JSON values"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import orjson
 
+from .json_bytes import json_bytes
 from .model import ToolUse
 from .values import Gap, Tier, Turn
 
@@ -150,7 +151,7 @@ class Trace:
         events = [{"kind": event.kind, **asdict(event)} for event in self.events]
         whole = {"question": self.question, "loop": self.loop, "events": events, "read": dict(self.read)}
         try:
-            return orjson.dumps(whole).decode()
+            return json_bytes(whole).decode()
         except TypeError:  # a lone surrogate in a quoted text, which only the standard library can escape
             return json.dumps(whole, separators=(",", ":"))
 

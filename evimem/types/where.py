@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from .json_bytes import json_bytes
+
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType({"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le})
 OPERATORS = ("$eq", "$ne", *_ORDERS, "$in", "$prefix")
 _MISSING = object()
@@ -101,7 +103,7 @@ class Where:
         if not isinstance(given, Mapping) or not given:
             raise ValueError("expected a mapping that is not empty, such as {'topic': 'pets'}")
         try:
-            plain = orjson.loads(orjson.dumps(dict(given)))  # as metadata is kept: a tuple is a list, a date a text
+            plain = orjson.loads(json_bytes(dict(given)))  # as metadata is kept: a tuple is a list, a date a text
         except (TypeError, ValueError) as error:
             raise ValueError(f"expected a mapping of strings to JSON values ({error})") from error
         return cls(canonical(plain), tuple(_conditions(plain, ())))
