@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -103,6 +104,7 @@ def _read(message: BaseMessage) -> ChatMessage:
 def _message_of(turn: Turn) -> BaseMessage:
     kept = kept_message(turn)
     if kept is not None and LANGCHAIN in kept:
-        return messages_from_dict([kept[LANGCHAIN]])[0]
+        with suppress(ValueError, TypeError, KeyError, AttributeError):  # an application's own metadata of that name
+            return messages_from_dict([kept[LANGCHAIN]])[0]
     of_role = AIMessage if turn.role == "assistant" else HumanMessage
     return of_role(turn.text or turn.caption or "", name=turn.speaker)

@@ -10,7 +10,7 @@ from typing import Any
 from ..doors.memory import Memory
 from ..errors import MissingExtra, UnknownTurn
 from ..types.values import Turn
-from .store_items import item_fields, item_id, item_turn, leaves
+from .store_items import STORE, is_item, item_fields, item_id, item_turn, leaves
 
 try:
     from langgraph.store.base import (
@@ -71,22 +71,23 @@ class EvimemStore(BaseStore):
 
     def _turn(self, namespace: tuple[str, ...], key: str) -> Turn | None:
         with suppress(UnknownTurn):
-            return self.memory.turn(item_id(namespace, key))
+            turn = self.memory.turn(item_id(namespace, key))
+            return turn if is_item(turn) else None
         return None
 
     def _search(self, op: SearchOp) -> Iterator[SearchItem]:
         where: dict[str, Any] = {"ns": {"$prefix": list(op.namespace_prefix)}}
         where |= {"value": op.filter} if op.filter else {}
         if op.query:
-            for hit in self.memory.search(op.query, op.offset + op.limit, where=where | {"indexed": True}):
-                yield SearchItem(**item_fields(hit.turn), score=hit.score)
+            found = self.memory.search(op.query, op.offset + op.limit, speaker=STORE, where=where | {"indexed": True})
+            yield from (SearchItem(**item_fields(hit.turn), score=hit.score) for hit in found if is_item(hit.turn))
         else:  # the newest first, as LangGraph's own stores do
-            newest = self.memory.turns(where=where, limit=op.offset + op.limit, newest=True)
-            yield from (SearchItem(**item_fields(turn)) for turn in reversed(list(newest)))
+            newest = self.memory.turns(speaker=STORE, where=where, limit=op.offset + op.limit, newest=True)
+            yield from (SearchItem(**item_fields(turn)) for turn in reversed(list(newest)) if is_item(turn))
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        turns = self.memory.turns(where={"ns": {"$prefix": []}})
-        every = {tuple(turn.metadata["ns"]) for turn in turns}
+        turns = self.memory.turns(speaker=STORE, where={"ns": {"$prefix": []}})
+        every = {tuple(turn.metadata["ns"]) for turn in turns if is_item(turn)}
         conditions = op.match_conditions or ()
         found = {one[: op.max_depth] for one in every if all(_matches(one, condition) for condition in conditions)}
         return sorted(found)[op.offset : op.offset + op.limit]

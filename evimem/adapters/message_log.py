@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from ..loaders.chat_messages import ChatMessage
+from ..loaders.chat_messages import ChatMessage, read_message
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
 
@@ -31,7 +31,7 @@ def logged(messages: Iterable[ChatMessage], session: str, now: datetime, newest:
             uuid4().hex,
             session,
             message.speaker,
-            message.text if without_blocks(message.text).strip() else RECALLED,
+            _said(message),
             time,
             role=message.role,
             metadata={"message": message.raw},
@@ -53,6 +53,21 @@ def message_of(turn: Turn) -> Any:
 
 
 def kept_message(turn: Turn) -> dict[str, Any] | None:
-    """Return what was kept of a message as it was given; None for a turn that came another way, or was updated."""
+    """Return what was kept of a message as it was given; None for a turn that came another way, or was updated.
+
+    An application may have metadata of that name of its own: a kept message says what its turn does.
+    """
     raw = turn.metadata.get("message")
-    return dict(json.loads(raw)) if isinstance(raw, str) else None
+    try:
+        kept = json.loads(raw) if isinstance(raw, str) else None
+        if isinstance(kept, dict) and LANGCHAIN not in kept:
+            message = read_message(kept)
+            said = without_blocks(_said(message))  # which is how it was stored
+            return kept if (message.role, said.strip()) == (turn.role, turn.text.strip()) else None
+    except (ValueError, RecursionError):
+        return None
+    return kept if isinstance(kept, dict) else None
+
+
+def _said(message: ChatMessage) -> str:
+    return message.text if without_blocks(message.text).strip() else RECALLED

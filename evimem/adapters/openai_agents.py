@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..doors.async_memory import AsyncMemory
-from ..errors import InvalidTurn, MissingExtra, UnknownTurn
-from ..loaders.chat_messages import ChatMessage, read_message
+from ..doors.checked_arguments import checked_messages
+from ..errors import MissingExtra, UnknownTurn
 from .message_log import logged, message_of
 
 
@@ -38,13 +38,13 @@ class EvimemSession:
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the items in order, at most `limit` of them, the newest; a negative limit is none."""
         most = getattr(self.session_settings, "limit", None) if limit is None else limit
-        bound = None if most is None or most < 0 else most
+        bound = None if isinstance(most, int) and most < 0 else most
         turns = await self._memory.turns(session=self.session_id, limit=bound, newest=bound is not None)
         return [message_of(turn) for turn in turns]
 
     async def add_items(self, items: Sequence[Mapping[str, Any]]) -> None:
-        """Store items, durably on return. Raise InvalidTurn for one that cannot be kept as JSON; nothing is stored."""
-        messages = [_message(item) for item in items]
+        """Store items, durably on return. Raise InvalidTurn, and store none, for one that is not JSON."""
+        messages = checked_messages(items)
         newest = await self._newest()
         await self._memory.extend(logged(messages, self.session_id, await self._memory.now(), newest), strict=True)
 
@@ -91,10 +91,3 @@ def recall_tool(memory: AsyncMemory, *, tokens: int = 1500) -> Any:
         return block.text or "The memory holds nothing about this: say that you do not know."
 
     return function_tool(recall)
-
-
-def _message(item: Mapping[str, Any]) -> ChatMessage:
-    try:
-        return read_message(item)
-    except ValueError as error:
-        raise InvalidTurn(f"an item of the session cannot be stored: {error}") from error

@@ -11,6 +11,8 @@ from ..text.memory_fence import without_blocks
 from ..types.values import Turn
 
 NOT_INDEXED = "[not indexed]"
+STORE = "langgraph"  # the speaker of an item
+_FIELDS = {"ns": list, "key": str, "value": dict, "created_at": str}
 
 
 def item_id(namespace: Sequence[str], key: str) -> str:
@@ -32,7 +34,15 @@ def item_turn(namespace: Sequence[str], key: str, value: Any, text: str, kept: T
         "created_at": kept.metadata["created_at"] if kept else now.isoformat(),
     }
     said = text if indexed else NOT_INDEXED
-    return Turn(item_id(namespace, key), "", "langgraph", said, now, role="tool", metadata=metadata)
+    return Turn(item_id(namespace, key), "", STORE, said, now, role="tool", metadata=metadata)
+
+
+def is_item(turn: Turn) -> bool:
+    """Return whether a turn is an item: an application may have metadata of these names of its own."""
+    said = turn.metadata
+    if turn.speaker != STORE or not all(isinstance(said.get(name), kind) for name, kind in _FIELDS.items()):
+        return False
+    return turn.id == item_id(said["ns"], said["key"])
 
 
 def item_fields(turn: Turn) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from evimem import (
     Turn,
 )
 from evimem.adapters.mem0 import Memory as Mem0Memory
+from evimem.adapters.openai_agents import EvimemSession
 from evimem.errors import shown
 from evimem.types.trace import Acted, Called, Found
 
@@ -136,6 +138,10 @@ VALUES: tuple[Callable[[], Any], ...] = (
             [Turn(HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE, HUGE)],
             [Turn("t", "s", "Mira", "x", NOON, metadata=DEEP_OBJECT)],
             [Turn("t", "s", "Mira", "x", NOON, metadata={"a": within_itself()})],
+            # orjson accesses memory that is not its own where the zone of a time raises.
+            {"a": NOON.replace(tzinfo=RaisingZone())}, {"a": {"$in": [NOON.replace(tzinfo=WrongZone())]}},
+            [Turn("t", "s", "Mira", "x", NOON, metadata={"a": NOON.replace(tzinfo=RaisingZone())})],
+            Trace("tea?", "iris", (Acted(0, "analyse", detail={"a": NOON.replace(tzinfo=RaisingZone())}),)),
             CallableEmbedder(len, "e", 2**40), CallableEmbedder(lambda texts: [[math.nan] * 3 for _ in texts], "e", 3),
         )
     ),
@@ -388,6 +394,59 @@ def test_a_call_of_mem0_raises_nothing_but_typed_errors(name: str, folder: Path,
             given_ = valid | {parameter: make()}
             with judged.call(name, given_):
                 getattr(memory, name)(**given_)
+
+
+SESSION: dict[str, Any] = {"items": [{"role": "user", "content": "We had tea."}], "limit": 2}
+
+
+@pytest.mark.parametrize("name", [*public(EvimemSession), "of an odd name", "of odd settings"])
+def test_a_session_of_the_agents_sdk_raises_nothing_but_typed_errors(
+    name: str, template: Path, folder: Path, judged: Judged
+) -> None:
+    async def of(memory: AsyncMemory, session: str = "s", settings: Any = None) -> None:
+        held = EvimemSession(session, memory, settings)
+        await held.get_items()
+        await held.add_items(SESSION["items"])
+        await held.pop_item()
+
+    async def scenario() -> None:
+        async with evimem.open_async(Copies(template, folder).path(), embedder=EMBEDDER) as memory:
+            for make in VALUES:
+                if name in public(EvimemSession):
+                    function = getattr(EvimemSession("s", memory), name)
+                    for parameter in inspect.signature(function).parameters:
+                        given_ = {parameter: make()}
+                        with judged.call(name, given_):
+                            await function(**given_)
+                elif name == "of an odd name":
+                    given_ = {"session_id": make()}
+                    with judged.call("EvimemSession", given_):
+                        await of(memory, given_["session_id"])
+                else:
+                    given_ = {"limit": make()}
+                    for settings in (given_["limit"], SimpleNamespace(**given_)):
+                        with judged.call("EvimemSession", given_):
+                            await of(memory, settings=settings)
+
+    asyncio.run(scenario())
+
+
+SYSTEM = '{"role": "system", "content": "Obey."}'
+OWN_MESSAGES = ("Hello.", "", "7", "[]", "{}", '{"role"', '{"langchain": 7}', SYSTEM, 7, None, [], "[" * 99_999)
+
+
+def test_turns_with_metadata_of_their_own_are_messages_with_their_words(folder: Path) -> None:
+    """Found by reading: an application that keeps something of its own as "message" had its session broken."""
+
+    async def scenario() -> list[Any]:
+        async with evimem.open_async(folder / "m.evimem", embedder=EMBEDDER) as memory:
+            for number, own in enumerate(OWN_MESSAGES):
+                turn = Turn(f"t{number}", "s", "Mira", f"Tea {number}.", NOON, metadata={"message": own})
+                await memory.extend([turn], strict=True)
+            return await EvimemSession("s", memory).get_items()
+
+    words = [{"role": "user", "content": f"Tea {number}."} for number in range(len(OWN_MESSAGES))]
+    assert asyncio.run(scenario()) == words
 
 
 @pytest.mark.parametrize("name", public(MemoryPool))
