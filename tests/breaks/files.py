@@ -10,6 +10,7 @@ from evimem.db import atomic_files, connection
 from evimem.db.connection import Connection
 from evimem.doors import pool
 from evimem.ingest import export, exported_line, import_file, stated_facts
+from evimem.loaders import formats
 from evimem.store import forgotten_ids, open_file, sqlite
 from tests.breaks.gates import BESIDE, IMPORT, MODES
 from tests.breaks.patch import put
@@ -56,6 +57,11 @@ def an_import_holds_the_whole_file() -> None:
 @breaks(gate=f"{BESIDE}::test_opening_a_second_handle_leaves_the_locks_of_the_first", says="dropped the locks")
 def a_header_is_read_past_sqlite() -> None:
     put(open_file, "read_header", lambda path, vfs=None: path.read_bytes()[:100])
+
+
+@breaks(gate=f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="opened|DID NOT RAISE")
+def a_database_is_loaded_past_sqlite() -> None:
+    put(formats, "check_readable", lambda path: None)
 
 
 @breaks(gate=f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
