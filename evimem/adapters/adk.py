@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from datetime import datetime
 from typing import Any
 
 from ..doors.async_memory import AsyncMemory
+from ..doors.checked_arguments import checked_items, checked_kind
 from ..doors.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, MissingExtra, UnknownTurn
 from ..types.values import Turn
 
 try:
+    from google.adk.events import Event
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry
-    from google.genai import types
 except ImportError as _error:
     raise MissingExtra("evimem.adapters.adk", "adk") from _error
+
+from .adk_turns import entry_of, metadata_of, text_of, time_of, turn_of
 
 
 class EvimemMemoryService(BaseMemoryService):
@@ -41,7 +43,8 @@ class EvimemMemoryService(BaseMemoryService):
 
     def memory_of(self, app_name: str, user_id: str) -> AbstractAsyncContextManager[AsyncMemory]:
         """Open the memory of a user for an `async with` block, to ask it, or to forget more than one entry."""
-        return self._pool.open_async(json.dumps([app_name, user_id]))
+        names = [checked_kind("app_name", app_name, str), checked_kind("user_id", user_id, str)]
+        return self._pool.open_async(json.dumps(names))
 
     async def add_session_to_memory(self, session: Any) -> None:
         """Store the events of a session that are not stored yet."""
@@ -59,14 +62,11 @@ class EvimemMemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """Store events that are not stored yet; `custom_metadata` is the metadata of their turns."""
-        kept = dict(custom_metadata or {})
+        kept = metadata_of(custom_metadata)
+        said = [checked_kind("an event", one, Event) for one in checked_items("events", events, "events")]
         async with self.memory_of(app_name, user_id) as memory:
             zone = (await memory.now()).tzinfo
-            turns = [
-                _turn(one.id, one, datetime.fromtimestamp(one.timestamp, zone), session_id, kept)
-                for one in events
-                if _text(one.content)
-            ]
+            turns = [turn_of(one, time_of(one, zone), session_id, kept) for one in said if text_of(one.content)]
             for status in (await memory.extend(turns)).statuses:
                 if status.outcome == "refused" and not await _is_held(memory, status.id):
                     raise InvalidTurn(f"an event of the session cannot be stored: {status.reason}")
@@ -75,17 +75,19 @@ class EvimemMemoryService(BaseMemoryService):
         self, *, app_name: str, user_id: str, memories: Sequence[Any], custom_metadata: Mapping[str, Any] | None = None
     ) -> None:
         """Store entries: said by their author or, without one, by the assistant; now, or at their time."""
-        kept = dict(custom_metadata or {})
+        kept = metadata_of(custom_metadata)
+        said = [checked_kind("an entry", one, MemoryEntry) for one in checked_items("memories", memories, "entries")]
         async with self.memory_of(app_name, user_id) as memory:
             now = await memory.now()
-            turns = [_turn(one.id, one, one.timestamp or now, None, kept | one.custom_metadata) for one in memories]
+            turns = [turn_of(one, one.timestamp or now, None, kept | one.custom_metadata) for one in said]
             await memory.extend(turns, strict=True)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return the turns that are the best evidence for a query, best first."""
+        asked = checked_kind("query", query, str).strip()
         async with self.memory_of(app_name, user_id) as memory:
-            hits = await memory.search(query, self._k, where={"deleted": {"$ne": True}}) if query.strip() else []
-        return SearchMemoryResponse(memories=[_entry(hit.turn) for hit in hits])
+            hits = await memory.search(asked, self._k, where={"deleted": {"$ne": True}}) if asked else []
+        return SearchMemoryResponse(memories=[entry_of(hit.turn) for hit in hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Erase the text of an entry with everything derived from it. Raise UnknownTurn where there is none."""
@@ -97,24 +99,7 @@ class EvimemMemoryService(BaseMemoryService):
             await memory.extend([empty], strict=True, replace=True)
 
 
-def _text(content: Any) -> str:
-    parts = (content.parts if content else None) or []
-    return "\n".join(part.text for part in parts if part.text and part.text.strip() and not part.thought)
-
-
-def _turn(id: str | None, said: Any, time: Any, session: str | None, metadata: dict[str, Any]) -> Turn:
-    role = "user" if said.author == "user" else "assistant"
-    speaker = said.author or role
-    return Turn(id or "", session or "", speaker, _text(said.content), time, role=role, metadata=metadata)
-
-
 async def _is_held(memory: AsyncMemory, id: str) -> bool:
     with suppress(UnknownTurn):
         return bool(await memory.turn(id))  # stored already with other content, or deleted
     return False
-
-
-def _entry(turn: Turn) -> MemoryEntry:
-    role, at = "user" if turn.role == "user" else "model", turn.time.isoformat()
-    content = types.Content(role=role, parts=[types.Part(text=turn.text or turn.caption)])
-    return MemoryEntry(id=turn.id, content=content, author=turn.speaker, timestamp=at, custom_metadata=turn.metadata)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..doors.async_memory import AsyncMemory
+from ..doors.checked_arguments import checked_messages
 from ..errors import MissingExtra
-from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks
 from .message_log import logged
 
@@ -57,10 +57,10 @@ class EvimemContext(ContextProvider):
         await self._store(context.session_id or "", context.response.messages if context.response else [])
 
     async def _store(self, session: str, messages: Iterable[Any]) -> None:
-        said = [
-            read_message({"role": message.role, "content": message.text, "name": message.author_name or message.role})
+        said = checked_messages(
+            {"role": message.role, "content": message.text, "name": message.author_name or message.role}
             for message in messages
             if message.role in {"user", "assistant"} and without_blocks(message.text).strip()
-        ]
+        )
         newest = await self._memory.turns(session=session or None, limit=1, newest=True)
         await self._memory.extend(logged(said, session, await self._memory.now(), newest), strict=True)

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from ..doors.checked_arguments import checked_items
 from ..doors.memory import Memory
-from ..errors import InvalidTurn, MissingExtra
+from ..errors import InvalidTurn, MissingExtra, shown
 from ..loaders.chat_messages import ChatMessage, as_json, read_message
 from ..types.values import Hit, Turn
 from .message_log import LANGCHAIN, kept_message, logged
@@ -71,7 +72,7 @@ class EvimemChatMessageHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Store messages, durably on return. Raise InvalidTurn for one that cannot be kept; nothing is stored."""
-        read = [_read(message) for message in messages]
+        read = [_read(message) for message in checked_items("messages", messages, "messages of LangChain")]
         newest = self.memory.turns(session=self.session, limit=1, newest=True)
         self.memory.extend(logged(read, self.session, self.memory.now(), newest), strict=True)
 
@@ -94,6 +95,8 @@ def _document(hit: Hit) -> Document:
 
 
 def _read(message: BaseMessage) -> ChatMessage:
+    if not isinstance(message, BaseMessage):
+        raise InvalidTurn(f"a message is {shown(message)}; expected a message of LangChain")
     try:
         said = read_message(convert_to_openai_messages(message))
         return replace(said, raw=as_json({LANGCHAIN: message_to_dict(message)}))

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
+from ..doors.checked_arguments import checked_items
 from ..doors.memory import Memory
 from ..errors import MissingExtra, UnknownTurn
 from ..types.values import Turn
-from .store_items import STORE, is_item, item_fields, item_id, item_turn, leaves
+from .store_items import STORE, is_item, item_fields, item_id, item_turn, item_value, leaves
 
 try:
     from langgraph.store.base import (
@@ -27,6 +28,8 @@ try:
     )
 except ImportError as _error:
     raise MissingExtra("evimem.adapters.langgraph", "langgraph") from _error
+
+from .store_operations import checked_operation
 
 
 class EvimemStore(BaseStore):
@@ -49,15 +52,15 @@ class EvimemStore(BaseStore):
         self.memory: Memory = memory
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Perform operations, durably on return."""
-        asked = list(ops)
+        """Perform operations, durably on return. Raise InvalidQuery for what is none, and perform none then."""
+        asked = [checked_operation(op) for op in checked_items("ops", ops, "operations")]
         results = [None if isinstance(op, PutOp) else self._read(op) for op in asked]
-        self._put({(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}.values())
+        self._put({item_id(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}.values())
         return results
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
         """Perform operations in a thread."""
-        return await asyncio.to_thread(self.batch, list(ops))
+        return await asyncio.to_thread(self.batch, ops)
 
     def _read(self, op: Any) -> Any:
         if isinstance(op, GetOp):
@@ -65,9 +68,7 @@ class EvimemStore(BaseStore):
             return None if old is None else Item(**item_fields(old))
         if isinstance(op, SearchOp):
             return list(self._search(op))[op.offset :] if op.limit > 0 else []
-        if isinstance(op, ListNamespacesOp):
-            return self._namespaces(op)
-        raise TypeError(f"{op!r} is no operation of a store; expected a get, search, put or list of namespaces")
+        return self._namespaces(op)
 
     def _turn(self, namespace: tuple[str, ...], key: str) -> Turn | None:
         with suppress(UnknownTurn):
@@ -101,14 +102,15 @@ class EvimemStore(BaseStore):
                     self.memory.forget([item_id(op.namespace, op.key)])
 
     def _item(self, op: PutOp) -> Turn:
+        value = item_value(op.key, op.value)
         if op.index is False:
             text = ""
         elif op.index is None:
-            text = "\n".join(leaves(op.value))
+            text = "\n".join(leaves(value))
         else:
-            text = "\n".join(one for path in op.index for one in get_text_at_path(op.value, tokenize_path(path)))
+            text = "\n".join(one for path in op.index for one in get_text_at_path(value, tokenize_path(path)))
         kept, now = self._turn(op.namespace, op.key), self.memory.now()
-        return item_turn(op.namespace, op.key, op.value, text, kept, now)
+        return item_turn(op.namespace, op.key, value, text, kept, now)
 
 
 def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:

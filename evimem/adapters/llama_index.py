@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..doors.checked_arguments import checked_items, checked_kind, checked_text
 from ..doors.memory import Memory
 from ..embedding.static_embedder import count_tokens
 from ..errors import MissingExtra
@@ -53,9 +54,10 @@ class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         by_session: dict[str, list[SaidMessage]] = {}
-        for message in messages:
+        for message in checked_items("messages", messages, "messages of LlamaIndex"):
+            checked_kind("a message", message, ChatMessage)
             if without_blocks(message.content or "").strip():
-                session = str(message.additional_kwargs.get("session_id") or "")
+                session = checked_text("session_id", message.additional_kwargs.get("session_id")) or ""
                 by_session.setdefault(session, []).append(_read(message))
         for session, said in by_session.items():
             await asyncio.to_thread(self._store, session, said)

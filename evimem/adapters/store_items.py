@@ -7,7 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import orjson
+
+from ..errors import InvalidTurn, shown
 from ..text.memory_fence import without_blocks
+from ..types.json_bytes import json_bytes
 from ..types.values import Turn
 
 NOT_INDEXED = "[not indexed]"
@@ -18,6 +22,17 @@ _FIELDS = {"ns": list, "key": str, "value": dict, "created_at": str}
 def item_id(namespace: Sequence[str], key: str) -> str:
     """Return the id of an item's turn."""
     return json.dumps([*namespace, key], ensure_ascii=False)
+
+
+def item_value(key: str, given: Any) -> dict[str, Any]:
+    """Return the value of an item as it is kept. Raise InvalidTurn for one that JSON cannot say."""
+    try:
+        value = orjson.loads(json_bytes(given))
+    except (TypeError, ValueError) as error:
+        raise InvalidTurn(f"the value of {shown(key)} cannot be kept ({error}); expected JSON values") from error
+    if not isinstance(value, dict):
+        raise InvalidTurn(f"the value of {shown(key)} is {shown(given)}; expected a mapping of strings to JSON values")
+    return value
 
 
 def item_turn(namespace: Sequence[str], key: str, value: Any, text: str, kept: Turn | None, now: datetime) -> Turn:

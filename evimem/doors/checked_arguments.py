@@ -128,10 +128,10 @@ def checked_share(name: str, value: float | None) -> float | None:
 
 
 def checked_kind(name: str, value: T, kind: type[T]) -> T:
-    """Return a value of a public class, or a string. Raise InvalidQuery for anything else."""
+    """Return a value of a class, or a string. Raise InvalidQuery for anything else."""
     if isinstance(value, kind):
         return value
-    expected = "a string" if kind is str else f"an evimem.{kind.__name__}"
+    expected = "a string" if kind is str else f"a {kind.__module__.partition('.')[0]}.{kind.__name__}"
     raise InvalidQuery(f"{name} is {shown(value)}; expected {expected}")
 
 
