@@ -131,11 +131,11 @@ def _matches(form: str, pattern: re.Pattern[str], passage: Passage) -> Iterator[
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return where an amount stands with its sign, bound or range; None for a part of a sum or product."""
-    if _PART.search(text, max(0, start - _LOOK_BACK), start) or _CUT.match(text, end):
+    if _before(_PART, text, start) or _CUT.match(text, end):
         return None
     if sign := sign_before(text, start):
         start = sign.start("apart") if sign["apart"] else sign.start()
-    if bound := _BOUND.search(text, max(0, start - _LOOK_BACK), start):
+    if bound := _before(_BOUND, text, start):
         start = bound.start()
     for more in (_RANGE, TURNED):
         if found := more.match(text, end):
@@ -145,21 +145,24 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 def sign_before(text: str, start: int) -> re.Match[str] | None:
     """Return the sign of the amount that begins at a character: a dash, or a word such as "minus"."""
-    return _SIGN.search(text, max(0, start - _LOOK_BACK), start)
+    return _before(_SIGN, text, start)
+
+
+def _before(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+    return pattern.search(text, max(0, start - _LOOK_BACK), start)
 
 
 def stands_alone(text: str, start: int, end: int) -> bool:
     """Return whether what is taken from a text is no part of an amount, as "120 k" of "120 k\u20ac" is."""
-    before = max(0, start - _LOOK_BACK)
     if not text[start:end][:1].isdigit():
         return _GOES_ON.match(text, end) is None
-    cut = _HAS_BEFORE.search(text, before, start) or _BOUND.search(text, before, start)
+    cut = _before(_HAS_BEFORE, text, start) or _before(_BOUND, text, start)
     return cut is None and _GOES_ON.match(text, end) is None
 
 
 def _set_aside(text: str, start: int) -> bool:
     """Return whether a value is named only to say that it is not the one: "rather than 10%"."""
-    return _INSTEAD_OF.search(text, max(0, start - _LOOK_BACK), start) is not None
+    return _before(_INSTEAD_OF, text, start) is not None
 
 
 def _counts(asked: AskedForm, passage: Passage) -> Iterator[Value]:
