@@ -1,15 +1,17 @@
 """Flows: evimem's logic as generators that never do I/O.
 
-A flow yields an effect and is sent its result. `run` and `arun` are the only two functions that know whether the
-caller is async; the doors perform the effects. Whatever only the store can do is one effect, `StoreCall`, with a typed
-wrapper for each verb that a flow may use.
+A flow yields an effect and is sent its result. `run`, `run_side_by_side` and `arun` alone know whether the caller is
+async; the doors perform the effects. Whatever only the store can do is one effect, `StoreCall`, with a typed wrapper
+for each verb that a flow may use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from .protocols import Store
 from .types.model import Complete, Reply
@@ -210,6 +212,88 @@ def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
         return value
     finally:
         flow.close()
+
+
+def run_side_by_side(
+    flows: Iterable[Flow[T]],
+    perform: Callable[[Effect], Any],
+    start: Callable[[Effect], Future[Any] | None],
+    ended: Callable[[T], object],
+    most: int,
+) -> None:
+    """Drive flows as `run` does, at most so many at once, in the thread of the caller; tell `ended` what each returns.
+
+    Only what waits for others is done elsewhere: `start` returns the future of such an effect, and None for one to be
+    performed here. So one thread reads and writes the file, and its memory is not scattered over the heaps that the C
+    library keeps for each thread.
+
+    After an `Exception`, of a flow or of `ended`, no further flow is begun. It is raised when those under way have
+    ended, as what they wait for may be paid for. Anything else leaves at once, and closes the flows.
+    """
+    under_way = _UnderWay(perform, start, ended)
+    left, failure = iter(flows), None
+    try:
+        while True:
+            try:
+                flow = next(left, None) if failure is None and len(under_way.waiting) < most else None
+                if flow is not None:
+                    under_way.begin(flow)
+                elif under_way.waiting:
+                    under_way.go_on()
+                else:
+                    break
+            except Exception as error:  # noqa: BLE001 - raised below
+                failure = failure or error
+    finally:
+        under_way.leave()
+    if failure is not None:
+        raise failure
+
+
+class _UnderWay(Generic[T]):
+    """Flows that wait for futures."""
+
+    def __init__(
+        self,
+        perform: Callable[[Effect], Any],
+        start: Callable[[Effect], Future[Any] | None],
+        ended: Callable[[T], object],
+    ) -> None:
+        self.waiting: dict[Future[Any], Flow[T]] = {}
+        self._perform, self._start, self._ended = perform, start, ended
+
+    def begin(self, flow: Flow[T]) -> None:
+        """Drive a flow until it waits or ends."""
+        self._advance(flow, partial(next, flow))
+
+    def go_on(self) -> None:
+        """Wait for a future, and drive the flow that waited for it."""
+        future = next(iter(wait(self.waiting, return_when=FIRST_COMPLETED).done))
+        flow, error = self.waiting.pop(future), future.exception()
+        self._advance(flow, partial(flow.send, future.result()) if error is None else partial(flow.throw, error))
+
+    def leave(self) -> None:
+        """Close the flows that still wait."""
+        for future, flow in self.waiting.items():
+            future.cancel()
+            flow.close()
+
+    def _advance(self, flow: Flow[T], step: Callable[[], Effect]) -> None:
+        try:
+            effect = step()
+            while (future := self._start(effect)) is None:
+                try:
+                    result = self._perform(effect)
+                except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+                    effect = flow.throw(error)
+                else:
+                    effect = flow.send(result)
+            self.waiting[future] = flow
+        except StopIteration as done:
+            self._ended(done.value)
+        except BaseException:
+            flow.close()
+            raise
 
 
 async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:

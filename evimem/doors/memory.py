@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from datetime import datetime
 from os import PathLike
-from threading import Event as Flag
 from types import TracebackType
 from typing import Any, Literal, TypeVar, cast, overload
 
@@ -16,7 +15,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
-from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, call, run
+from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, call, run, run_side_by_side
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -36,7 +35,7 @@ from .checked_arguments import (
     checked_progress,
     checked_trace,
 )
-from .operations import WORKERS, Core, Lending, TimeInput, filters, needed, scope_of, workers_for
+from .operations import Core, Lending, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, both, is_streamed, stream_answer
 from .streaming import stream as streamed
 
@@ -429,10 +428,9 @@ class Memory:
             done += indexed
             if progress:
                 progress(indexed)
-        count = min(WORKERS, workers_for(self._model))
         with (
             closing(self._core.extraction_jobs()) as pages,
-            ThreadPoolExecutor(count, thread_name_prefix="evimem-enrich") as workers,
+            ThreadPoolExecutor(workers_for(self._model), thread_name_prefix="evimem-enrich") as workers,
         ):
             for jobs in pages:
                 done += self._extract_all(workers, jobs, progress)
@@ -738,32 +736,29 @@ class Memory:
         return run(flow, self._perform)
 
     def _extract_all(self, workers: ThreadPoolExecutor, jobs: Sequence[Job], progress: Progress | None) -> int:
-        """Extract facts from turns concurrently. After a failure or an interrupt, jobs not yet begun are skipped."""
-        done, stopped = 0, Flag()
+        """Extract facts from turns, as many at a time as there are workers; return how many jobs were done."""
+        done = 0
 
-        def extract(job: Job) -> int:
-            if stopped.is_set():
-                return 0
-            try:
-                return self._run(self._core.extract(job))
-            except BaseException:
-                stopped.set()  # in the worker: by the time the caller sees the error, the next job would have begun
-                raise
+        def ended(count: int) -> None:
+            nonlocal done
+            done += count
+            if progress:
+                progress(1)
 
-        futures = [workers.submit(extract, job) for job in jobs]
+        def start(effect: Effect) -> Future[object] | None:
+            return None if self._is_local(effect) else workers.submit(self._perform, effect)
+
         try:
-            for future in as_completed(futures):
-                done += future.result()
-                if progress:
-                    progress(1)
+            run_side_by_side(map(self._core.extract, jobs), self._perform, start, ended, workers_for(self._model))
         except KeyboardInterrupt:
             if hasattr(self._model, "close"):
                 self._model.close()  # else the requests under way would hold the interrupt up until their deadline
             raise
-        finally:
-            for future in futures:
-                future.cancel()
         return done
+
+    def _is_local(self, effect: Effect) -> bool:
+        """Return whether an effect waits for nobody else."""
+        return isinstance(effect, StoreCall) or (isinstance(effect, Embed) and not self._core.remote)
 
     def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
         if isinstance(effect, Complete) and is_streamed(effect):

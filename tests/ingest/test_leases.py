@@ -96,9 +96,20 @@ def test_what_was_not_begun_when_the_model_failed_is_free_at_once(path):
         assert memory.enrich().done >= TURNS - 16  # those that were asked for wait
 
 
+def of_no_use_twice():
+    """Reply twice with nothing usable to one turn, and then with no facts, as to the others."""
+    left = ["?", "?"]
+
+    def reply(request):
+        asked_for = request.prompt.rpartition("<turn")[2]
+        return left.pop() if left and "number 7." in asked_for else NOTHING
+
+    return ScriptedModel(then=reply)
+
+
 def test_a_report_says_what_waits_until_when_and_why_and_retry_now_tries_it(path):
     clock = FakeClock(1_710_000_000.0)
-    with evimem.open(path, llm=ScriptedModel(["?"] * 2, then=NOTHING), clock=clock) as memory:
+    with evimem.open(path, llm=of_no_use_twice(), clock=clock) as memory:
         report = memory.enrich()
         assert (report.done, report.put_off) == (TURNS, 1)
         assert report.until == datetime.fromtimestamp(1_710_000_030.0, tz=timezone.utc)
@@ -139,7 +150,7 @@ def test_no_more_requests_are_made_at_once_than_the_model_takes(path):
 
 def test_health_names_why_a_turn_waits_and_nothing_while_it_is_tried_again_or_after_its_lease_was_given_back(path):
     clock = FakeClock()
-    with evimem.open(path, llm=ScriptedModel(["?"] * 2, then=NOTHING), clock=clock) as memory:
+    with evimem.open(path, llm=of_no_use_twice(), clock=clock) as memory:
         memory.enrich()
         assert ["(ReplyError)" in problem for problem in memory.health().problems] == [True]
         clock.advance(1_000)
