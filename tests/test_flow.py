@@ -1,0 +1,170 @@
+"""Flows side by side: as each alone, in one thread, and no reply that is under way is thrown away."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evimem.flow import Effect, Embed, Flow, StoreCall, run, run_side_by_side
+
+HERE, ELSEWHERE = StoreCall("here"), Embed(("elsewhere",))
+STEPS = st.lists(st.sampled_from(["here", "elsewhere", "fails here", "fails elsewhere", "ends"]), max_size=6)
+
+
+class EffectError(Exception):
+    """What an effect raises."""
+
+
+def steps_of(steps: list[str], number: int) -> Flow[tuple[int, tuple[object, ...]]]:
+    """Perform steps; return what each gave, or that it failed. "ends" lets a failure out."""
+    seen: list[object] = []
+    for step in steps:
+        if step == "ends":
+            raise EffectError(number)
+        effect = StoreCall(step) if step.endswith("here") and "else" not in step else Embed((step,))
+        try:
+            seen.append((yield effect))
+        except EffectError as error:
+            seen.append(str(error))
+    return number, tuple(seen)
+
+
+def perform(effect: Effect) -> object:
+    said = effect.method if isinstance(effect, StoreCall) else effect.texts[0] if isinstance(effect, Embed) else ""
+    if "fails" in said:
+        raise EffectError(said)
+    return said
+
+
+@contextmanager
+def workers(count: int = 4) -> Iterator[Any]:
+    """Yield a `start` that hands effects other than calls of the store to threads."""
+    with ThreadPoolExecutor(count) as pool:
+
+        def start(effect: Effect) -> Future[object] | None:
+            return None if isinstance(effect, StoreCall) else pool.submit(perform, effect)
+
+        yield start
+
+
+@given(st.lists(STEPS, max_size=6), st.integers(1, 4))
+def test_each_flow_gives_what_it_gives_alone(all_steps: list[list[str]], most: int) -> None:
+    alone = []
+    failed = False
+    for number, steps in enumerate(all_steps):
+        try:
+            alone.append(run(steps_of(steps, number), perform))
+        except EffectError:
+            failed = True
+    told: list[Any] = []
+    flows = [steps_of(steps, number) for number, steps in enumerate(all_steps)]
+    with workers() as start:
+        if failed:
+            with pytest.raises(EffectError):
+                run_side_by_side(flows, perform, start, told.append, most)
+            assert set(told) <= set(alone)
+        else:
+            run_side_by_side(flows, perform, start, told.append, most)
+            assert sorted(told) == sorted(alone)
+
+
+def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may() -> None:
+    threads, busy, peak = set[threading.Thread](), 0, 0
+    lock = threading.Lock()
+
+    def local(effect: Effect) -> object:
+        threads.add(threading.current_thread())
+        return perform(effect)
+
+    def slow() -> None:
+        nonlocal busy, peak
+        with lock:
+            busy += 1
+            peak = max(peak, busy)
+        met.wait(5)
+        with lock:
+            busy -= 1
+
+    met = threading.Barrier(3)
+    told: list[object] = []
+    with ThreadPoolExecutor(16) as pool:
+        run_side_by_side(
+            [steps_of(["here", "elsewhere", "here"], number) for number in range(9)],
+            local,
+            lambda effect: None if isinstance(effect, StoreCall) else pool.submit(slow),
+            told.append,
+            3,
+        )
+    assert threads == {threading.current_thread()}
+    assert (len(told), peak) == (9, 3)
+
+
+def test_after_a_failure_none_is_begun_and_those_under_way_end() -> None:
+    begun: list[int] = []
+    go = threading.Event()
+
+    def flow(number: int) -> Flow[int]:
+        begun.append(number)
+        if number == 1:
+            yield HERE
+            go.set()
+            raise EffectError
+        yield ELSEWHERE
+        return number
+
+    told: list[int] = []
+    with ThreadPoolExecutor(4) as pool, pytest.raises(EffectError):
+        run_side_by_side(
+            map(flow, range(9)),
+            perform,
+            lambda effect: None if isinstance(effect, StoreCall) else pool.submit(go.wait, 5),
+            told.append,
+            4,
+        )
+    assert begun == [0, 1]
+    assert told == [0], "what another flow waited for was thrown away"
+
+
+def test_a_failure_of_who_is_told_loses_no_reply() -> None:
+    told: list[object] = []
+
+    def ended(value: object) -> None:
+        told.append(value)
+        raise EffectError
+
+    with workers() as start, pytest.raises(EffectError):
+        run_side_by_side([steps_of(["elsewhere"], number) for number in range(3)], perform, start, ended, 3)
+    assert len(told) == 3
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_leaves_at_once_and_closes_every_flow(interrupt: type[BaseException]) -> None:
+    closed: list[str] = []
+
+    def flow(name: str, effect: Effect) -> Flow[None]:
+        try:
+            yield effect
+        finally:
+            closed.append(name)
+
+    def interrupted(effect: Effect) -> object:
+        raise interrupt
+
+    never: Future[object] = Future()
+    with pytest.raises(interrupt):
+        run_side_by_side(
+            [flow("waits", ELSEWHERE), flow("here", HERE), flow("later", HERE)],
+            interrupted,
+            lambda effect: None if effect is HERE else never,
+            lambda value: None,
+            3,
+        )
+    assert sorted(closed) == ["here", "waits"]
+    assert never.cancelled()
