@@ -158,9 +158,10 @@ def test_an_interrupt_leaves_at_once_and_closes_every_flow(interrupt: type[BaseE
         raise interrupt
 
     never: Future[object] = Future()
+    flows = [flow("waits", ELSEWHERE), flow("here", HERE), flow("later", HERE)]  # kept: not closed by being collected
     with pytest.raises(interrupt):
         run_side_by_side(
-            [flow("waits", ELSEWHERE), flow("here", HERE), flow("later", HERE)],
+            flows,
             interrupted,
             lambda effect: None if effect is HERE else never,
             lambda value: None,
