@@ -9,10 +9,12 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import DiskFull, StoreError, StoreReadOnly
+from .safe_context import safe_context
 
 if os.name != "nt":
     import fcntl
@@ -45,7 +47,7 @@ def changing(what: str, kept: str) -> Iterator[None]:
         raise StoreReadOnly(f"{what} cannot be changed ({error}); {kept}: check the folder") from error
 
 
-@contextmanager
+@safe_context
 def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
     """Write a file so that after a crash either the old or the new one is there, whole.
 
@@ -77,10 +79,14 @@ def claim(temporary: Path) -> BinaryIO:
     """Open a new private file, which `sweep` leaves alone for as long as it is open."""
     while True:
         file = _open_private(temporary)
-        _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
-        _lock(file, wait=True)  # for `sweep` of another process, which has it for a moment
-        if temporary.exists():
-            return file
+        try:
+            _set_mode(file, PRIVATE)  # it may have been there, or the umask may forbid what the owner needs
+            _lock(file, wait=True)  # for `sweep` of another process, which has it for a moment
+            if temporary.exists():
+                return file
+        except BaseException:  # a signal's too: whoever keeps its traceback would keep the file, and the lock on it
+            file.close()
+            raise
         file.close()  # swept between opening and locking: try again
 
 
@@ -204,15 +210,22 @@ def sync_folder(folder: Path) -> None:
 
 
 def _open_private(path: Path) -> BinaryIO:
-    return open(path, "wb", opener=lambda name, flags: os.open(name, flags, PRIVATE))
+    return open(path, "wb", opener=partial(os.open, mode=PRIVATE))  # no Python between the descriptor and its owner
 
 
 def _opened_regular(path: str, flags: int) -> int:
     handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    try:
+        _check_regular(handle, path)
+    except BaseException:
         os.close(handle)
-        raise OSError(errno.EINVAL, "not a regular file", path)
+        raise
     return handle
+
+
+def _check_regular(handle: int, path: str) -> None:
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", path)
 
 
 def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
