@@ -51,6 +51,11 @@ def date(moment: datetime) -> str:
     return f"{moment.day} {month(moment)}"
 
 
+def day_of_year(moment: datetime) -> str:
+    """Return a day as "8 March"."""
+    return f"{moment.day} {MONTH_NAMES[moment.month - 1]}"
+
+
 def month(moment: datetime) -> str:
     return f"{MONTH_NAMES[moment.month - 1]} {moment.year}"
 
@@ -100,7 +105,7 @@ def _range(start: datetime, end: datetime) -> str:
     if (start.year, start.month) == (last.year, last.month):
         return date(start) if start.day == last.day else f"{start.day} to {date(last)}"
     if start.year == last.year:
-        return f"{start.day} {MONTH_NAMES[start.month - 1]} to {date(last)}"
+        return f"{day_of_year(start)} to {date(last)}"
     return f"{date(start)} to {date(last)}"
 
 

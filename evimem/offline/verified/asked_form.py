@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from ...extract.tag_letters import Tag, TagSet
@@ -29,6 +29,7 @@ _FIRST_VALUE, _OF_ASSISTANT, _COMPARES = map(
     _patterns, ("asked_forms.first_value", "asked_forms.of_assistant", "asked_forms.compares")
 )
 _SETTLING, SETTLED, _NEWEST = map(_patterns, ("asked_forms.settling", "asked_forms.settled", "asked_forms.newest"))
+_YEARLY, _BORN = map(_patterns, ("asked_forms.yearly", "asked_forms.born"))
 _LIGHT = STOP_WORDS.union(*((word, stem(word)) for word in ENGLISH.words("asked_forms.light")))
 _FORM_WORDS = frozenset(ENGLISH.words("asked_forms.form_words"))
 _ASKED_NOUN = re.compile(
@@ -60,8 +61,8 @@ class AskedForm:
     `owned` the nouns that are said to be somebody's, `numbers` its numbers.
 
     `first` is whether the value that came first is asked for, `happened` whether it asks for what has happened,
-    `settling` for a value that settled after others, `newest` for such a one or what holds now, `compares` for
-    arithmetic or a guess, `of_assistant` for what the assistant said.
+    `settling` for a value that settled after others, `newest` for such a one or what holds now, `yearly` for a day that
+    comes every year, `compares` for arithmetic or a guess, `of_assistant` for what the assistant said.
     """
 
     form: str
@@ -80,6 +81,7 @@ class AskedForm:
     happened: bool = False
     settling: bool = False
     newest: bool = False
+    yearly: bool = False
     compares: bool = False
     of_assistant: bool = False
 
@@ -118,9 +120,16 @@ def asked_form(analysis: Analysis) -> AskedForm:
         happened=_HAPPENED.search(text) is not None,
         settling=_SETTLING.search(text) is not None,
         newest=_SETTLING.search(text) is not None or _NEWEST.search(text) is not None,
+        yearly=_YEARLY.search(text) is not None or _is_birth_of(people, text),
         compares=_COMPARES.search(text) is not None,
         of_assistant="assistant" in map(str.casefold, analysis.asked) and _OF_ASSISTANT.search(text) is not None,
     )
+
+
+def _is_birth_of(people: Set[str], text: str) -> bool:
+    """Return whether a question asks when a speaker was born."""
+    found = _BORN.search(text)
+    return found is not None and set(words(found["who"])) <= people | {"i"}
 
 
 def asked_kind(text: str) -> str:

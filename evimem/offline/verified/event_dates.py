@@ -11,7 +11,7 @@ from ...lang import ENGLISH
 from ...times import Located, locate_times
 from ...times.context import Weekday
 from ...times.lexicon import FULL_WEEKDAYS
-from ...times.render import date, render
+from ...times.render import date, day_of_year, render
 from ...types.values import TimeSpan, Turn
 from ..dates_and_numbers import day_of
 from .asked_form import AskedForm
@@ -25,6 +25,7 @@ _UNREAD = re.compile(
     rf"\b(?:{'|'.join(ENGLISH.words('questions.time_units'))})s?\s+(?:(?:from|before|after)\s+)?$", re.IGNORECASE
 )
 _DAY = re.compile(r"\b(?:date|day)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\d{4}")
 _LOOK_BACK = 20  # characters before an expression that may belong to it
 _FINE = ("minute", "hour", "day")
 _GRANULAR = {
@@ -83,4 +84,6 @@ def worded(asked: AskedForm, time: TimeSpan, said: datetime) -> str:
         return f"{time.start.year}"
     if asked.form == "month":
         return f"{time.start:%B %Y}"
+    if asked.yearly and time.granularity in _FINE and not _YEAR.search(time.text):
+        return day_of_year(time.start)
     return date(time.start) if _is_short(time) else render(time, said, "day")
