@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
 
 
-def read_chatgpt(path: Path, refuse: Refuse = raise_refused) -> Iterator[Turn]:
+def read_chatgpt(path: str | PathLike[str], refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield the messages of user and assistant on the branch that was shown, one session per conversation.
 
     System and tool messages, hidden messages, and the model's reasoning and code are skipped. Times are UTC.
     Raise ImportFailed for a file that is no export; `refuse` is called for a conversation of another form.
     """
+    path = Path(path)
     for conversation in conversations(path):
         try:
             turns = list(_turns(conversation))

@@ -6,6 +6,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
 
 from ..db.file_header import check_readable
@@ -22,8 +23,9 @@ _MESSAGES = re.compile(rb'\{\s*("messages"\s*:\s*\[|"role"\s*:\s*"[a-z]+"\s*,\s*
 FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
 
 
-def detect(path: Path) -> str:
+def detect(path: str | PathLike[str]) -> str:
     """Return which of `FORMATS` a file has. Raise ImportFailed if none."""
+    path = Path(path)
     _check_file(path)
     if zipfile.is_zipfile(path):
         return "chatgpt"
@@ -40,7 +42,7 @@ def detect(path: Path) -> str:
 
 
 def load(
-    path: Path,
+    path: str | PathLike[str],
     format: str | None = None,
     *,
     start: datetime | None = None,
@@ -52,6 +54,7 @@ def load(
     `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`);
     `refuse` is called for each refused item. Raise ImportFailed for a file of another format.
     """
+    path = Path(path)
     _check_file(path)
     name = format or detect(path)
     if name == "turns":

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,9 @@ class LocomoSample:
     questions: tuple[LocomoQuestion, ...]
 
 
-def read_locomo(path: Path) -> Iterator[LocomoSample]:
+def read_locomo(path: str | PathLike[str]) -> Iterator[LocomoSample]:
     """Yield the conversations of a LoCoMo file. Raise ImportFailed for one of another form, and where there is none."""
+    path = Path(path)
     check_present("locomo", path)
     with path.open("rb") as file:
         for number, sample in enumerate(elements(file, path.name), start=1):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,12 @@ class LongMemEvalCase:
     evidence: tuple[str, ...]
 
 
-def read_longmemeval(path: Path) -> Iterator[LongMemEvalCase]:
+def read_longmemeval(path: str | PathLike[str]) -> Iterator[LongMemEvalCase]:
     """Yield the questions of a LongMemEval file with their haystacks, sessions in chronological order.
 
     Raise ImportFailed for a file of another form, and where there is none.
     """
+    path = Path(path)
     check_present("longmemeval", path)
     with path.open("rb") as file:
         for number, row in enumerate(elements(file, path.name), start=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,18 @@ _STEP = timedelta(minutes=1)  # between messages without a time: keeps their ord
 
 
 def read_messages(
-    path: Path, *, start: datetime | None = None, session: str | None = None, refuse: Refuse = raise_refused
+    path: str | PathLike[str],
+    *,
+    start: datetime | None = None,
+    session: str | None = None,
+    refuse: Refuse = raise_refused,
 ) -> Iterator[Turn]:
     """Yield a turn for each message that has text; tool calls without text are skipped.
 
     The time of a message is its time, created_at, timestamp or create_time; without one it is a minute after the
     message before, and `start` for the first. The session is the file's name unless given.
     """
+    path = Path(path)
     session = session or path.stem
     latest = None if start is None else start - _STEP
     for number, message in enumerate(_messages(path), start=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,12 +17,13 @@ _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
 
-def read_turns(path: Path, refuse: Refuse = raise_refused) -> Iterator[Turn]:
+def read_turns(path: str | PathLike[str], refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield the turn of each line; the file is read line by line.
 
     A line has `speaker`, `text` and `time`, and may have `id`, `session`, `caption`, `role` and `metadata`. Empty
     lines are skipped.
     """
+    path = Path(path)
     with path.open("rb") as file:
         for number, line in enumerate(_lines(file), start=1):
             if line.strip():

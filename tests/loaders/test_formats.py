@@ -25,6 +25,21 @@ def test_a_format_is_seen_from_the_beginning_of_a_file(tmp_path, text, name):
     assert detect(path) == name
 
 
+@pytest.mark.parametrize("text", BEGINNINGS)
+def test_a_path_may_be_a_string(tmp_path, text):
+    path = tmp_path / "a"
+    path.write_text(text, encoding="utf-8")
+
+    def read(given):
+        try:
+            return [list(one.turns) for one in load(given, start=datetime(2024, 3, 12))]
+        except ImportFailed as error:
+            return str(error)
+
+    assert detect(str(path)) == detect(path)
+    assert read(str(path)) == read(path)
+
+
 def test_a_zip_is_a_chatgpt_export(tmp_path):
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.writestr("conversations.json", "[]")

@@ -20,6 +20,7 @@ from .asked_attribute import Attribute, attribute_of
 from .clauses import names_in, read_turn
 from .entities import People, StatedValue, Thing
 from .indirect_mentions import is_hinted
+from .literal_values import noun_of
 from .phrases import LOOSE, POSSESSIVE, Phrase, phrases
 from .tag_sets import AUXILIARY_OR_FIRST_PERSON
 from .tagged_turn import TaggedTurn, extent, reading
@@ -242,7 +243,8 @@ def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
         else:
             nouns = [(t, [*t.heads, *map(str.casefold, t.names)]) for t in group if _described(phrase, t)]
             found = [t for t, known in nouns if any(akin(phrase.head, noun) for noun in known)]
-        if any(t.said for t in found) or (found and group is loose):
+        told = [one for one in people.things if one.said and (one in found or one.owner in found)]
+        if told or (found and group is loose):
             yield from found
             return
 
@@ -333,6 +335,11 @@ def _things_of(people: People, attribute: Attribute, thing: Thing) -> Iterator[S
             yield from said or (one for one in thing.said if one.kind == f"has {other.heads[0] if other.heads else ''}")
 
 
+def _literals(people: People, attribute: Attribute, thing: Thing) -> Iterator[StatedValue]:
+    kind = f"is {noun_of(attribute.noun)}"
+    yield from (one for other in people.things if other.owner is thing for one in other.said if one.kind == kind)
+
+
 Finder: TypeAlias = Callable[[People, Attribute, Thing], Iterable[StatedValue]]
 _FINDERS: dict[str, Finder] = {
     "surname": _surname,
@@ -343,4 +350,5 @@ _FINDERS: dict[str, Finder] = {
     "favourite": _favourites,
     "have": _things_of,
     "do": _things_of,
+    "attribute": _literals,
 }

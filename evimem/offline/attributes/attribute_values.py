@@ -11,6 +11,7 @@ from ...lang import ENGLISH
 from ...times.lexicon import SIMPLE_NUMBERS
 from .colours import colour_run
 from .entities import StatedValue
+from .literal_values import literals
 from .phrases import Phrase
 from .statement import Clause, characters, spoken, until, without_determiner
 from .tag_sets import AGE_ENDS, BEFORE_COMPLEMENT, LIKING_ENDS, LIKING_TRAILS, NAME_LIST, OBJECT_ENDS
@@ -42,7 +43,7 @@ _LONGEST_LIKING = 9  # tokens of what is liked
 
 def values_of(clause: Clause) -> list[StatedValue]:
     """Return the values that a clause states of its subject."""
-    readers = (*_BY_KIND.get(clause.kind, ()), _allergic, _does, _object)
+    readers = (*_BY_KIND.get(clause.kind, ()), _allergic, _does, _object, literals)
     return [] if clause.first > clause.last else [one for reader in readers for one in reader(clause)]
 
 

@@ -7,6 +7,7 @@ from ...extract.tag_letters import letters
 LEADING = letters("DETERMINERS ADVERB")  # what may stand before the noun without naming anything
 PREPOSITIONS = letters("PREPOSITION PREPOSITION_OR_CONJUNCTION")
 PRONOUNS = letters("PERSONS OBJECT IT")
+COPULA = letters("BE ADVERB")  # between a noun and what it is
 BEFORE_COMPLEMENT = letters("ADVERB SO TIME")  # between "is" and what the subject is
 # adjectives, nouns, and verb forms that may be either
 NOUN_PHRASE_WORDS = letters("ADJECTIVE NOUN PLURAL BASE_OR_NOUN S_FORM_OR_PLURAL PARTICIPLES GERUND")

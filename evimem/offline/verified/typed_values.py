@@ -61,6 +61,7 @@ _SIGN = re.compile(
     re.IGNORECASE,
 )
 _BOUND = re.compile(rf"\b{ENGLISH.any_of('asked_forms.bounds')}\s+$", re.IGNORECASE)
+_RANGE_BEFORE = _compiled(rf"(?:{'|'.join(ENGLISH.words('asked_forms.ranges'))})\s+$")
 _RANGE = re.compile(r"[-\u2013]\d[\d.,]*\d|[-\u2013]\d")
 TURNED = re.compile(rf"\s+{ENGLISH.any_of('asked_forms.turns_after')}\b", re.IGNORECASE)
 _PART = re.compile(
@@ -135,7 +136,7 @@ def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
         return None
     if sign := sign_before(text, start):
         start = sign.start("apart") if sign["apart"] else sign.start()
-    if bound := _before(_BOUND, text, start):
+    if bound := _before(_RANGE_BEFORE, text, start) or _before(_BOUND, text, start):
         start = bound.start()
     for more in (_RANGE, TURNED):
         if found := more.match(text, end):
