@@ -162,10 +162,19 @@ def _state(people: People, clause: Clause, mean: Mean) -> None:
     appositions(clause.turn, clause.sentence, clause.rest, things, mean)
     known = [(phrase, thing) for phrase, thing in zip(clause.rest, things, strict=True) if thing is not None]
     _described(clause, known)
-    if subject is not None and (bears(clause) or (not clause.sense.modal and clause.fact.kind != "plan")):
+    if subject is not None and not _is_anothers_opinion(clause) and (bears(clause) or _is_told(clause)):
         subject.said += values_of(clause)
         named_by_clause(people, clause, things, mean)
     _remember(people, clause, known)
+
+
+def _is_told(clause: Clause) -> bool:
+    return not clause.sense.modal and clause.fact.kind != "plan"
+
+
+def _is_anothers_opinion(clause: Clause) -> bool:
+    """Return whether somebody else is said to think it: "everyone thinks I'm 25"."""
+    return clause.fact.kind == "opinion" and clause.fact.subject != clause.turn.speaker
 
 
 def _owned(clause: Clause, things: Sequence[Thing | None]) -> None:
@@ -191,7 +200,8 @@ def _described(clause: Clause, known: Sequence[tuple[Phrase, Thing]]) -> None:
     for phrase, thing in known:
         named(clause.turn, clause.sentence, phrase, thing)
         only = is_only_coloured(phrase)  # "a Toyota in the end, a silver one"
-        coloured(clause.turn, clause.sentence, phrase, main if only and main is not None else thing)
+        if not clause.sense.negative:  # "I didn't buy the red car"
+            coloured(clause.turn, clause.sentence, phrase, main if only and main is not None else thing)
         if not only and (main is None or tags[phrase.first - 1 : phrase.first] not in _PREPOSITIONS):
             main = thing
         _placed(clause, phrase, thing)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from ...extract import weekday_of
 from ...extract.updates import may_be_same
@@ -17,6 +18,7 @@ from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...protocols import Extractor
 from ...text.terms import STOP_WORDS, stem, words
+from ...times.context import Weekday
 from ...types.answer import Citation
 from ...types.values import TimeSpan, Turn
 from ..attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, lookup
@@ -35,6 +37,8 @@ _RIVAL = 0.7  # another value this much as firm speaks against it
 _LOOKED_UP, _CONTRADICTED = 0.7, 0.4  # support of an attribute, and of one that others state otherwise
 _EMPTY = STOP_WORDS.union(ENGLISH.words("asked_forms.empty_replies"))
 _MARKUP = re.compile(r"[*_`#|<>{}\[\]]")
+_CORRECTS = re.compile("|".join(ENGLISH.words("asked_forms.corrects")), re.IGNORECASE)
+_SOON = timedelta(days=14)  # after which "it" is something else
 _WISHED = 0.8  # support of a "no" that rests on a wish or plan, against one that is stated
 
 
@@ -89,7 +93,8 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
         return None
     if asked.form == "yes_no":
         return _yes_or_no(asked, _passages(view, asked))
-    return _value(view, asked, bound_values(view, asked, extractor))
+    found = _value(view, asked, bound_values(view, asked, extractor))
+    return None if found is None or _is_corrected(view, asked, found, weekday_of(extractor)) else found
 
 
 def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
@@ -135,6 +140,19 @@ def _value(view: View, asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswe
         steps,
         conflict=conflict(view, Told(chosen.value.text, turn, span), reports),
     )
+
+
+def _is_corrected(view: View, asked: AskedForm, found: ShortAnswer, weekday: Weekday) -> bool:
+    """Return whether a sentence soon after gives another value for what it calls "it": nothing is proved then."""
+    cited = found.citations[0]
+    assert cited.span is not None
+    ends, passages = cited.span[1], passages_of(view, asked)
+    at = next(place for place, one in enumerate(passages) if one.turn.id == cited.turn_id)
+    said = passages[at].turn.time
+    later = [one for one in passages[at:] if one.turn.id != cited.turn_id or one.unit.span[0] >= ends]
+    cues = [one for one in later if one.turn.time - said <= _SOON and _CORRECTS.search(one.text) and not one.asks]
+    values = [value for one in cues for value, _ in stated_values(view, asked, one, weekday)]
+    return any(value.text != found.text for value in values)
 
 
 def _is_reported(view: View, asked: AskedForm, person: str, told: Told) -> bool:
