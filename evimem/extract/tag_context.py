@@ -34,6 +34,7 @@ _PHRASE_ENDS = frozenset(phrase[-1] for phrase in _PHRASES)
 _PRONOMINAL = frozenset(("one", "each", "either", "neither"))  # "one hates mushrooms"
 _ONLY = frozenset(ENGLISH.words("grammar.after_not_only"))
 _STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
+_NAMING = frozenset(ENGLISH.words("grammar.naming_participles"))
 _GOT = frozenset(ENGLISH.words("grammar.after_has"))
 _FINITE_FORMS = frozenset(ENGLISH.words("grammar.singular_auxiliaries"))
 
@@ -141,6 +142,8 @@ def _clitic(tags: str, words: Sequence[str], index: int) -> str:
     before, after, second = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
     if before and (before in _BEFORE_IS or words[index - 1] in _PRONOUNS_BEFORE_IS):
         return _is_or_has(tags, words, index + 1)
+    if second == Tag.NAME and words[index + 1] in _NAMING:
+        return Tag.BE  # "my son's called Leo"
     if after and after in _AFTER_IS:
         return _is_or_has(tags, words, index + 1)
     if after in _ADJECTIVAL and second in _AFTER_ADJECTIVE:

@@ -75,6 +75,7 @@ _OF_A_THING = frozenset(ENGLISH.words("asked_forms.forms_of_a_thing"))
 _AMOUNTS = frozenset(ENGLISH.words("asked_forms.amounts_of"))
 _VAGUE = re.compile(r"\b(?:few|several)\b", re.IGNORECASE)
 _LOOK_BACK = 30  # characters before a value that may set it aside
+_LEFT_OUT = _compiled("|".join(ENGLISH.words("asked_forms.left_out")))
 _BARE = _compiled(r"(?<![\w.,:/-]){amount}(?![\w:%/-]|[.,]\d| of\b)")
 
 
@@ -96,7 +97,9 @@ def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
         return
     for pattern in _VALUES.get(asked.form, ()):
         if found := list(_matches(asked.form, pattern, passage)):
+            more = _matches(asked.form, _LEFT_OUT, passage) if asked.form == "money" else ()
             yield from found
+            yield from more  # "40 euros on lunch and 60 on shoes"
             return
     if asked.form in ("money", "percent") and _is_brief_reply(asked, passage):
         yield from _matches(asked.form, _BARE, passage)
