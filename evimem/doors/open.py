@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import iscoroutinefunction
-from os import PathLike
 from time import time
 from typing import Any, get_args
 
@@ -14,13 +13,12 @@ from ..llm.llm_judge import LLMJudge
 from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
+from ..types.paths import AnyPath
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .memory import Memory
 from .operations import Core, OnModelError
 from .watching import Observer
-
-AnyPath = str | PathLike[str]
 
 
 def open(  # noqa: PLR0913 - what a memory is made of

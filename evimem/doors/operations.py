@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial, wraps
-from os import PathLike
 from time import time
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
@@ -57,6 +56,7 @@ from ..text.names import names
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.budget import MOST, Budget
+from ..types.paths import AnyPath
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
 from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
@@ -87,7 +87,6 @@ from .word_caches import clear_word_caches
 T = TypeVar("T")
 P = ParamSpec("P")
 TimeInput = datetime | str
-AnyPath = str | PathLike[str]
 OnModelError = Literal["raise", "offline"]
 Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
 WORKERS = 16  # model requests of one enrich() at the same time

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ..errors import ImportFailed
+from ..types.paths import AnyPath
 from ..types.values import Turn
 from .conversation import Refuse, RefusedItem, raise_refused
 from .json_list import elements
@@ -22,7 +22,7 @@ _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
 
 
-def read_chatgpt(path: str | PathLike[str], refuse: Refuse = raise_refused) -> Iterator[Turn]:
+def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield the messages of user and assistant on the branch that was shown, one session per conversation.
 
     System and tool messages, hidden messages, and the model's reasoning and code are skipped. Times are UTC.

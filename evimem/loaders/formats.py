@@ -6,11 +6,11 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import datetime
-from os import PathLike
 from pathlib import Path
 
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, StoreError, shown
+from ..types.paths import AnyPath
 from .chatgpt_export import read_chatgpt
 from .conversation import Conversation, Refuse, raise_refused
 from .json_list import elements
@@ -23,7 +23,7 @@ _MESSAGES = re.compile(rb'\{\s*("messages"\s*:\s*\[|"role"\s*:\s*"[a-z]+"\s*,\s*
 FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
 
 
-def detect(path: str | PathLike[str]) -> str:
+def detect(path: AnyPath) -> str:
     """Return which of `FORMATS` a file has. Raise ImportFailed if none."""
     path = Path(path)
     _check_file(path)
@@ -42,7 +42,7 @@ def detect(path: str | PathLike[str]) -> str:
 
 
 def load(
-    path: str | PathLike[str],
+    path: AnyPath,
     format: str | None = None,
     *,
     start: datetime | None = None,

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ..errors import ImportFailed
+from ..types.paths import AnyPath
 from ..types.values import Turn
 from .data_sets import check_present
 from .json_list import elements
@@ -55,7 +55,7 @@ class LocomoSample:
     questions: tuple[LocomoQuestion, ...]
 
 
-def read_locomo(path: str | PathLike[str]) -> Iterator[LocomoSample]:
+def read_locomo(path: AnyPath) -> Iterator[LocomoSample]:
     """Yield the conversations of a LoCoMo file. Raise ImportFailed for one of another form, and where there is none."""
     path = Path(path)
     check_present("locomo", path)

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ..errors import ImportFailed
+from ..types.paths import AnyPath
 from ..types.values import Turn
 from .data_sets import check_present
 from .json_list import elements
@@ -40,7 +40,7 @@ class LongMemEvalCase:
     evidence: tuple[str, ...]
 
 
-def read_longmemeval(path: str | PathLike[str]) -> Iterator[LongMemEvalCase]:
+def read_longmemeval(path: AnyPath) -> Iterator[LongMemEvalCase]:
     """Yield the questions of a LongMemEval file with their haystacks, sessions in chronological order.
 
     Raise ImportFailed for a file of another form, and where there is none.

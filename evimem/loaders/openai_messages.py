@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ..errors import ImportFailed, shown
+from ..types.paths import AnyPath
 from ..types.values import Turn
 from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import mismatch_error, parse, text_of, time_of
@@ -19,11 +19,7 @@ _STEP = timedelta(minutes=1)  # between messages without a time: keeps their ord
 
 
 def read_messages(
-    path: str | PathLike[str],
-    *,
-    start: datetime | None = None,
-    session: str | None = None,
-    refuse: Refuse = raise_refused,
+    path: AnyPath, *, start: datetime | None = None, session: str | None = None, refuse: Refuse = raise_refused
 ) -> Iterator[Turn]:
     """Yield a turn for each message that has text; tool calls without text are skipped.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import shown
+from ..types.paths import AnyPath
 from ..types.values import Turn
 from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import mismatch_error, parse, text_of, time_of
@@ -17,7 +17,7 @@ _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
 
-def read_turns(path: str | PathLike[str], refuse: Refuse = raise_refused) -> Iterator[Turn]:
+def read_turns(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
     """Yield the turn of each line; the file is read line by line.
 
     A line has `speaker`, `text` and `time`, and may have `id`, `session`, `caption`, `role` and `metadata`. Empty

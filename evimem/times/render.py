@@ -48,7 +48,7 @@ def render(span: TimeSpan, said_at: datetime | None = None, finest: Granularity 
 
 def date(moment: datetime) -> str:
     """Return a day as "8 March 2024"."""
-    return f"{moment.day} {month(moment)}"
+    return f"{day_of_year(moment)} {moment.year}"
 
 
 def day_of_year(moment: datetime) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
-import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -29,6 +28,7 @@ from tests.statements.conftest import partial as insufficient
 from tests.statements.conftest import verdict
 
 from .support.interrupts import CancelledAt, handlers, interrupted, places
+from .support.residue import open_handles
 from .support.scale import sizes
 from .support.world import EMBEDDER, EXTRACTOR, open_memory, said, small_thresholds
 
@@ -42,6 +42,7 @@ PATIENCE = 20.0
 LEFT_OUT = {"calibrate", "enrich_batch"}  # loops over `ask` and over `settle`, with 50 questions or a batch service
 
 Call = Callable[[Memory, Path, int], object]
+Test = TypeVar("Test", bound=Callable[..., None])
 CALLS: dict[str, Call] = {
     "add": lambda memory, aside, n: memory.add("Mira", f"I have a puppy {n}.", time="2024-03-12T18:20"),
     "extend": lambda memory, aside, n: memory.extend([said(1000 + 3 * n + one) for one in range(3)]),
@@ -79,6 +80,14 @@ CALLS: dict[str, Call] = {
 }
 
 
+def may_raise_in_open(test: Test) -> Test:
+    """Allow a warning: a handler may raise inside `open()`, when the file has no name yet: the collector closes it."""
+    unclosed = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+    ignored = pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+    marked: Test = unclosed(ignored(test))
+    return marked
+
+
 def messages(number: int) -> list[dict[str, str]]:
     return [{"role": "user", "content": f"I saw ship {number}."}, {"role": "assistant", "content": f"Number {number}!"}]
 
@@ -114,9 +123,7 @@ def assert_in_order(memory: Memory, number: int) -> None:
     assert memory._core.store._handle.db.value("PRAGMA query_only") == 0
 
 
-# A handler may raise inside `open()` itself, here and below, when the file has no name yet: the collector closes it.
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+@may_raise_in_open
 @pytest.mark.parametrize(
     "files", [pytest.param(NEAR, id="near"), pytest.param(EVERYWHERE, id="everywhere", marks=pytest.mark.nightly)]
 )
@@ -170,8 +177,7 @@ def test_after_a_signal_at_any_place_of_closing_a_memory_is_open_or_closed(disk:
     assert place > 10
 
 
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+@may_raise_in_open
 @pytest.mark.parametrize(("call", "most"), [("backup", 0), ("export", 0), ("import_", 2)])
 def test_after_a_signal_at_any_place_of_copying_no_file_stays_open(disk: Path, call: str, most: int) -> None:
     """Found by a signal at every place of each call: a file was open for as long as the traceback was kept.
@@ -187,7 +193,8 @@ def test_after_a_signal_at_any_place_of_copying_no_file_stays_open(disk: Path, c
     with handlers():
         for place in count(1):
             error = interrupted(act, files, place, signal.SIGINT)
-            assert len(open_in(folder)) <= most, f"at place {place}: {error!r}"
+            left_open = [one for one in open_handles().values() if one.startswith(str(folder.resolve()))]
+            assert len(left_open) <= most, f"at place {place}: {error!r}"
             assert [one.name for one in folder.glob("*.tmp*")] == [], f"at place {place}: {error!r}"
             for copied in {*folder.iterdir()} - {folder / "given"}:
                 copied.unlink()  # each file of a folder is some more places, where what was left is looked for
@@ -196,12 +203,6 @@ def test_after_a_signal_at_any_place_of_copying_no_file_stays_open(disk: Path, c
             kept.append(error)
     memory.close()
     assert len(kept) > 20
-
-
-def open_in(folder: Path) -> list[str]:
-    """Return the files of a folder that this process has open."""
-    targets = (os.readlink(one.path) for one in os.scandir("/proc/self/fd") if os.path.lexists(one.path))
-    return [target for target in targets if target.startswith(str(folder.resolve()))]
 
 
 def again(call: Call, memory: Memory, aside: Path, numbers: Iterator[int]) -> None:
@@ -216,8 +217,7 @@ def opened(path: Path, aside: Path) -> Memory:
     return memory
 
 
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+@may_raise_in_open
 @pytest.mark.parametrize("points", sizes(4, nightly=1_000_000, reduced=3))
 def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     disk: Path, points: int, tell: Callable[[str], None]
@@ -245,8 +245,7 @@ def test_after_a_signal_at_any_place_the_pool_has_every_place_again(
     tell(f"{raised} signals of {tried} raised: 0 leases lost")
 
 
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-@pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")
+@may_raise_in_open
 @pytest.mark.parametrize("points", sizes(40, nightly=1_000_000, reduced=20))
 def test_after_a_signal_at_any_place_of_a_question_the_pool_has_the_place_that_was_lent(
     disk: Path, points: int, tell: Callable[[str], None]

@@ -243,8 +243,8 @@ def _of(people: People, phrase: Phrase, owner: Thing) -> Iterator[Thing]:
         else:
             nouns = [(t, [*t.heads, *map(str.casefold, t.names)]) for t in group if _described(phrase, t)]
             found = [t for t, known in nouns if any(akin(phrase.head, noun) for noun in known)]
-        told = [one for one in people.things if one.said and (one in found or one.owner in found)]
-        if told or (found and group is loose):
+        is_told = any(one.said and (one in found or one.owner in found) for one in people.things)
+        if is_told or (found and group is loose):
             yield from found
             return
 

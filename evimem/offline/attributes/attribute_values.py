@@ -33,7 +33,7 @@ _NO_HOME = _words("attributes.no_home")
 _COMES = _words("attributes.coming_verbs")
 _ENDS = _words("attributes.ending_verbs")
 _ENDS_A_JOB = _words("attributes.job_ending_verbs")
-_JOBS = _words("attributes.jobs")
+JOBS = _words("attributes.jobs")
 _GIVES_UP = _words("attributes.giving_up_verbs")
 _NO_KIND = _words("attributes.no_kind")
 _BEARS = re.compile(r"\bcan(?:not| not|n['\u2019]?t|['\u2019]t)?\s+(?:bear|stand)\b", re.IGNORECASE)
@@ -162,7 +162,7 @@ def _start(clause: Clause) -> Iterator[StatedValue]:
 
 
 def _is_ended(clause: Clause) -> bool:
-    lost = clause.sense.verb in _ENDS_A_JOB and any(phrase.head in _JOBS for phrase in clause.rest)
+    lost = clause.sense.verb in _ENDS_A_JOB and any(phrase.head in JOBS for phrase in clause.rest)
     return clause.over or clause.sense.verb in _ENDS or lost
 
 

@@ -14,7 +14,7 @@ from ...extract.verbs import lemma
 from ...lang import ENGLISH
 from ...text.terms import STOP_WORDS, stem, words
 from ...types.values import Fact, Turn
-from .attribute_values import bears, values_of
+from .attribute_values import JOBS, bears, values_of
 from .colours import coloured, is_only_coloured
 from .entities import People, StatedValue, Thing
 from .name_patterns import Mean, appositions, before_name, named, named_by_clause
@@ -32,13 +32,12 @@ def _words(name: str) -> frozenset[str]:
 _PREPOSITIONS = tuple(PREPOSITIONS)
 _HOMES = _words("attributes.homes")
 _BEFORE_PLACE = _words("attributes.before_place")
-_JOBS = _words("attributes.jobs")
 _TAKES = _words("attributes.job_verbs")
 _HAS = _words("attributes.owning_verbs")
 _NOT_THEIRS = _words("attributes.not_owned_after")
 _NOT_HOME = _words("attributes.not_home_verbs")
 _PRO_NOUNS = _words("attributes.pro_nouns")
-_CALLED = _words("attributes.called")
+_CALLED = _words("grammar.naming_participles")
 
 
 def read_turn(people: People, turn: TaggedTurn, facts: Sequence[Fact], to: str | None) -> None:
@@ -223,7 +222,7 @@ def _placed(clause: Clause, phrase: Phrase, thing: Thing) -> None:
     subject, verb = clause.subject, clause.sense.verb
     if subject is None or clause.sense.modal or clause.sense.negative:
         return
-    if phrase.head in _JOBS and verb in _TAKES:
+    if phrase.head in JOBS and verb in _TAKES:
         subject.said.append(StatedValue("work", place.text, place.turn, place.span, clause.over))
     if phrase.head in _HOMES and verb not in _NOT_HOME and after.name:
         subject.said.append(StatedValue("live", place.text, place.turn, place.span, clause.over))

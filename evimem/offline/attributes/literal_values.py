@@ -13,12 +13,10 @@ from .phrases import LOOSE
 from .statement import Clause, characters
 from .tag_sets import BEFORE_COMPLEMENT, COPULA, NOUN_PHRASE_WORDS
 
-_MOST = 40  # characters: what is longer describes, and is no code, number or name
+_MOST = 40  # characters: what is longer describes, and is no code, number or name; chosen by no data
 _WORD = r"(?!I\b)[A-Z\d][\w-]*"
 _ADDED = rf" {_WORD}(?: {_WORD}){{0,2}}(?:[.,;!?\n]|$)"  # what a comma does not end: "12 Elm Road, Leeds"
-_ENDS = re.compile(
-    rf"\s*(?:,(?!{_ADDED})|[;!?()\n\u2014]|\.(?=\s|$)|\s(?i:{ENGLISH.any_of('attributes.after_literal')})\b)"
-)
+_ENDS = re.compile(rf",(?!{_ADDED})|[;!?()\n\u2014]|\.(?=\s|$)|\s(?i:{ENGLISH.any_of('attributes.after_literal')})\b")
 _SIGNS = "#+-\u2212$\u20ac\u00a3\u00a5"
 # A capital, a digit in the first word, or an address.
 _BEGINS = re.compile(rf"[{re.escape(_SIGNS)}]{{0,2}}(?:[A-Z]|[^\W\d_]*\d|[\w.+-]+@)")

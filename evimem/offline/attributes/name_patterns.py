@@ -16,7 +16,7 @@ from .tag_sets import LIST_BREAKS, LISTED, PREPOSITIONS
 
 Mean: TypeAlias = Callable[[Phrase], "Thing | None"]
 _PREPOSITIONS = tuple(PREPOSITIONS)
-_CALLED = ENGLISH.words("attributes.called")
+_CALLED = ENGLISH.words("grammar.naming_participles")
 _BEFORE_NAME = frozenset((*_CALLED, *(f", {word}" for word in _CALLED)))
 _PRO_NOUNS = frozenset(ENGLISH.words("attributes.pro_nouns"))
 

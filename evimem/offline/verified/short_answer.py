@@ -38,7 +38,7 @@ _LOOKED_UP, _CONTRADICTED = 0.7, 0.4  # support of an attribute, and of one that
 _EMPTY = STOP_WORDS.union(ENGLISH.words("asked_forms.empty_replies"))
 _MARKUP = re.compile(r"[*_`#|<>{}\[\]]")
 _CORRECTS = re.compile("|".join(ENGLISH.words("asked_forms.corrects")), re.IGNORECASE)
-_SOON = timedelta(days=14)  # after which "it" is something else
+_SOON = timedelta(days=14)  # after which "it" is something else; chosen by no data
 _WISHED = 0.8  # support of a "no" that rests on a wish or plan, against one that is stated
 
 
@@ -93,8 +93,7 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
         return None
     if asked.form == "yes_no":
         return _yes_or_no(asked, _passages(view, asked))
-    found = _value(view, asked, bound_values(view, asked, extractor))
-    return None if found is None or _is_corrected(view, asked, found, weekday_of(extractor)) else found
+    return _value(view, asked, bound_values(view, asked, extractor), weekday_of(extractor))
 
 
 def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
@@ -112,8 +111,10 @@ def _passages(view: View, asked: AskedForm) -> list[Passage]:
     return [one for one in may if not speaks_against(asked, one)]
 
 
-def _value(view: View, asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswer | None:
+def _value(view: View, asked: AskedForm, bound: Sequence[Binding], weekday: Weekday) -> ShortAnswer | None:
     """Return the firmest value, the first or last of those about as firm; None where one turn states two.
+
+    None, too, where it is corrected soon after.
 
     Of those about as firm, what the person asked about says outranks what others say.
     """
@@ -127,6 +128,8 @@ def _value(view: View, asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswe
     in_order = sorted((best, *rivals), key=lambda one: one.passage.turn.time)
     own = [one for one in in_order if one.passage.turn.speaker in asked.subject]
     chosen = (own or in_order)[0 if asked.first else -1]
+    if _is_corrected(view, asked, chosen, weekday):
+        return None
     turn, span = chosen.passage.turn, chosen.value.span
     told = [Told(one.value.text, one.passage.turn, one.value.span) for one in in_order if own and not asked.first]
     reports = [one for one in told if _is_reported(view, asked, turn.speaker, one)]
@@ -142,17 +145,13 @@ def _value(view: View, asked: AskedForm, bound: Sequence[Binding]) -> ShortAnswe
     )
 
 
-def _is_corrected(view: View, asked: AskedForm, found: ShortAnswer, weekday: Weekday) -> bool:
+def _is_corrected(view: View, asked: AskedForm, chosen: Binding, weekday: Weekday) -> bool:
     """Return whether a sentence soon after gives another value for what it calls "it": nothing is proved then."""
-    cited = found.citations[0]
-    assert cited.span is not None
-    ends, passages = cited.span[1], passages_of(view, asked)
-    at = next(place for place, one in enumerate(passages) if one.turn.id == cited.turn_id)
-    said = passages[at].turn.time
-    later = [one for one in passages[at:] if one.turn.id != cited.turn_id or one.unit.span[0] >= ends]
-    cues = [one for one in later if one.turn.time - said <= _SOON and _CORRECTS.search(one.text) and not one.asks]
-    values = [value for one in cues for value, _ in stated_values(view, asked, one, weekday)]
-    return any(value.text != found.text for value in values)
+    turn, (_, end) = chosen.passage.turn, chosen.value.span
+    order = turn.time, turn.id, end
+    later = (one for one in passages_of(view, asked) if (one.turn.time, one.turn.id, one.unit.span[0]) >= order)
+    cues = (one for one in later if one.turn.time - turn.time <= _SOON and _CORRECTS.search(one.text) and not one.asks)
+    return any(value.text != chosen.value.text for one in cues for value, _ in stated_values(view, asked, one, weekday))
 
 
 def _is_reported(view: View, asked: AskedForm, person: str, told: Told) -> bool:

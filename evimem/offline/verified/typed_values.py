@@ -97,9 +97,9 @@ def values(asked: AskedForm, passage: Passage) -> Iterator[Value]:
         return
     for pattern in _VALUES.get(asked.form, ()):
         if found := list(_matches(asked.form, pattern, passage)):
-            more = _matches(asked.form, _LEFT_OUT, passage) if asked.form == "money" else ()
             yield from found
-            yield from more  # "40 euros on lunch and 60 on shoes"
+            if asked.form == "money":  # "40 euros on lunch and 60 on shoes"
+                yield from _matches(asked.form, _LEFT_OUT, passage)
             return
     if asked.form in ("money", "percent") and _is_brief_reply(asked, passage):
         yield from _matches(asked.form, _BARE, passage)

@@ -59,8 +59,10 @@ def hits(needles: Needles, folders: Iterable[Path]) -> list[str]:
 
 
 def _deleted_but_open() -> list[Path]:
+    return [handle for handle, file in open_handles().items() if file.endswith("(deleted)") and "evimem" in file]
+
+
+def open_handles() -> dict[Path, str]:
+    """Return each open file of this process by its handle; none where the system does not list them."""
     handles = Path("/proc/self/fd")
-    links = (
-        {handle: os.readlink(handle) for handle in handles.iterdir() if handle.is_symlink()} if handles.is_dir() else {}
-    )
-    return [handle for handle, target in links.items() if target.endswith("(deleted)") and "evimem" in target]
+    return {one: os.readlink(one) for one in handles.iterdir() if one.is_symlink()} if handles.is_dir() else {}
