@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import evimem
-from evimem.bench.answer_judge import STRICT
-from evimem.bench.asking import Asker, Checkpoint
-from evimem.bench.judge_identity import JudgeIdentity
-from evimem.bench.mailbox import Mailbox
-from evimem.bench.provenance import digest
-from evimem.bench.spending import PaidModel, Spending
-from evimem.cli.judge_option import add_judges
+from benchmarks.scoring.answer_judge import STRICT
+from benchmarks.scoring.asking import Asker, Checkpoint
+from benchmarks.scoring.judge_identity import JudgeIdentity
+from benchmarks.scoring.judge_option import add_judges
+from benchmarks.scoring.mailbox import Mailbox
+from benchmarks.scoring.provenance import digest
+from benchmarks.scoring.spending import PaidModel, Spending
 
 WORKERS = 8  # questions at a time, where an endpoint is asked
 

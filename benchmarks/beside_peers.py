@@ -28,10 +28,10 @@ from typing import Any
 from packaging.requirements import Requirement
 
 import evimem
-from evimem.bench.bootstrap import percentile
-from evimem.bench.estimates import estimate
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import recall
+from benchmarks.scoring.bootstrap import percentile
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import recall
 from evimem.loaders.locomo_format import read_locomo
 
 from .peers import PEERS

@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 import numpy as np
 
 import evimem
-from evimem.bench.result_file import Cell, ResultTable
+from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.embedding import StaticEmbedder
 from evimem.types.vectors import Vectors
 

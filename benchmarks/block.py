@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from evimem.bench.estimates import rows_of
-from evimem.bench.locomo_tables import category_name
-from evimem.bench.result_file import ResultTable
-from evimem.bench.retrieval_metrics import recall
+from benchmarks.scoring.estimates import rows_of
+from benchmarks.scoring.locomo_tables import category_name
+from benchmarks.scoring.result_file import ResultTable
+from benchmarks.scoring.retrieval_metrics import recall
 from evimem.embedding.static_embedder import count_tokens
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 

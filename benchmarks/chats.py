@@ -16,9 +16,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import evimem
-from evimem.bench.answer_f1 import normalized
-from evimem.bench.estimates import estimate
-from evimem.bench.result_file import Cell, ResultTable
+from benchmarks.scoring.answer_f1 import normalized
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.result_file import Cell, ResultTable
 
 from .recording import add_result, record
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
-from evimem.bench.charts import reliability_chart
-from evimem.bench.estimates import estimate
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.right_answer import is_right
-from evimem.bench.svg_plot import Chart
+from benchmarks.scoring.charts import reliability_chart
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.right_answer import is_right
 from evimem.calibration.curves import Bin, auroc, ece, reliability
+from evimem.calibration.svg_plot import Chart
 from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone, log_odds

@@ -1,6 +1,6 @@
 """How recall and cost move with the depth of a chain: `python -m benchmarks.depth 2000`.
 
-The synthetic set (evimem/bench/synthetic.py) from some seeds. A chain of n turns leads from a person over n - 1
+The synthetic set (benchmarks/scoring/synthetic.py) from some seeds. A chain of n turns leads from a person over n - 1
 relations to what is asked ("the boss of the cousin of Mira"): a search finds its beginning, and a loop may go on from
 there. Times are of the processor.
 """
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from evimem.bench.bootstrap import percentile
-from evimem.bench.estimates import estimate
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import found_all, recall
-from evimem.bench.synthetic import synthetic_chat
+from benchmarks.scoring.bootstrap import percentile
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import found_all, recall
+from benchmarks.scoring.synthetic import synthetic_chat
 from evimem.types.trace import Found
 
 from .recording import add_result, record

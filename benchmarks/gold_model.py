@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evimem.bench.locomo_tables import CATEGORIES
+from benchmarks.scoring.locomo_tables import CATEGORIES
 from evimem.embedding import count_tokens
 from evimem.llm.quoting import escape, format_time, named
 from evimem.loaders.labelled_chats import read_chats

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evimem
-from evimem.bench.result_file import Cell, ResultTable
+from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.db.connection import Connection
 from evimem.edges import EdgeGraph, fact_vectors
 from evimem.edges.link_rules import PER_FACT, threshold

@@ -18,7 +18,7 @@ from statistics import fmean
 from unittest.mock import patch
 
 import evimem
-from evimem.bench.retrieval_metrics import recall
+from benchmarks.scoring.retrieval_metrics import recall
 from evimem.index import passages
 from evimem.loaders.labelled_chats import LabelledChat, read_chats
 from evimem.types.values import Query

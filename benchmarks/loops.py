@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
-from evimem.bench.estimates import estimate
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import recall
-from evimem.bench.right_answer import is_right
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import recall
+from benchmarks.scoring.right_answer import is_right
 from evimem.loops import LITERAL, LOOPS
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer

@@ -26,11 +26,11 @@ from nltk.translate.bleu_score import sentence_bleu
 from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
+from benchmarks.scoring.answer_f1 import f1
+from benchmarks.scoring.answer_overlap import bleu_1, meteor, rouge_2, rouge_l, words
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import ndcg, recall
 from evimem import Turn
-from evimem.bench.answer_f1 import f1
-from evimem.bench.answer_overlap import bleu_1, meteor, rouge_2, rouge_l, words
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import ndcg, recall
 from evimem.loaders.labelled_chats import ChatQuestion, read_chats
 from evimem.loaders.locomo_format import LocomoQuestion, read_locomo
 

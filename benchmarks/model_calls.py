@@ -19,9 +19,9 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
-from evimem.bench.bootstrap import percentile
-from evimem.bench.estimates import estimate
-from evimem.bench.result_file import Cell, ResultTable
+from benchmarks.scoring.bootstrap import percentile
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
 from evimem.types.trace import Found, Judged

@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import evimem
-from evimem.bench.bootstrap import percentile
-from evimem.bench.result_file import ResultTable
+from benchmarks.scoring.bootstrap import percentile
+from benchmarks.scoring.result_file import ResultTable
 
 from .recording import add_result, record
 from .speed import chat

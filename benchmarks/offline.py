@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.bench.answer_f1 import normalized, official_f1
-from evimem.bench.result_file import Cell, ResultTable
+from benchmarks.scoring.answer_f1 import normalized, official_f1
+from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.doors.memory import Memory
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder

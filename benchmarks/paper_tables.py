@@ -22,17 +22,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from benchmarks.scoring.answer_overlap import bert_score_by, word_set_f1
+from benchmarks.scoring.asking import Approach, Asker
+from benchmarks.scoring.estimates import estimate, rows_of
+from benchmarks.scoring.judge_identity import grades, rubric_of
+from benchmarks.scoring.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
+from benchmarks.scoring.processes import mapped
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import ndcg, recall
+from benchmarks.scoring.run_locomo import DEPTH, QuestionResult, ask_all, ingested
+from benchmarks.scoring.stages import STAGES
 from evimem import Budget, Memory
-from evimem.bench.answer_overlap import bert_score_by, word_set_f1
-from evimem.bench.asking import Approach, Asker
-from evimem.bench.estimates import estimate, rows_of
-from evimem.bench.judge_identity import grades, rubric_of
-from evimem.bench.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
-from evimem.bench.processes import mapped
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import ndcg, recall
-from evimem.bench.run_locomo import DEPTH, QuestionResult, ask_all, ingested
-from evimem.bench.stages import STAGES
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
 from evimem.loops.retrieve import compose

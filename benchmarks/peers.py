@@ -1,8 +1,8 @@
-"""Other memories and indexes behind the seam of evimem.bench.scored_memory, on what needs no language model.
+"""Other memories and indexes behind the seam of benchmarks.scoring.scored_memory, on what needs no language model.
 
 Each stores a turn as "speaker: text caption". BM25 has k1 2 and b .95, its best on long messages, over Porter stems of
 lower-case words. Those with vectors have evimem's static embedder, so that what differs is the store. Each also scores
-our chats: `evimem bench chats benchmarks/chats --adapter benchmarks.peers:Bm25s`.
+our chats: `python -m benchmarks chats benchmarks/chats --adapter benchmarks.peers:Bm25s`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.scoring.answer_overlap import words
+from benchmarks.scoring.scored_memory import OwnMemory, PlainBm25
 from evimem import Turn
-from evimem.bench.answer_overlap import words
-from evimem.bench.scored_memory import OwnMemory, PlainBm25
 from evimem.embedding import StaticEmbedder
 from evimem.text.stemming import porter
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evimem.bench.provenance import provenance
-from evimem.bench.readme_report import markdown
-from evimem.bench.result_file import ResultFile, ResultTable, write_result
-from evimem.bench.svg_plot import Chart
+from benchmarks.scoring.provenance import provenance
+from benchmarks.scoring.readme_report import markdown
+from benchmarks.scoring.result_file import ResultFile, ResultTable, write_result
+from evimem.calibration.svg_plot import Chart
 from evimem.errors import ImportFailed
 from evimem.loaders.data_sets import check_present
 

@@ -1,7 +1,7 @@
 """Retrieval quality, and what each ingredient is worth.
 
 `python -m benchmarks.retrieval LOCOMO.json --chats FOLDER ...` prints every set and register. Recall and nDCG are over
-turns, by the definition of evimem.bench.retrieval_metrics; the gold turns are the evidence that a question cites, and
+turns (benchmarks.scoring.retrieval_metrics); the gold turns are the evidence that a question cites, and
 questions without any are left out, as are those of labelled chats without an answer. `--ablate` adds and drops each
 ingredient by itself; `--scenes` runs on generated conversations of three kinds.
 """
@@ -16,11 +16,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
+from benchmarks.scoring.estimates import estimate, rows_of
+from benchmarks.scoring.locomo_tables import category_name
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import found_all, hit, ndcg, recall
 from evimem import Turn
-from evimem.bench.estimates import estimate, rows_of
-from evimem.bench.locomo_tables import category_name
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import found_all, hit, ndcg, recall
 from evimem.embedding import StaticEmbedder
 from evimem.embedding.quantize import pack
 from evimem.extract import RuleExtractor

@@ -1,6 +1,6 @@
 """How recall and cost move with size and with the depth of a chain: `python -m benchmarks.scaling 1000 10000`.
 
-The synthetic set (evimem/bench/synthetic.py) from one seed, with the same people and questions at every size and more
+The synthetic set (scoring/synthetic.py) from one seed, with the same people and questions at every size and more
 filler between them. A chain of n needs n turns: the question names the first person and the relations. Times are of
 the processor, which other work on the machine lengthens less than those of a clock. A million turns take about a
 quarter of an hour and 2 GB of disk.
@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 import evimem
-from evimem.bench.bootstrap import percentile
-from evimem.bench.result_file import Cell, ResultTable
-from evimem.bench.retrieval_metrics import found_all, recall
-from evimem.bench.synthetic import synthetic_chat
+from benchmarks.scoring.bootstrap import percentile
+from benchmarks.scoring.result_file import Cell, ResultTable
+from benchmarks.scoring.retrieval_metrics import found_all, recall
+from benchmarks.scoring.synthetic import synthetic_chat
 
 from .recording import add_result, record
 

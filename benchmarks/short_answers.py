@@ -22,7 +22,7 @@ import evimem
 from benchmarks.logistic import logistic
 from benchmarks.offline import Recorder
 from benchmarks.recording import data_set
-from evimem.bench.right_answer import is_right
+from benchmarks.scoring.right_answer import is_right
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
 from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 import evimem
-from evimem.bench.result_file import Cell, ResultTable
+from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.loaders.examples import load_example, load_questions
 
 from .recording import add_result, record

@@ -14,12 +14,12 @@ from .page import visible
 
 COMMANDS = (
     "demo", "ingest", "ask", "compare", "search", "show", "trace", "stats", "doctor", "enrich", "forget", "export",
-    "import", "bench", "calibrate", "mcp", "token",
+    "import", "calibrate", "mcp", "token",
 )  # fmt: skip
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser whose messages, which repeat arguments, never steer the terminal."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -36,7 +36,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
     Where the words to parse begin with a command, it knows that one only.
     """
-    top = _Parser(
+    top = Parser(
         prog="evimem",
         description="A conversation memory that finds evidence, and abstains without it. A memory is one file: PATH.",
         epilog=_EPILOG,
@@ -44,7 +44,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"evimem {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    output = _output()
+    output = output_options()
     for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
         module = module_of(name)
         described = (module.__doc__ or "").split("\n\n", 1)
@@ -60,8 +60,9 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     return top
 
 
-def _output() -> _Parser:
-    shared = _Parser(add_help=False)
+def output_options() -> Parser:
+    """Return the options that say how a result is printed."""
+    shared = Parser(add_help=False)
     group = shared.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print one JSON value instead of text")
     group.add_argument("--plain", action="store_true", help="print plain text without colours, also on a terminal")

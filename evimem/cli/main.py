@@ -6,7 +6,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..errors import EvimemError
 from .arguments import parser
@@ -17,14 +17,19 @@ from .screen import Screen
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. An expected error is printed as one line on stderr."""
+    """Run a command of `evimem` and return its exit code. An expected error is printed as one line on stderr."""
+    return run_words(_options, argv)
+
+
+def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequence[str] | None = None) -> int:
+    """Run what `read` makes of the words: options with `run`, a function of them and of a screen."""
     _replace_unprintable()
     try:
-        options = _options(argv)
+        options = read(sys.argv[1:] if argv is None else list(argv))
     except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     try:
-        return int(options.command.run(options, Screen(as_json=options.json, coloured=not options.plain)))
+        return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
     except EvimemError as error:
         return _fail(str(error), code_of(error))
     except KeyboardInterrupt:
@@ -36,10 +41,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or 'a file'!r}: {error.strerror or error}", Exit.INPUT)
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    words = sys.argv[1:] if argv is None else list(argv)
+def _options(words: Sequence[str]) -> argparse.Namespace:
     options = parser(words).parse_args(words)
-    options.words = words
+    options.words, options.run = words, options.command.run
     own = getattr(options.command, "misused", None)
     if wrong := (own(options) if own else None) or misused(options):
         options.parser.error(wrong)

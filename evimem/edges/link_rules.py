@@ -14,7 +14,7 @@ IN_A_CELL = 64
 NEXT_WEIGHT = 0.5  # of the turns before and after one in its dialogue; EviMem keeps edges from 0.5 on (E5)
 UPDATE_WEIGHT = 1.0
 PAPER_THRESHOLD = 0.7  # E4, for the embedding of the paper
-THRESHOLDS = {"static-minilm-256": 0.7}  # calibrated per embedder: see `evimem bench edges`
+THRESHOLDS = {"static-minilm-256": 0.7}  # calibrated per embedder (`python -m benchmarks.links`)
 
 
 def threshold(embedder: str) -> float:

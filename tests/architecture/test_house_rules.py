@@ -48,7 +48,6 @@ FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are da
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
-    ("bench_runs.py", "benchmark"): "names of options",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
     ("foreign.py", "fr"): "codes of languages",
@@ -120,7 +119,7 @@ def test_only_the_command_line_prints_and_reads_the_environment() -> None:
         attributes = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)}
         return "print" in names or bool(attributes & {"environ", "getenv"})
 
-    allowed = {"cli", "__main__.py", "bench", "testing"}
+    allowed = {"cli", "__main__.py", "testing"}
     assert [path for path in PATHS if offends(path) and path.relative_to(ROOT).parts[0] not in allowed] == []
 
 

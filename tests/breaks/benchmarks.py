@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from evimem.bench import bert_score, g_eval, longmemeval_tables, readme_report, run_locomo, run_longmemeval
-from evimem.bench.asking import Approach, Asker, Checkpoint
-from evimem.bench.estimates import estimate
-from evimem.bench.model_facts import FactsRead
-from evimem.bench.spending import PaidModel
+from benchmarks.scoring import bert_score, g_eval, longmemeval_tables, readme_report, run_locomo, run_longmemeval
+from benchmarks.scoring.asking import Approach, Asker, Checkpoint
+from benchmarks.scoring.estimates import estimate
+from benchmarks.scoring.model_facts import FactsRead
+from benchmarks.scoring.spending import PaidModel
 from evimem.cli import bench_runs
 from evimem.loaders import locomo_format, longmemeval_format
 from tests.breaks.patch import changed, put

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evimem.__main__ import main
+from tests.command_line import Ran, runner
 from tests.copies import copied
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
 
 
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
-    monkeypatch.setenv("COLUMNS", "100")  # pages are wrapped at the width of whatever terminal runs the tests
-
-    def run(*words: object) -> Ran:
-        code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return Ran(code, printed.out, printed.err)
-
-    return run
+    return runner(main, capsys, monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -68,7 +68,6 @@ def test_no_command_writes_over_a_memory_or_another_kind_of_file(cli, friends, t
         ("export", memory, f"{memory}.mark"),
         ("token", memory, "--user", "mira"),
         ("token", notes, "--user", "mira"),
-        ("bench", "synthetic", "--result", memory),
     ):
         ran = cli(*words)
         assert ran.code not in (Exit.OK, None), (words, ran)

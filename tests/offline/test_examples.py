@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 import evimem
-from evimem.bench.answer_f1 import f1
+from benchmarks.scoring.answer_f1 import f1
 from evimem.judging.evidence import View
 from evimem.judging.tracker import replay_trace
 from evimem.loaders.examples import EXAMPLES, ExampleQuestion, load_example, load_questions

@@ -9,8 +9,8 @@ from time import monotonic
 from typing import Any
 
 import evimem
-from evimem.bench.provenance import provenance
-from evimem.bench.result_file import ResultFile, ResultTable, read_result, write_result
+from benchmarks.scoring.provenance import provenance
+from benchmarks.scoring.result_file import ResultFile, ResultTable, read_result, write_result
 from evimem.doors.watching import Operation
 from evimem.types.model import Complete, Reply
 from evimem.types.trace import Called, Event

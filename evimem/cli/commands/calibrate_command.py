@@ -10,10 +10,10 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from ...bench.charts import reliability_chart, risk_chart
-from ...bench.svg_plot import svg
 from ...calibration import Calibration, read_labelled
+from ...calibration.charts import reliability_chart, risk_chart
 from ...calibration.fit_map import FALSE_ABSTENTION
+from ...calibration.svg_plot import svg
 from ...db.atomic_files import replace_with
 from ..exit_codes import Exit
 from ..open_memory import add_model, add_path, existing

@@ -1,0 +1,108 @@
+"""Tables and charts in a Markdown file, made from result files between marks.
+
+A block begins with `<!-- results/locomo.json: retrieval -->`, a file beside the text and a table of it, or with
+`<!-- results/locomo.json: chart reliability -->`, and ends with `<!-- end -->`. What stands between is replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evimem.calibration.svg_plot import svg
+
+from .result_file import Cell, MeanScore, ResultFile, ResultTable, read_result
+
+_BLOCK = re.compile(
+    r"(?P<head><!-- (?P<file>\S+\.json): (?P<chart>chart )?(?P<name>\S+) -->\n).*?(?P<foot><!-- end -->)", re.DOTALL
+)
+PLOTS = "plots"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A text with its blocks filled in, and the charts that it shows: SVG by path from the text's folder."""
+
+    text: str
+    charts: dict[str, str]
+
+
+def render(text: str, folder: Path) -> Rendered:
+    """Return a text with every block made again from the result files below a folder.
+
+    Raise ImportFailed for a result, table or chart that is not there, and OSError for a file that is not.
+    """
+    charts: dict[str, str] = {}
+
+    def filled(found: re.Match[str]) -> str:
+        result = read_result(folder / found["file"])
+        if found["chart"]:
+            chart = result.chart(found["name"])
+            place = f"{PLOTS}/{found['name']}.svg"
+            charts[place] = svg(chart)
+            body = f"![{chart.title}]({place})\n"
+        else:
+            body = f"{markdown(result.table(found['name']))}\n{source(result)}\n"
+        return f"{found['head']}\n{body}\n{found['foot']}"
+
+    return Rendered(_BLOCK.sub(filled, text), charts)
+
+
+def outside(text: str) -> str:
+    """Return what of a text stands outside of its blocks: what is written by hand."""
+    return _BLOCK.sub("", text)
+
+
+def source(result: ResultFile) -> str:
+    """Return the line that says how a table was made."""
+    made = result.made
+    took = "" if made.seconds is None else f", {made.seconds:,.0f} s"
+    load = "" if made.load is None else f", load {made.load:g} at the end"
+    return f"`{made.command}`, {made.date}, commit {made.commit or 'unknown'}, {made.cores} cores{took}{load}."
+
+
+def markdown(table: ResultTable) -> str:
+    """Return a table as Markdown, with its notes."""
+    places = range(len(table.columns))
+    rules = ["---" if any(isinstance(row[at], str) for row in table.rows) else "---:" for at in places]
+    rows = [list(table.columns), rules, *([*map(str, row)] for row in shown_rows(table))]
+    lines = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+    return f"{lines}\n" + "".join(f"\n{note}\n" for note in table.notes)
+
+
+def shown_rows(table: ResultTable) -> list[list[str]]:
+    """Return the cells of a table as text."""
+    return [
+        [shown(cell, interval=column in table.intervals) for cell, column in zip(row, table.columns, strict=True)]
+        for row in table.rows
+    ]
+
+
+def shown(cell: Cell, *, interval: bool = False) -> str:
+    """Return a figure with about three digits.
+
+    >>> [shown(one) for one in (0.85714, 12.346, 1792.4, 997, None)]
+    ['0.857', '12.3', '1,792', '997', '-']
+    >>> shown(MeanScore(0.85714, 997, 0.83, 0.88), interval=True)
+    '0.857 (0.830-0.880)'
+    >>> shown(MeanScore(0.002, 997, -0.001, 0.006), interval=True)
+    '0.002 (-0.001 to 0.006)'
+    """
+    if isinstance(cell, MeanScore):
+        if interval and cell.low is not None and cell.high is not None:
+            between = "-" if cell.low >= 0 else " to "
+            return f"{_number(cell.value)} ({_number(cell.low)}{between}{_number(cell.high)})"
+        return _number(cell.value)
+    if isinstance(cell, float):
+        return _number(cell)
+    return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def _number(value: float) -> str:
+    form: Sequence[tuple[float, Callable[[float], str]]] = (
+        (9.995, "{:.3f}".format),
+        (99.95, "{:.1f}".format),
+    )
+    return next((text(value) for below, text in form if abs(value) < below), f"{value:,.0f}")

@@ -1,0 +1,215 @@
+"""`python -m benchmarks` with a model: by mailbox, at an endpoint, kept, and through failures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.scoring.result_file import read_result
+from evimem.cli.exit_codes import Exit
+from evimem.testing import Fault, ModelServer
+
+JUDGED = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}
+ANSWERED = {"steps": [], "answerable": True, "answer": "seven", "citations": []}
+
+
+@pytest.fixture
+def locomo(tmp_path):
+    said = [{"speaker": "Ada", "dia_id": f"D1:{n}", "text": f"Yesterday I sold {n} pears."} for n in range(1, 9)]
+    asked = [
+        {"question": f"How many {what} did Ada sell?", "answer": 7, "evidence": ["D1:7"], "category": 4}
+        for what in ("pears", "ripe pears")
+    ]
+    conversation = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said}
+    path = tmp_path / "locomo.json"
+    path.write_text(json.dumps([{"sample_id": "conv-1", "conversation": conversation, "qa": asked}]))
+    return path
+
+
+def reply_to_all(box):
+    for place in (box / "requests").iterdir():
+        request = json.loads(place.read_text())
+        reply = ANSWERED if request["role"] == "answer" else JUDGED
+        (box / "replies" / f"{place.stem}.txt").write_text(json.dumps(reply))
+
+
+def test_a_mailbox_is_a_model_of_files_and_goes_on_where_it_was(bench, locomo, tmp_path):
+    box = tmp_path / "box"
+    first = bench("locomo", locomo, "--mailbox", box, "--json")
+    assert (first.code, "2 requests wait" in first.err) == (Exit.MODEL, True)
+    for _ in range(4):
+        reply_to_all(box)
+        ran = bench("locomo", locomo, "--mailbox", box, "--json")
+        if ran.code == Exit.OK:
+            break
+    assert ran.code == Exit.OK
+    assert list((box / "requests").iterdir()) == []
+    cost = dict(next(one for one in ran.data["tables"] if one["name"] == "cost")["rows"])
+    assert cost["questions that failed"] == 0
+    assert cost["model requests per question"] >= 2
+    assert ran.data["options"]["mailbox"] is True
+
+
+def test_facts_are_asked_of_a_mailbox_all_at_once_and_questions_wait_for_them(bench, locomo, tmp_path):
+    box = tmp_path / "box"
+    words = ("locomo", locomo, "--mailbox", box, "--enrich", "--json")
+    first = bench(*words)
+    assert first.code == Exit.MODEL
+    assert {place.name.partition("-")[0] for place in (box / "requests").iterdir()} == {"extract"}
+    assert len(list((box / "requests").iterdir())) == 8  # of each turn one, and of no question
+    assert "8 turns wait for the replies that hold their facts" in first.err
+    for place in (box / "requests").iterdir():
+        (box / "replies" / f"{place.stem}.txt").write_text('{"facts": []}')
+    bench(*words)
+    assert {place.name.partition("-")[0] for place in (box / "requests").iterdir()} == {"judge"}
+
+
+NO_FACTS = '{"facts": []}'
+
+
+def facts_or_verdict(body):
+    return NO_FACTS if "atomic facts" in json.dumps(body["messages"][0]) else by_schema(body)
+
+
+def test_facts_are_extracted_once_for_a_checkpoint_and_a_refusal_ends_no_run(bench, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    words = ("locomo", locomo, "--llm", "--model", "m", "--enrich", "--checkpoint", tmp_path / "kept.jsonl")
+    with ModelServer(then=Fault("401")) as server:
+        ran = bench(*words, "--base-url", server.url)
+    assert (ran.code, "2 questions got no answer" in ran.err) == (Exit.MODEL, True)
+    assert "facts could not be extracted" in ran.err
+    with ModelServer(then=facts_or_verdict) as server:
+        assert bench(*words, "--base-url", server.url, "--limit", 1).code == Exit.OK
+        first = [facts_or_verdict(one.body) == NO_FACTS for one in server.received]
+        ran = bench(*words, "--base-url", server.url, "--json")  # goes on with the second question
+        again = [facts_or_verdict(one.body) == NO_FACTS for one in server.received[len(first) :]]
+    assert (first.count(True), again.count(True)) == (8, 0)
+    cost = dict(next(one for one in ran.data["tables"] if one["name"] == "cost")["rows"])
+    assert (ran.code, cost["turns"], cost["ingest, turns/s"]) == (Exit.OK, 8, None)
+    assert again
+
+
+def test_a_checkpoint_of_other_data_is_not_used(bench, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    words = ("--llm", "--model", "m", "--checkpoint", tmp_path / "kept.jsonl")
+    other = tmp_path / "other.json"
+    other.write_text(locomo.read_text().replace("pears", "plums"))
+    with ModelServer(then=by_schema) as server:
+        bench("locomo", locomo, *words, "--base-url", server.url)
+        before = len(server.received)
+        bench("locomo", other, *words, "--base-url", server.url)
+        assert len(server.received) == 2 * before > 0
+
+
+def test_another_model_marks_and_the_result_says_which_and_how(bench, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    place = tmp_path / "one.json"
+    words = ("--llm", "--model", "m", "--judge", "generous", "--marking-model", "marker", "--result", place)
+    marked = lambda body: '{"reason": "", "correct": true}' if body["model"] == "marker" else by_schema(body)  # noqa: E731
+    with ModelServer(then=marked) as server:
+        ran = bench("locomo", locomo, *words, "--base-url", server.url)
+        of_marker = [one.body for one in server.received if one.body["model"] == "marker"]
+    assert (ran.code, len(of_marker), {one["temperature"] for one in of_marker}) == (Exit.OK, 2, {0.0})
+    options = read_result(place).options
+    assert (options["judge"], options["judged_by"], options["judge_temperature"]) == ("generous", "marker", [0.0])
+    assert "Judged: generous at temperature 0, by marker, instructions " + options["judge_prompt"] in ran.out
+
+
+def by_schema(body):
+    return json.dumps(ANSWERED if "citations" in json.dumps(body) else JUDGED)
+
+
+def graded_by_role(body):
+    return "3" if "The grade" in json.dumps(body) else by_schema(body)
+
+
+def test_one_run_has_marks_and_grades(bench, locomo, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+
+    def reply(body):
+        marks = '"correct"' in body["messages"][-1]["content"]
+        return '{"reason": "", "correct": true}' if marks else graded_by_role(body)
+
+    with ModelServer(then=reply) as server:
+        model = ("--llm", "--model", "m", "--base-url", server.url)
+        ran = bench("locomo", locomo, *model, "--limit", 1, "--judge", "strict", "g-eval", "--json")
+    rows = {row[0]: row[1] for row in next(one for one in ran.data["tables"] if one["name"] == "answers")["rows"]}
+    assert (rows["judged correct"]["value"], rows["G-Eval, 1 to 5"]["value"]) == (1.0, 3.0)
+    assert (ran.data["options"]["judge"], ran.data["options"]["judge_temperature"]) == ("strict and g-eval", [0.0, 1.0])
+
+
+def test_a_model_at_an_endpoint_grades_the_answers(bench, locomo, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    with ModelServer(then=graded_by_role) as server:
+        ran = bench("locomo", locomo, "--llm", "--model", "m", "--base-url", server.url, "--judge", "g-eval", "--json")
+    rows = {row[0]: row[1] for row in next(one for one in ran.data["tables"] if one["name"] == "answers")["rows"]}
+    assert ran.code == Exit.OK
+    assert (rows["G-Eval, 1 to 5"]["value"], rows["of it, by probabilities"]["value"]) == (3.0, 0.0)
+    assert ran.data["options"]["judge"] == "g-eval"
+    assert len(ran.data["options"]["judge_prompt"]) == 16
+
+
+def test_a_question_that_fails_ends_no_run_and_is_asked_again_by_the_next(bench, locomo, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent-there")
+    kept = tmp_path / "kept.jsonl"
+    model = ("--llm", "--model", "m", "--concurrency", 1, "--checkpoint", kept)
+    with ModelServer(then=lambda body: "no verdict" if "ripe" in json.dumps(body) else by_schema(body)) as server:
+        ran = bench("locomo", locomo, *model, "--base-url", server.url)
+    assert (ran.code, "1 questions got no answer" in ran.err) == (Exit.MODEL, True)
+    with ModelServer(then=by_schema) as server:
+        ran = bench("locomo", locomo, *model, "--base-url", server.url)
+        assert all("ripe" in json.dumps(one.body) for one in server.received)
+    assert ran.code == Exit.OK
+    assert len(kept.read_text().splitlines()) == 3  # two results, and what the failure cost
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--mailbox", "box", "--llm", "--model", "m"), "exclude each other"),
+        (("--dollars", "1"), "needs the price of the model"),
+        (("--llm", "--model", "m", "--dollars", "1"), "needs the price of m"),
+        (
+            ("--llm", "--model", "m", "--price", "1", "2", "--judge-model", "n", "--dollars", "1"),
+            "needs the price of n",
+        ),
+        (("--llm", "--model", "m", "--price-of", "n", "cheap", "2"), "expected NAME IN OUT"),
+        (("--llm", "--model", "m", "--marking-model", "n"), "--marking-model marks for --judge"),
+        (("--llm", "--model", "m", "--judge", "strict", "generous"), "one run has one rubric"),
+        (("--judge",), "--judge needs a model"),
+        (("--enrich",), "needs a model"),
+        (("--adapter", "a:b"), "of `chats and synthetic` only"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(bench, locomo, words, why):
+    ran = bench("locomo", locomo, *words)
+    assert (ran.code, why in ran.err) == (Exit.USAGE, True)
+
+
+def test_another_memory_is_scored_through_an_adapter(bench):
+    few = ("--turns", 30, "--depth", 1, "--limit", 2)
+    ran = bench("synthetic", *few, "--adapter", "benchmarks.scoring.scored_memory:PlainBm25", "--json")
+    assert ran.code == Exit.OK
+    overall = dict(next(one for one in ran.data["tables"] if one["name"] == "overall")["rows"])
+    assert overall["R@10"] == overall["BM25"]
+    ran = bench("synthetic", *few, "--adapter", "benchmarks.scoring.nowhere:Nothing")
+    assert (ran.code, "MODULE:FUNCTION" in ran.err) == (Exit.INPUT, True)
+
+
+@pytest.mark.parametrize("judge", ["generous", "g-eval"])
+def test_longmemeval_has_rubrics_of_its_own(bench, locomo, judge):
+    ran = bench("longmemeval", locomo, "--llm", "--model", "m", "--judge", judge)
+    assert (ran.code, "LongMemEval has rubrics of its own" in ran.err) == (Exit.USAGE, True)
+
+
+def test_a_run_of_longmemeval_names_its_rubrics_and_its_judge(bench, tmp_path):
+    path, box = tmp_path / "lme.json", tmp_path / "box"
+    told = [{"role": "user", "content": "My kitten is called Pepper.", "has_answer": True}]
+    case = {"question_id": "q1", "question_type": "single-session-user", "question": "What is my kitten called?"}
+    dates = {"question_date": "2023/05/30 (Tue) 23:40", "haystack_dates": ["2023/05/20 (Sat) 02:21"]}
+    path.write_text(json.dumps([{**case, **dates, "answer": "Pepper", "haystack_sessions": [told]}]))
+    ran = bench("longmemeval", path, "--mailbox", box, "--judge", "--json")
+    assert ran.data["options"]["judge"] == "LongMemEval's rubrics"
+    answers = next(one for one in ran.data["tables"] if one["name"] == "answers")
+    assert answers["notes"][-1].startswith("Judged: LongMemEval's rubrics at temperature 0, by mailbox")

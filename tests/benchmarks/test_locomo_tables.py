@@ -1,0 +1,137 @@
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.scoring.asking import Asker
+from benchmarks.scoring.locomo_tables import locomo_tables
+from benchmarks.scoring.result_view import answers_page, result_page
+from benchmarks.scoring.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
+from benchmarks.scoring.selective import answering, sufficiency
+from evimem.calibration.curves import Point
+from evimem.cli import plain_view
+from evimem.loaders.examples import load_example, load_questions
+from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
+
+ONE = QuestionResult(
+    sample="a",
+    number=1,
+    category=4,
+    gold=("t1", "t2"),
+    ranked=("t9", "t1", "t3"),
+    text="tea",
+    abstained=False,
+    confidence=0.9,
+    tier="exact",
+    f1=0.5,
+    requests=0,
+    search_seconds=0.002,
+    ask_seconds=0.05,
+)
+TRAP = replace(ONE, category=5, text=None, abstained=True, f1=1.0, gold=("t9",))
+UNGROUNDED = replace(ONE, category=3, gold=(), text=None, abstained=True, f1=0.0)
+
+
+def cells(table, column="all"):
+    return {row[0]: row[table.columns.index(column)] for row in table.rows}
+
+
+def tables(*asked, ingested=()):
+    return {one.name: one for one in locomo_tables(Run(ingested, asked))}
+
+
+def test_figures_are_means_over_the_questions_they_are_about():
+    found = tables(ONE, TRAP, UNGROUNDED)
+    retrieval, answers = found["retrieval"], found["answers"]
+    assert [cells(retrieval)[name].value for name in ("R@5", "Hit@10", "All@10")] == [0.75, 1, 0.5]
+    assert cells(retrieval, "3 open-domain")["R@10"] is None  # without evidence it has no recall, rather than zero
+    assert [cells(answers, name)["questions"] for name in answers.columns[1:]] == [3, 0, 0, 1, 1, 1, 2]
+    assert [cells(answers, name)["official F1"].value for name in ("all", "1 to 4")] == [0.5, 0.25]
+    assert cells(answers, "1 to 4")["official F1, where answered"].value == 0.5
+
+
+def test_catching_traps_is_reported_with_what_it_costs():
+    answers = tables(ONE, TRAP, replace(TRAP, abstained=False), UNGROUNDED)["answers"]
+    assert [cells(answers, name)["abstained"].value for name in ("5 adversarial", "1 to 4")] == [0.5, 0.5]
+
+
+def test_overlap_is_over_questions_with_an_answer_and_nothing_is_said_by_an_abstention():
+    told = replace(ONE, wanted="green tea")
+    answers = tables(told, replace(told, text=None, abstained=True), TRAP)["answers"]
+    for name in ("BLEU-1", "ROUGE-L", "METEOR"):
+        one = cells(answers)[name]
+        assert one.count == 2
+        assert 0 < one.value < 0.5
+
+
+def test_the_page_shows_every_category_and_the_price():
+    found = tables(ONE, TRAP, ingested=(IngestResult("a", 100, 200, 0.5),))
+    shown = plain_view.text_of(result_page(tuple(found.values())))
+    for part in ("4 single-hop", "5 adversarial", "R@10", "ingest, turns/s", "200", "search, ms, p50"):
+        assert part in shown
+
+
+@pytest.fixture(scope="module")
+def sample():
+    questions = tuple(
+        LocomoQuestion(one.text, one.answer, None if one.answer else "trap", one.evidence, 4 if one.answer else 5)
+        for one in load_questions("friends")
+    )
+    return LocomoSample("friends", tuple(load_example("friends")), questions)
+
+
+def test_a_run_searches_and_asks_every_question_of_a_sample(sample):
+    counted = []
+    run = run_locomo([sample, sample], limit=5, asker=Asker(progress=counted.append))
+    assert [one.turns for one in run.ingested] == [183, 183]
+    assert [(one.sample, one.number) for one in run.asked] == [("friends", number) for number in range(1, 6)] * 2
+    assert sum(counted) == 10
+    assert all(len(set(one.ranked)) == 20 for one in run.asked)
+    assert run.asked[0].f1 == 1.0
+
+
+def test_nothing_of_the_conversations_is_left_behind(sample, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run_locomo([sample], limit=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_tells_what_was_seen_and_how_often_it_was_judged(sample):
+    asked = run_locomo([sample], limit=8).asked
+    assert all(1 <= one.checks <= 3 for one in asked)
+    assert asked[0].complete
+    assert asked[0].question == "When did Mira adopt her puppy?"
+    assert asked[0].quote == "last Friday"
+    assert 0 < asked[0].sufficient <= 1
+
+
+def test_more_evidence_is_asked_for_where_there_is_an_answer(sample):
+    few = replace(sample, questions=sample.questions[50:75])
+    run = run_locomo([few], wide=True)
+    assert len(run.asked) == 25
+    assert len(run.wide) == sum(one.category != 5 and bool(one.gold) for one in run.asked) < 25
+    assert question_count([few], None, wide=True) == len(run.asked) + len(run.wide)
+    assert sum(one.complete for one in run.wide) >= sum(one.complete for one in run.asked if one.category != 5)
+
+
+def test_the_probabilities_are_held_against_what_came_true():
+    right = replace(ONE, complete=True, sufficient=0.9)
+    wrong = replace(ONE, complete=False, sufficient=0.4, tier="partial")
+    asked = (right, right, wrong, replace(TRAP, confidence=0.1))
+    told, seen = answering(asked), sufficiency(asked)
+    assert (told.base, told.auroc) == (0.75, 1.0)
+    assert (seen.questions, seen.marked) == (3, Point(0.0, pytest.approx(2 / 3), 0.0))
+    assert seen.ece == pytest.approx((2 * 0.1 + 0.4) / 3)
+    assert len(tables(*asked)["probabilities"].rows) == 2
+
+
+def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
+    assert answering((ONE, ONE)) is None
+    assert "probabilities" not in tables(ONE, ONE)
+
+
+def test_answers_are_shown_as_they_came(sample):
+    asked = run_locomo([sample], limit=30).asked
+    shown = plain_view.text_of(answers_page(asked, 20))
+    assert shown.count("? ") >= 20
+    assert "20 answers, unedited" in shown
+    assert plain_view.text_of(answers_page(asked[:3], 20)).count("wanted") == 3

@@ -1,0 +1,65 @@
+"""Whoever lacks a data set is told where to get it, by every loader and every benchmark, before anything runs."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from evimem.errors import ImportFailed
+from evimem.loaders import read_locomo, read_longmemeval
+from evimem.loaders.labelled_chats import read_chats
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+LOCOMO, CHATS = "nowhere/locomo10.json", "nowhere/chats"
+OF_LOCOMO, OF_CHATS = "github.com/snap-research/LoCoMo", "benchmarks/chats of the source code"
+COMMANDS = [
+    ("beside_peers", (LOCOMO,), OF_LOCOMO),
+    ("block", (LOCOMO,), OF_LOCOMO),
+    ("confidence", (LOCOMO, CHATS), OF_LOCOMO),
+    ("likely_turns", (LOCOMO, CHATS), OF_LOCOMO),
+    ("links", ("--locomo", LOCOMO), OF_LOCOMO),
+    ("long_replies", (CHATS,), OF_CHATS),
+    ("loops", (LOCOMO,), OF_LOCOMO),
+    ("loops", (CHATS,), OF_CHATS),
+    ("metric_libraries", (LOCOMO, CHATS), OF_LOCOMO),
+    ("model_calls", (LOCOMO,), OF_LOCOMO),
+    ("model_calls", ("--chats", CHATS), OF_CHATS),
+    ("offline", (LOCOMO,), OF_LOCOMO),
+    ("paper_tables", ("1", LOCOMO), OF_LOCOMO),
+    ("retrieval", (LOCOMO,), OF_LOCOMO),
+    ("retrieval", ("--chats", CHATS), OF_CHATS),
+    ("short_answers", (CHATS,), OF_CHATS),
+    ("times", (LOCOMO,), OF_LOCOMO),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "where"), COMMANDS)
+def test_a_benchmark_says_where_to_get_its_data(
+    name: str, words: tuple[str, ...], where: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name == "metric_libraries" and find_spec("ir_measures") is None:
+        pytest.skip("needs an environment of its own")
+    monkeypatch.setattr(sys, "argv", [name, *words])
+    with pytest.raises(SystemExit) as ended:
+        import_module(f"benchmarks.{name}").main()
+    assert (ended.value.code, where in capsys.readouterr().err) == (2, True)
+
+
+def test_every_benchmark_that_reads_a_data_set_is_among_them() -> None:
+    reads = re.compile(r'add_argument\("(?:--)?(?:locomo|chats|path|file|folder)"')
+    reading = {path.stem for path in FOLDER.glob("[a-z]*.py") if reads.search(path.read_text(encoding="utf-8"))}
+    assert reading == {name for name, _, _ in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    ("read", "where"),
+    [(read_locomo, OF_LOCOMO), (read_longmemeval, "xiaowu0162/LongMemEval"), (read_chats, OF_CHATS)],
+)
+def test_a_loader_says_where_to_get_its_data(read: object, where: str, tmp_path: Path) -> None:
+    with pytest.raises(ImportFailed, match=where):
+        list(read(tmp_path / "nothing"))  # type: ignore[operator]

@@ -1,0 +1,156 @@
+"""The papers' tables: what each is made of, by hand, and that one run over a conversation makes all of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from benchmarks.paper_tables import (
+    TABLES,
+    Requeried,
+    _approach,
+    _needed,
+    latency,
+    main,
+    requeries,
+    run_sample,
+    table,
+    tiers,
+)
+from benchmarks.scoring.result_file import read_result
+from benchmarks.scoring.run_locomo import QuestionResult, run_locomo
+from evimem import Turn
+from evimem.loaders.examples import load_example
+from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
+from evimem.testing import ScriptedModel
+from evimem.types.model import Complete
+
+ONE = QuestionResult(
+    sample="a",
+    number=1,
+    category=4,
+    gold=("t1",),
+    ranked=("t1",),
+    text="tea",
+    abstained=False,
+    confidence=0.9,
+    tier="exact",
+    f1=1.0,
+    requests=0,
+    search_seconds=0.01,
+    ask_seconds=0.06,
+    tiers=("partial", "exact"),
+    covered=(False, True),
+    stages=(0.01, 0.03, 0.02),
+)
+BEES = LocomoQuestion("Which books has Tomas read about bees?", "none", None, ("D1:3",), 4)
+
+
+def values(row: tuple[object, ...]) -> list[object]:
+    return [getattr(cell, "value", cell) for cell in row[1:]]
+
+
+def test_tiers_are_held_against_what_was_shown_at_each_check() -> None:
+    unseen = replace(ONE, tiers=("inferrable",), covered=(False,))
+    missed = replace(ONE, tiers=("partial",), covered=(True,))
+    rows = {row[0]: values(row) for row in tiers({"full": [ONE, unseen, missed]}, ())}
+    # 4 checks: two agree; 1 of 2 called sufficient were, and 1 of 2 that were; the one EXACT was, 1 of 2 got it
+    assert rows["full, all"] == [4, 0.5, 0.5, 0.5, 1.0, 0.5]
+    assert rows["full, 4 single-hop"] == rows["full, all"]
+    assert rows["full, 5 adversarial"] == [0, None, None, None, None, None]
+
+
+def test_a_question_without_evidence_has_no_oracle() -> None:
+    rows = {row[0]: values(row) for row in tiers({"full": [replace(ONE, gold=())]}, ())}
+    assert rows["full, all"][0] == 0
+
+
+def test_the_stages_of_a_question_are_its_whole_time() -> None:
+    row = values(next(latency({"full": [ONE]}, ())))
+    assert row[:4] == pytest.approx([10.0, 30.0, 20.0, 60.0])
+
+
+def test_each_way_to_ask_again_is_scored_by_iteration() -> None:
+    found = Requeried("a", "for what is missing", 2, ("t9", "t1"), ("t1",))
+    missed = replace(found, way="the question again", ranked=("t9",))
+    rows = {row[0]: values(row) for row in requeries({}, [found, replace(found, ranked=("t1",)), missed])}
+    assert rows["for what is missing, iteration 2"][:4] == [2, 1.0, 1.0, 1.0]
+    assert rows["the question again, iteration 2"] == [1, 0, 0, 0, 0, 0, 0]
+
+
+def test_one_run_makes_every_table_and_says_that_no_model_was_asked() -> None:
+    sample = LocomoSample("friends", tuple(load_example("friends"))[:40], (BEES,))
+    rows = {name: _approach(name, None, ["strict"]) for name in _needed(TABLES.values())}
+    run = run_sample(sample, rows=rows, every=1, again=True)
+    made = [table(name, one, "deterministic", run.asked, run.again) for name, one in TABLES.items()]
+    assert [one.name for one in made if not one.rows] == []
+    assert all("(deterministic)" in one.title and one.columns[0] == "deterministic" for one in made)
+    further = table("1", TABLES["1"], "deterministic", run.asked, (), further={"BERTScore": lambda one: 1.0})
+    assert {f"{row}: BERTScore" for row in TABLES["1"].rows} <= {row[0] for row in further.rows}
+    assert all(set(one.intervals) <= set(one.columns) and one.intervals for one in made)
+    assert all(len(row) == len(one.columns) for one in made for row in one.rows)
+    assert {one.way for one in run.again if one.iteration == 1} == {"for what is missing", "the question again"}
+    reached = max(one.iteration for one in run.again)
+    assert reached == max(len(one.tiers) for one in run.asked["full"]) > 1
+    assert all(len(one.tiers) == len(one.covered) == one.checks for some in run.asked.values() for one in some)
+    assert all(sum(one.stages) == pytest.approx(one.ask_seconds) for some in run.asked.values() for one in some)
+
+
+KEYS = LocomoQuestion("Where are the keys of Kestrel?", "on the hook", None, ("D1:3",), 4)
+SAID = ("Kestrel? All paid, so no worries there.", "Lovely weather.", "Keys for Kestrel on the hook, as agreed.")
+FACTS = {SAID[0]: ("is", "all paid", "All paid"), SAID[2]: ("has keys on", "the hook", "Keys for Kestrel on the hook")}
+
+
+def reply_to(request: Complete) -> str:
+    """Facts that no rule finds, and a verdict that is sure of itself."""
+    if request.role == "extract":
+        told = next((fact for text, fact in FACTS.items() if text in request.prompt.rpartition("<turn")[2]), None)
+        fact = told and dict(zip(("predicate", "object", "quote"), told, strict=True))
+        return json.dumps({"facts": [{"subject": "Kestrel", "when": "", "kind": "state", **fact}] if fact else []})
+    if request.role == "answer":
+        said = {"steps": [], "answerable": True, "answer": "on the hook", "citations": []}
+        return json.dumps({**said, "type": "direct", "used": []})
+    verdict = {"tier": "exact", "confidence": 0.95, "requirements": [], "gaps": [], "next_query": "", "reason": "said"}
+    return json.dumps({**verdict, "query": "Kestrel keys", "correct": True})
+
+
+@pytest.mark.parametrize(("row", "without"), [("raw-only", "exact"), ("index-layer", "partial"), ("full", "partial")])
+def test_facts_of_a_model_decide_in_the_rows_that_have_an_index(row: str, without: str) -> None:
+    turns = tuple(
+        Turn(f"D1:{n}", "s1", "Mira", text, datetime(2024, 5, 1, 9, n)) for n, text in enumerate(SAID, start=1)
+    )
+    sample = LocomoSample("a", turns, (KEYS,))
+    how = _approach(row, ScriptedModel(then=reply_to), ["strict"])
+    runs = [run_locomo([sample], replace(how, enrich=enrich)) for enrich in (False, True)]
+    assert [run.asked[0].failed for run in runs] == ["", ""]
+    assert [run.asked[0].tiers[-1] for run in runs] == [without, "exact"]  # E7: too few facts of Kestrel are no proof
+    assert runs[1].ingested[0].facts == runs[0].ingested[0].facts + 2
+
+
+def test_a_table_is_made_through_a_mailbox_and_says_who_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [{"speaker": "Mira", "dia_id": f"D1:{n}", "text": text} for n, text in enumerate(SAID, start=1)]
+    conversation = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": said}
+    asked = {"question": KEYS.text, "answer": KEYS.answer, "evidence": list(KEYS.evidence), "category": 4}
+    data, box, place = tmp_path / "locomo.json", tmp_path / "box", tmp_path / "one.json"
+    data.write_text(json.dumps([{"sample_id": "conv-1", "conversation": conversation, "qa": [asked]}]))
+    words = ["2", str(data), "--mailbox", str(box), "--checkpoint", str(tmp_path / "kept"), "--result", str(place)]
+    monkeypatch.setattr(sys, "argv", ["paper_tables", *words])
+    for _ in range(6):
+        main()
+        requests = sorted((box / "requests").iterdir())
+        for request in requests:
+            wanted = json.loads(request.read_text())
+            reply = reply_to(Complete(wanted["role"], "", wanted["messages"][-1]["text"]))
+            (box / "replies" / f"{request.stem}.txt").write_text(reply)
+        if not requests:
+            break
+    result = read_result(place)
+    rows = {row[0]: row[1] for row in result.table("table-2").rows}
+    assert rows["full: judged correct"].value == 1.0  # type: ignore[union-attr]
+    assert (result.options["judge"], result.options["judged_by"]) == ("strict", "mailbox")
+    assert result.table("table-2").columns[0] == "with mailbox"
