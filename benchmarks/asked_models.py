@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import evimem
-from benchmarks.scoring.answer_judge import STRICT
-from benchmarks.scoring.asking import Asker, Checkpoint
-from benchmarks.scoring.judge_identity import JudgeIdentity
-from benchmarks.scoring.judge_option import add_judges
-from benchmarks.scoring.mailbox import Mailbox
-from benchmarks.scoring.provenance import digest
-from benchmarks.scoring.spending import PaidModel, Spending
+
+from .scoring.answer_judge import STRICT
+from .scoring.asking import Asker, Checkpoint
+from .scoring.judge_identity import JudgeIdentity
+from .scoring.judge_option import add_judges
+from .scoring.mailbox import Mailbox
+from .scoring.provenance import digest
+from .scoring.spending import PaidModel, Spending
 
 WORKERS = 8  # questions at a time, where an endpoint is asked
 

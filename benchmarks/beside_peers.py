@@ -28,14 +28,14 @@ from typing import Any
 from packaging.requirements import Requirement
 
 import evimem
-from benchmarks.scoring.bootstrap import percentile
-from benchmarks.scoring.estimates import estimate
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import recall
 from evimem.loaders.locomo_format import read_locomo
 
 from .peers import PEERS
 from .recording import add_result, data_set, record
+from .scoring.bootstrap import percentile
+from .scoring.estimates import estimate
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import recall
 from .speed import chat
 
 WORDS = 25  # per turn, about as long as LoCoMo's

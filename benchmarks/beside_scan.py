@@ -18,11 +18,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 import numpy as np
 
 import evimem
-from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.embedding import StaticEmbedder
 from evimem.types.vectors import Vectors
 
 from .recording import add_result, record
+from .scoring.result_file import Cell, ResultTable
 from .speed import asked, chat, median_ms
 
 WORDS = 22  # of a turn

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.estimates import rows_of
-from benchmarks.scoring.locomo_tables import category_name
-from benchmarks.scoring.result_file import ResultTable
-from benchmarks.scoring.retrieval_metrics import recall
 from evimem.embedding.static_embedder import count_tokens
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 
 from .recording import add_result, data_set, record
+from .scoring.estimates import rows_of
+from .scoring.locomo_tables import category_name
+from .scoring.result_file import ResultTable
+from .scoring.retrieval_metrics import recall
 
 BUDGETS = (500, 1000, 1500)
 HITS = 100  # of a search: more than fit into the largest budget

@@ -16,11 +16,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.answer_f1 import normalized
-from benchmarks.scoring.estimates import estimate
-from benchmarks.scoring.result_file import Cell, ResultTable
 
 from .recording import add_result, record
+from .scoring.answer_f1 import normalized
+from .scoring.estimates import estimate
+from .scoring.result_file import Cell, ResultTable
 
 FOLDER = Path(__file__).parent.parent / "tests" / "offline" / "chats"
 PARTS = "develop", "held"

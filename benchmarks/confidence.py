@@ -19,13 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.charts import reliability_chart
-from benchmarks.scoring.estimates import estimate
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.right_answer import is_right
 from evimem.calibration.curves import Bin, auroc, ece, reliability
 from evimem.calibration.svg_plot import Chart
-from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.constants import SHIPPED, Constants, Linear, fit_monotone, log_odds
 from evimem.offline.offline_judge import OfflineJudge
@@ -35,6 +30,11 @@ from evimem.types.trace import Acted, Judged
 
 from .logistic import logistic
 from .recording import add_result, data_set, record
+from .scoring.charts import reliability_chart
+from .scoring.estimates import estimate
+from .scoring.labelled_chats import ChatQuestion, LabelledChat, read_chats
+from .scoring.result_file import Cell, ResultTable
+from .scoring.right_answer import is_right
 
 LOCOMO = "locomo"
 FOREIGN = "foreign"  # kind of a question that belongs to another chat, with its speakers' names

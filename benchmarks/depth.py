@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.bootstrap import percentile
-from benchmarks.scoring.estimates import estimate
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import found_all, recall
-from benchmarks.scoring.synthetic import synthetic_chat
 from evimem.types.trace import Found
 
 from .recording import add_result, record
+from .scoring.bootstrap import percentile
+from .scoring.estimates import estimate
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import found_all, recall
+from .scoring.synthetic import synthetic_chat
 
 CUT = 10
 COLUMNS = (

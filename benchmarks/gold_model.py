@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scoring.locomo_tables import CATEGORIES
 from evimem.embedding import count_tokens
 from evimem.llm.quoting import escape, format_time, named
-from evimem.loaders.labelled_chats import read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.types.model import Complete
 from evimem.types.values import Turn
+
+from .scoring.labelled_chats import read_chats
+from .scoring.locomo_tables import CATEGORIES
 
 _ROW = re.compile(r'"([^"]+)" \((tag|time|word)')
 

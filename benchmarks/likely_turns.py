@@ -12,7 +12,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evimem.loaders.labelled_chats import read_chats
 from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.likely_turns import turn_signals
 from evimem.offline.match_sentences import match
@@ -20,6 +19,7 @@ from evimem.offline.other_languages import is_in_english
 
 from .logistic import logistic
 from .recording import data_set
+from .scoring.labelled_chats import read_chats
 from .short_answers import LOCOMO_WEIGHT, Asked, locomo, questions
 
 LOCOMO = "locomo"

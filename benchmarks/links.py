@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evimem
-from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.db.connection import Connection
 from evimem.edges import EdgeGraph, fact_vectors
 from evimem.edges.link_rules import PER_FACT, threshold
 from evimem.loaders import load
 
 from .recording import add_result, data_set, record
+from .scoring.result_file import Cell, ResultTable
 from .speed import chat
 
 PAGE = 256

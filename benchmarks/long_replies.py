@@ -18,12 +18,12 @@ from statistics import fmean
 from unittest.mock import patch
 
 import evimem
-from benchmarks.scoring.retrieval_metrics import recall
 from evimem.index import passages
-from evimem.loaders.labelled_chats import LabelledChat, read_chats
 from evimem.types.values import Query
 
 from .recording import data_set
+from .scoring.labelled_chats import LabelledChat, read_chats
+from .scoring.retrieval_metrics import recall
 
 LENGTHS = (2_000, 9_000)  # characters of a long reply
 LEAST = 200  # characters of a reply that lengthens others

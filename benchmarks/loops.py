@@ -16,10 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.estimates import estimate
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import recall
-from benchmarks.scoring.right_answer import is_right
 from evimem.loops import LITERAL, LOOPS
 from evimem.testing import ScriptedModel
 from evimem.types.answer import Answer
@@ -27,6 +23,10 @@ from evimem.types.trace import Found
 
 from .gold_model import Asked, Conversation, GoldJudge, Question, conversations
 from .recording import add_result, data_set, record
+from .scoring.estimates import estimate
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import recall
+from .scoring.right_answer import is_right
 
 STEPS = 3  # iterations after which recall is printed, before that at the end
 FIRST = 10  # turns, in the order in which a loop found them

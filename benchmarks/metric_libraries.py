@@ -26,15 +26,15 @@ from nltk.translate.bleu_score import sentence_bleu
 from nltk.translate.meteor_score import single_meteor_score
 from rouge_score.rouge_scorer import RougeScorer
 
-from benchmarks.scoring.answer_f1 import f1
-from benchmarks.scoring.answer_overlap import bleu_1, meteor, rouge_2, rouge_l, words
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import ndcg, recall
 from evimem import Turn
-from evimem.loaders.labelled_chats import ChatQuestion, read_chats
 from evimem.loaders.locomo_format import LocomoQuestion, read_locomo
 
 from .recording import add_result, data_set, record
+from .scoring.answer_f1 import f1
+from .scoring.answer_overlap import bleu_1, meteor, rouge_2, rouge_l, words
+from .scoring.labelled_chats import ChatQuestion, read_chats
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import ndcg, recall
 
 DEPTH = 10
 RANKINGS = 500

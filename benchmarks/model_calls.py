@@ -19,15 +19,15 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
 
 import evimem
-from benchmarks.scoring.bootstrap import percentile
-from benchmarks.scoring.estimates import estimate
-from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete, Reply
 from evimem.types.trace import Found, Judged
 
 from .gold_model import Asked, Conversation, GoldJudge, conversations
 from .recording import add_result, data_set, record
+from .scoring.bootstrap import percentile
+from .scoring.estimates import estimate
+from .scoring.result_file import Cell, ResultTable
 from .speed import QUESTIONS, chat
 
 TRAPS = frozenset(("adversarial", "attribution_trap"))  # kinds of question about another person than the gold turns

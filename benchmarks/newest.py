@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.bootstrap import percentile
-from benchmarks.scoring.result_file import ResultTable
 
 from .recording import add_result, record
+from .scoring.bootstrap import percentile
+from .scoring.result_file import ResultTable
 from .speed import chat
 
 WORDS = 22

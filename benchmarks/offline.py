@@ -20,8 +20,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.scoring.answer_f1 import normalized, official_f1
-from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.doors.memory import Memory
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
@@ -39,6 +37,8 @@ from evimem.types.values import Turn
 
 from .logistic import fit_columns, logistic
 from .recording import add_result, data_set, record
+from .scoring.answer_f1 import normalized, official_f1
+from .scoring.result_file import Cell, ResultTable
 
 ANSWERABLE = {
     "gap": 1,

@@ -22,16 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from benchmarks.scoring.answer_overlap import bert_score_by, word_set_f1
-from benchmarks.scoring.asking import Approach, Asker
-from benchmarks.scoring.estimates import estimate, rows_of
-from benchmarks.scoring.judge_identity import grades, rubric_of
-from benchmarks.scoring.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
-from benchmarks.scoring.processes import mapped
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import ndcg, recall
-from benchmarks.scoring.run_locomo import DEPTH, QuestionResult, ask_all, ingested
-from benchmarks.scoring.stages import STAGES
 from evimem import Budget, Memory
 from evimem.loaders.locomo_format import LocomoSample, read_locomo
 from evimem.loops import VARIANTS
@@ -40,6 +30,16 @@ from evimem.query.analysis import analyse
 
 from .asked_models import add_models, models_of
 from .recording import add_result, data_set, record
+from .scoring.answer_overlap import bert_score_by, word_set_f1
+from .scoring.asking import Approach, Asker
+from .scoring.estimates import estimate, rows_of
+from .scoring.judge_identity import grades, rubric_of
+from .scoring.locomo_tables import OVERLAP, answer_measures, by_category, overlap_of, told_of
+from .scoring.processes import mapped
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import ndcg, recall
+from .scoring.run_locomo import DEPTH, QuestionResult, ask_all, ingested
+from .scoring.stages import STAGES
 
 IRIS = ("single-pass", "basic-loop", "tiered-sufficiency", "temporal-adaptation", "full")
 LACEMEM = ("raw-only", "index-layer", "full")

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scoring.answer_overlap import words
-from benchmarks.scoring.scored_memory import OwnMemory, PlainBm25
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
 from evimem.text.stemming import porter
+
+from .scoring.answer_overlap import words
+from .scoring.scored_memory import OwnMemory, PlainBm25
 
 K1, B = 2.0, 0.95
 BATCH = 1000

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scoring.provenance import provenance
-from benchmarks.scoring.readme_report import markdown
-from benchmarks.scoring.result_file import ResultFile, ResultTable, write_result
 from evimem.calibration.svg_plot import Chart
 from evimem.errors import ImportFailed
 from evimem.loaders.data_sets import check_present
+
+from .scoring.provenance import provenance
+from .scoring.readme_report import markdown
+from .scoring.result_file import ResultFile, ResultTable, write_result
 
 _STARTED = time.perf_counter()
 

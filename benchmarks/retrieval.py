@@ -16,10 +16,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeAlias
 
-from benchmarks.scoring.estimates import estimate, rows_of
-from benchmarks.scoring.locomo_tables import category_name
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import found_all, hit, ndcg, recall
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
 from evimem.embedding.quantize import pack
@@ -30,7 +26,6 @@ from evimem.index.document import embedding_texts
 from evimem.index.prepared_query import IndexQuery, microseconds
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS, Weights
-from evimem.loaders.labelled_chats import LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.query.analysis import hints
 from evimem.raw import TurnRows
@@ -38,6 +33,11 @@ from evimem.store.layers import index_rows
 
 from .recording import add_result, data_set, record
 from .scenes import KINDS, scene
+from .scoring.estimates import estimate, rows_of
+from .scoring.labelled_chats import LabelledChat, read_chats
+from .scoring.locomo_tables import category_name
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import found_all, hit, ndcg, recall
 
 DEPTH = 20
 CATEGORIES = (1, 2, 3, 4, 5)

@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 import evimem
-from benchmarks.scoring.bootstrap import percentile
-from benchmarks.scoring.result_file import Cell, ResultTable
-from benchmarks.scoring.retrieval_metrics import found_all, recall
-from benchmarks.scoring.synthetic import synthetic_chat
 
 from .recording import add_result, record
+from .scoring.bootstrap import percentile
+from .scoring.result_file import Cell, ResultTable
+from .scoring.retrieval_metrics import found_all, recall
+from .scoring.synthetic import synthetic_chat
 
 DEPTH = 10
 PEOPLE = 8

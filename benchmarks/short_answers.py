@@ -22,16 +22,17 @@ import evimem
 from benchmarks.logistic import logistic
 from benchmarks.offline import Recorder
 from benchmarks.recording import data_set
-from benchmarks.scoring.right_answer import is_right
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import View
-from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat, read_chats
 from evimem.loaders.locomo_format import read_locomo
 from evimem.offline.constants import SHIPPED, Linear
 from evimem.offline.verified import NotStated, ShortAnswer, short_answer
 from evimem.offline.verified.asked_form import asked_form
 from evimem.offline.verified.firmness import FIRMNESS, named_checks
 from evimem.offline.verified.short_answer import bound_values
+
+from .scoring.labelled_chats import ChatQuestion, LabelledChat, read_chats
+from .scoring.right_answer import is_right
 
 REGISTERS = Path(__file__).with_name("chats") / "registers.json"
 LOCOMO_WEIGHT = 0.25  # of a value of LoCoMo, whose questions outnumber ours

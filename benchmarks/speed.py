@@ -30,7 +30,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only
 import apsw
 
 import evimem
-from benchmarks.scoring.result_file import ResultTable
 from evimem.calibration.svg_plot import COLOURS, Chart, Curve
 from evimem.embedding import StaticEmbedder
 from evimem.index.candidates import SEARCH_EFFORT, SearchEffort
@@ -39,6 +38,7 @@ from evimem.store.reads import resolve_query
 from evimem.store.sqlite import SqliteStore
 
 from .recording import add_result, record
+from .scoring.result_file import ResultTable
 
 SEED = 7
 PEOPLE = ("Mira", "Tomas", "Elio", "Katrin")

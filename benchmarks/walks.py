@@ -21,10 +21,10 @@ from types import FrameType
 from typing import Any
 
 import evimem
-from benchmarks.scoring.result_file import Cell, ResultTable
 from evimem.loaders.examples import load_example, load_questions
 
 from .recording import add_result, record
+from .scoring.result_file import Cell, ResultTable
 
 ROOT = Path(evimem.__file__).parent
 EVERY = 9  # a traced question takes twenty times as long as another

@@ -18,7 +18,6 @@ from evimem.cli.open_memory import model
 from evimem.cli.page import BLANK, Block
 from evimem.cli.screen import Screen
 from evimem.errors import InvalidQuery
-from evimem.loaders.labelled_chats import LabelledChat, read_chats
 from evimem.loaders.locomo_format import known_file, read_locomo
 from evimem.loaders.longmemeval_format import read_longmemeval
 from evimem.loops import LITERAL, VARIANTS
@@ -29,6 +28,7 @@ from .asking import Approach, Asker, Checkpoint
 from .charts import locomo_charts
 from .chat_tables import chat_tables
 from .judge_identity import OF_TYPES, JudgeIdentity, grades, rubric_of
+from .labelled_chats import LabelledChat, read_chats
 from .left_out import REPEATED, left_out
 from .locomo_tables import locomo_tables
 from .longmemeval_tables import longmemeval_tables

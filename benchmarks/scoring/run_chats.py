@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat
 from evimem.types.answer import AnswerKind
 
 from .asking import Asker
+from .labelled_chats import ChatQuestion, LabelledChat
 from .right_answer import is_right
 from .scored_memory import Factory, MemoryReply, OwnMemory, PlainBm25, SearchedMemory, say
 

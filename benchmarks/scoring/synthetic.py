@@ -15,8 +15,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from evimem.loaders.labelled_chats import ChatQuestion, LabelledChat
 from evimem.types.values import Turn
+
+from .labelled_chats import ChatQuestion, LabelledChat
 
 if sys.version_info >= (3, 11):
     import tomllib

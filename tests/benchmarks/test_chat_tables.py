@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.scoring.chat_tables import chat_tables
+from benchmarks.scoring.labelled_chats import ChatQuestion, read_chats
 from benchmarks.scoring.run_chats import ChatResult, run_chats
-from evimem.loaders.labelled_chats import ChatQuestion, read_chats
 
 CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 TOLD = ChatQuestion("Which knee?", "left", (), ("t6",), "direct")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.scoring.labelled_chats import read_chats
 from evimem.cli.exit_codes import Exit
-from evimem.loaders.labelled_chats import read_chats
 
 CHATS = Path(__file__).parents[2] / "benchmarks" / "chats"
 CARD = (CHATS / "README.md").read_text(encoding="utf-8")

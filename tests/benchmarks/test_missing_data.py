@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scoring.labelled_chats import read_chats
 from evimem.errors import ImportFailed
 from evimem.loaders import read_locomo, read_longmemeval
-from evimem.loaders.labelled_chats import read_chats
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 LOCOMO, CHATS = "nowhere/locomo10.json", "nowhere/chats"

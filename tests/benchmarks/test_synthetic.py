@@ -12,6 +12,7 @@ import pytest
 from benchmarks.scoring.asking import Approach
 from benchmarks.scoring.charts import locomo_charts
 from benchmarks.scoring.chat_tables import chat_tables
+from benchmarks.scoring.labelled_chats import LabelledChat
 from benchmarks.scoring.locomo_tables import locomo_tables
 from benchmarks.scoring.longmemeval_tables import longmemeval_tables
 from benchmarks.scoring.provenance import provenance
@@ -22,7 +23,6 @@ from benchmarks.scoring.run_locomo import run_locomo
 from benchmarks.scoring.run_longmemeval import run_longmemeval
 from benchmarks.scoring.scored_memory import OwnMemory, PlainBm25
 from benchmarks.scoring.synthetic import _tables, synthetic_chat
-from evimem.loaders.labelled_chats import LabelledChat
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 from evimem.loaders.longmemeval_format import LongMemEvalCase
 from evimem.types.budget import Budget

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from evimem.index.candidates import SearchEffort
 from evimem.index.corpus import ASSISTANT, Corpus
-from evimem.index.exhaustive import rank_all
 from evimem.index.prepared_query import IndexQuery, Ranked, prepare
 from evimem.index.ranking import rank
 from evimem.index.weights import WEIGHTS
 from evimem.types.vectors import Neighbours
+from tests.reference.exhaustive_ranking import rank_all
 
 from .corpora import Said, append, corpora, corpus_of, direction, passages, questions, row
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch, EmbedderError
 from evimem.index.effort import PROBES, SearchWidth, recall_test, widened
-from evimem.index.flat import FlatIndex
 from evimem.index.hnsw import HnswIndex
 from evimem.index.lock import ReadWriteLock
 from evimem.index.voyager_graph import VoyagerGraph
+from tests.reference.flat_index import FlatIndex
 
 DIMENSION = 32
 

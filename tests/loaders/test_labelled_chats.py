@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.scoring.labelled_chats import OTHER, read_chats
 from evimem.errors import ImportFailed
-from evimem.loaders.labelled_chats import OTHER, read_chats
 
 TURN = {"id": "t1", "session": "s1", "speaker": "Mira", "time": "2024-03-12T18:20", "text": "The van is blue."}
 ASKED = {"question": "What colour is the van?", "answer": "blue", "evidence": ["t1"], "kind": "direct"}

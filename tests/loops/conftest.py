@@ -16,12 +16,12 @@ from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
-from evimem.store.in_memory import MemoryStore
 from evimem.types.answer import Answer, Citation
 from evimem.types.budget import Budget
 from evimem.types.model import Complete
 from evimem.types.stored import Entry
 from evimem.types.values import Query, Tier, Turn
+from tests.reference.memory_store import MemoryStore
 
 EMBEDDER = StaticEmbedder()
 JUNO = Draft("Juno", (Citation("s1:1", None, ""),))

@@ -22,7 +22,6 @@ from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Move, ToolCall
 from evimem.judging.reading import Chosen, Considered, Round
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
-from evimem.store.in_memory import MemoryStore
 from evimem.types.answer import Answer, Citation
 from evimem.types.budget import Budget
 from evimem.types.stored import Entry, Keyword, Scope
@@ -30,6 +29,7 @@ from evimem.types.trace import Acted, Found
 from evimem.types.values import Tier, Turn
 from tests.few import few
 from tests.loops.conftest import World
+from tests.reference.memory_store import MemoryStore
 
 QUESTION = "What did Mira and Tomas do with the puppy in July?"
 SAID = (

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import evimem
 from evimem.loops.pyramid import pyramid_of
-from evimem.store.in_memory import MemoryStore
 from evimem.types.stored import Entry
 from evimem.types.trace import Trace
 from evimem.types.values import Turn
 from tests.few import few
+from tests.reference.memory_store import MemoryStore
 
 from .conftest import PUPPY, Chat, draft, events
 

@@ -25,12 +25,12 @@ from evimem.loaders.examples import load_example
 from evimem.protocols import Store
 from evimem.query.find_turns import Filters, search
 from evimem.raw import TurnValidator
-from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
 from evimem.types.reports import AddReport
 from evimem.types.stored import Entry, Listing, Scope
 from evimem.types.values import Hit, Query, Turn
+from tests.reference.memory_store import MemoryStore
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)

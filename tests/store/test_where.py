@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from evimem import StoreCorrupt, Turn
 from evimem.embedding import StaticEmbedder
 from evimem.protocols import Store
-from evimem.store.in_memory import MemoryStore
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry, Listing, Scope
 from evimem.types.values import Query
 from evimem.types.where import Where
+from tests.reference.memory_store import MemoryStore
 
 EMBEDDER = StaticEmbedder()
 NOON = datetime(2024, 3, 12, 12)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import ImportFailed
-from ..types.values import Turn
-from .data_sets import check_present
-from .json_values import mismatch_error, parse
-from .turn_lines import read_turns
+from evimem.errors import ImportFailed
+from evimem.loaders.data_sets import check_present
+from evimem.loaders.json_values import mismatch_error, parse
+from evimem.loaders.turn_lines import read_turns
+from evimem.types.values import Turn
 
 OTHER = "other"  # the register of a conversation that no register names
 _TURNS, _QUESTIONS = ".turns.jsonl", ".questions.jsonl"

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types.vectors import Neighbours, Vectors
-from .columns import Column
-from .nearest import EMPTY, as_positions, best, checked_batch, unit_rows
+from evimem.index.columns import Column
+from evimem.index.nearest import EMPTY, as_positions, best, checked_batch, unit_rows
+from evimem.types.vectors import Neighbours, Vectors
 
 
 class FlatIndex:

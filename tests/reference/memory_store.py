@@ -6,18 +6,30 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
-from ..edges import ranked
-from ..errors import InvalidTurn, TurnConflict, UnknownTurn
-from ..index.exhaustive import rank_all
-from ..index.keyword_match import match_keywords
-from ..index.passages import passages
-from ..raw import digest, instant
-from ..text.names import is_about
-from ..types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
-from ..types.stored import COUNTED, EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
-from ..types.values import Fact, Hit, Query, Turn
-from ..types.where import Where
-from .from_scratch import (
+from evimem.edges import ranked
+from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
+from evimem.index.keyword_match import match_keywords
+from evimem.index.passages import passages
+from evimem.raw import digest, instant
+from evimem.text.names import is_about
+from evimem.types.reports import AddReport, EraseReport, TurnOutcome, TurnStatus
+from evimem.types.stored import (
+    COUNTED,
+    EVERYTHING,
+    About,
+    Entry,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Listing,
+    Roster,
+    Scope,
+)
+from evimem.types.values import Fact, Hit, Query, Turn
+from evimem.types.where import Where
+from tests.reference.exhaustive_ranking import rank_all
+from tests.reference.from_scratch import (
     QueuedJob,
     StoredTurn,
     corpus_of,

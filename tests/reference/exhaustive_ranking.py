@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import ROLES, Corpus
-from .dialogue_order import NONE
-from .dialogue_smoothing import decay, distance
-from .prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
-from .ranking import overlaps
-from .scoring import DAY, speaker_weight
-from .weights import WEIGHTS, Weights
+from evimem.index.corpus import ROLES, Corpus
+from evimem.index.dialogue_order import NONE
+from evimem.index.dialogue_smoothing import decay, distance
+from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
+from evimem.index.ranking import overlaps
+from evimem.index.scoring import DAY, speaker_weight
+from evimem.index.weights import WEIGHTS, Weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..edges import Link, threshold
-from ..edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
-from ..embedding.quantize import Packed, pack, unpack
-from ..extract import ENDING, outranks, replaces, topic_of
-from ..index.corpus import Corpus
-from ..index.document import documents
-from ..index.passages import passages, trimmed
-from ..index.prepared_query import IndexQuery, Ranked, microseconds
-from ..index.weights import BM25, WEIGHTS
-from ..raw import ROLES, TurnRows, instant
-from ..types.stored import MOST_SECONDS, Entry, JobKind, Listing
-from ..types.values import Fact, Hit, Query, Turn
-from ..types.vectors import Vectors
-from ..types.where import Where
-from .layers import index_rows
+from evimem.edges import Link, threshold
+from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
+from evimem.embedding.quantize import Packed, pack, unpack
+from evimem.extract import ENDING, outranks, replaces, topic_of
+from evimem.index.corpus import Corpus
+from evimem.index.document import documents
+from evimem.index.passages import passages, trimmed
+from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
+from evimem.index.weights import BM25, WEIGHTS
+from evimem.raw import ROLES, TurnRows, instant
+from evimem.store.layers import index_rows
+from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
+from evimem.types.values import Fact, Hit, Query, Turn
+from evimem.types.vectors import Vectors
+from evimem.types.where import Where
 
 
 @dataclass(slots=True)
