@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from ..errors import ImportFailed
-from ..flow import Flow, roster, setting
+from ..flow import Flow, setting
 from ..judging.judge import Judge
-from ..llm.gated_judge import LEAST_TURNS, GatedJudge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge, Reader, offline_judge
@@ -97,17 +96,6 @@ def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
 def calibrated_offline(reader: Reader, extractor: Extractor, embedder: str) -> Flow[Judge]:
     """Return the judge that needs no model, with the active calibration of the rules applied, if there is one."""
     return calibrated_judge(CalibrationTarget(offline_judge(reader, extractor), "", embedder))
-
-
-def gated_judge(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Judge]:
-    """Return a judge that skips the model where the calibrated offline judge is sure of the verdict.
-
-    Below `LEAST_TURNS` turns the judge is returned as it is: the offline judge was not measured on small memories.
-    """
-    if (yield from roster()).counted < LEAST_TURNS:
-        return judge
-    offline = yield from calibrated_offline("verified", extractor, embedder)
-    return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
 
 
 def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:

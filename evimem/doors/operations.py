@@ -22,7 +22,6 @@ from ..calibration.apply_calibration import (
     calibrated_judge,
     calibrated_offline,
     calibration_problems,
-    gated_judge,
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
@@ -234,8 +233,6 @@ class Core:
     ) -> Flow[Answer]:
         today = yield from asked_at
         judge = yield from calibrated_judge(self.calibration_target(budget))
-        if isinstance(judge, LLMJudge) and budget.gate:
-            judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
         hears = as_callback(on_event)
         asking = answer_question(
