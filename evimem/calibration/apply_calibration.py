@@ -11,8 +11,7 @@ from ..flow import Flow, setting
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
-from ..offline.offline_judge import OfflineJudge, Reader, offline_judge
-from ..protocols import Extractor
+from ..offline.offline_judge import OfflineJudge
 from .calibration_report import Calibration
 
 _UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
@@ -93,9 +92,9 @@ def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
     return target.judge if found is None else with_calibration(target.judge, found)
 
 
-def calibrated_offline(reader: Reader, extractor: Extractor, embedder: str) -> Flow[Judge]:
-    """Return the judge that needs no model, with the active calibration of the rules applied, if there is one."""
-    return calibrated_judge(CalibrationTarget(offline_judge(reader, extractor), "", embedder))
+def calibrated_offline(judge: OfflineJudge, embedder: str) -> Flow[Judge]:
+    """Return a judge that needs no model, with the active calibration of the rules applied, if there is one."""
+    return calibrated_judge(CalibrationTarget(judge, "", embedder))
 
 
 def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:

@@ -44,7 +44,7 @@ from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
 from ..loops.gather import gather
 from ..loops.task import Loop, Task
-from ..offline.offline_judge import offline_judge
+from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
@@ -141,6 +141,7 @@ class Core:
         self.observer = observer
         self.name: str = store_name(store.path)
         self.extractor: Extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
+        self.offline = OfflineJudge(extractor=self.extractor)  # judges where there is no model, or it failed
 
     @staticmethod
     def default_extractor() -> Extractor:
@@ -255,7 +256,7 @@ class Core:
         scope: Scope,
         on_event: OnEvent,
     ) -> Flow[Answer]:
-        judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
+        judge = yield from calibrated_offline(self.offline, self.embedder.name)
         left = remaining(budget, error.partial)
         return (
             yield from fall_back(
@@ -280,7 +281,7 @@ class Core:
         self, question: str, tokens: int, asked_at: Flow[datetime | None], exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         today = yield from asked_at
-        judge = yield from calibrated_offline("verified", self.extractor, self.embedder.name)
+        judge = yield from calibrated_offline(self.offline, self.embedder.name)
         further = most_quoted(tokens)
         gathered = yield from gather(Task(question, judge, today, exclude=exclude, scope=scope, further=further))
         if gathered.check is None:
@@ -291,7 +292,7 @@ class Core:
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
         judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
-        judge = judge or offline_judge(budget.reader, self.extractor)
+        judge = judge or self.offline
         return CalibrationTarget(judge, self.model, self.embedder.name)
 
     def calibrate(

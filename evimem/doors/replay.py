@@ -152,10 +152,9 @@ def _scope(detail: Mapping[str, Any]) -> Scope:
 def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Judge]:
     judged = tuple(event for event in trace if isinstance(event, Judged))
     core, model = memory._core, LLMJudge().within(budget)
-    embedder = core.embedder.name
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        inner = yield from calibrated_offline(budget.reader, core.extractor, embedder)
+        inner = yield from calibrated_offline(core.offline, core.embedder.name)
     return _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged)
 
 
