@@ -50,7 +50,7 @@ def read(
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
-    scan = _Scan(text, bare is not None)
+    scan = _Scan(text, "{[" if bare else "{")
     try:
         scan.run()
     except _Unreadable as error:
@@ -99,11 +99,11 @@ class _Value:
 class _Scan:
     """One pass over a reply: the values that stand outside thoughts, and the text that does."""
 
-    def __init__(self, text: str, lists: bool) -> None:
+    def __init__(self, text: str, openings: str) -> None:
         self.values: list[_Value] = []
         self.spoken = ""
         self._text = text
-        self._openings = "{[" if lists else "{"
+        self._openings = openings
         self._left = [MAX_TOKENS]
         self._starts, self._strict = MAX_STARTS, MAX_STRICT
 

@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import re
 
-_STEM = "(?:think|thought|reason|reflect|analy[sz]|scratch|draft|deliberat|monologue|rationale|details|思考|推理)"
-_NAME = rf"[\w:.-]{{0,24}}?{_STEM}[\w:.-]{{0,24}}"
-_CAPITALS = r"(?-i:(?:[A-Z_]{0,24}(?:THINK|THOUGHT|REASON|REFLECT|ANALY[SZ]|SCRATCH)[A-Z_]{0,24}))"  # "[draft]" is prose
-_ENDED = rf"(?:[/\\]\s*{_NAME}|end[_:▁ -]?{_NAME}|{_NAME}[_:▁-]end)"
-_CLOSED = (
-    rf"[<＜◁⟨〈]\s*[|｜]?\s*{_ENDED}\s*[|｜]?\s*[>＞▷⟩〉]|[\[【]\s*(?:/\s*{_CAPITALS}|/\s*思考)\s*[\]】]|<channel\|>"
+_STEM = (
+    r"(?:think|thought|reason|reflect|analy[sz]|scratch|draft|deliberat|monologue|rationale|details"
+    r"|\u601d\u8003|\u63a8\u7406)"
 )
+_LEFT, _RIGHT, _PIPE = r"[<\uff1c\u25c1\u27e8\u3008]\s*[|\uff5c]?\s*", r"[>\uff1e\u25b7\u27e9\u3009]", r"[|\uff5c]?"
+_NAME = rf"[\w:.-]{{0,24}}?{_STEM}[\w:.-]{{0,24}}"
+_CAPITALS = (
+    r"(?-i:(?:[A-Z_]{0,24}(?:THINK|THOUGHT|REASON|REFLECT|ANALY[SZ]|SCRATCH)[A-Z_]{0,24}))"  # "[draft]" is prose
+)
+_ENDED = rf"(?:[/\\]\s*{_NAME}|end[_:\u2581 -]?{_NAME}|{_NAME}[_:\u2581-]end)"
+_SQUARE = rf"(?:{_CAPITALS}|\u601d\u8003)[\]\u3011]"
+_CLOSED = rf"{_LEFT}{_ENDED}\s*{_PIPE}\s*{_RIGHT}|[\[\u3010]\s*/\s*{_SQUARE}|<channel\|>"
 _STRIPPED = "(?:analysis|commentary)"  # the names of channels, glued to what they hold where a server drops the marks
 # What opens a thought, by the kind of what ends it.
 _OPENINGS = {
-    "tag": rf"[<＜◁⟨〈]\s*[|｜]?\s*{_NAME}(?:\s[^<>]{{0,200}})?(?<!/)[|｜]?[>＞▷⟩〉]|[\[【](?:{_CAPITALS}|思考)[\]】]",
+    "tag": rf"{_LEFT}{_NAME}(?:\s[^<>]{{0,200}})?(?<!/){_PIPE}{_RIGHT}|[\[\u3010]{_SQUARE}",
     "channel": r"<\|channel\|?>\s*(?!\s|final\b)\w+",
     "stripped": rf"(?-i:\A\s*(?:assistant)?{_STRIPPED}(?=[\w\"'{{(\[*<]))|(?-i:assistant{_STRIPPED})",
     "fence": rf"(?:```|~~~)\s*{_NAME}[^\n]{{0,80}}\n",
@@ -46,7 +51,10 @@ MARK = re.compile(
     ),
     _HOW,
 )
-_PREFACE = re.compile(r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE)
+_OF_PROMPT = {"closed", "final"}
+_PREFACE = re.compile(
+    r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE
+)
 
 
 def end_of(thought: re.Match[str]) -> int:
@@ -65,7 +73,9 @@ def begun(text: str) -> str:
         if mark.lastgroup == "bracket":
             if _PREFACE.fullmatch(text, at, mark.start()):
                 return text[mark.start() :]
-            closed = next((one for one in MARK.finditer(text, mark.end()) if one.lastgroup in {"closed", "final"}), None)
+            closed = next(
+                (one for one in MARK.finditer(text, mark.end()) if one.lastgroup in {"closed", "final"}), None
+            )
             if closed is None:
                 return ""
             mark = closed

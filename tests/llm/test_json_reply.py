@@ -33,11 +33,12 @@ def test_a_decorated_object_reads_like_a_bare_one(reply):
 
 
 DRAFT, LAST = '{"tier": "none", "confidence": 0.2}', BOTH
+HARMONY = "<|channel|>analysis<|message|>{}<|end|>"
 THOUGHTS = {
-    "harmony": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
-    "harmony, JSON": "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
-    "harmony, two thoughts": "<|channel|>analysis<|message|>{}<|end|><|channel|>commentary<|message|>so {}<|channel|>final",
-    "harmony, no final": "<|channel|>analysis<|message|>{}<|end|>",
+    "harmony": f"{HARMONY}<|start|>assistant<|channel|>final<|message|>",
+    "harmony, JSON": f"{HARMONY}<|start|>assistant<|channel|>final <|constrain|>json<|message|>",
+    "harmony, two thoughts": HARMONY + "<|channel|>commentary<|message|>so {}<|channel|>final",
+    "harmony, no final": HARMONY,
     "harmony, begun in the prompt": "<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
     "harmony, stripped": "analysisFirst {} outdated.assistantfinal",
     "harmony, stripped in lines": "analysis\n{}\nassistant\nfinal\n",
@@ -58,7 +59,10 @@ THOUGHTS = {
     "fence": "```thinking\n{}\n```\n",
     "comment": "<!-- {} -->",
     "Chinese": "\u3010\u601d\u8003\u3011{}\u3010/\u601d\u8003\u3011",
-    **{name: f"<{name}>{{}}</{name}>" for name in ("think", "thinking", "reasoning", "analysis", "inner_monologue", "draft")},
+    **{
+        name: f"<{name}>{{}}</{name}>"
+        for name in ("think", "thinking", "reasoning", "analysis", "inner_monologue", "draft")
+    },
 }
 
 
@@ -70,7 +74,9 @@ def test_what_is_marked_as_thought_is_no_reply(thoughts):
     assert read(f"{said}\nEXACT: yes\nCONFIDENCE: 0.9", "judge", WANTED)["exact"] == "yes"
 
 
-@pytest.mark.parametrize("thoughts", ["<think>{}", "[THINK]{}", "<think>{}</think>", "analysis{}", "<|channel|>analysis{}"])
+@pytest.mark.parametrize(
+    "thoughts", ["<think>{}", "[THINK]{}", "<think>{}</think>", "analysis{}", "<|channel|>analysis{}"]
+)
 def test_nothing_but_thoughts_is_asked_for_again(thoughts):
     with pytest.raises(ReplyError, match="thought"):
         read(thoughts.replace("{}", DRAFT), "judge", WANTED)
