@@ -233,7 +233,7 @@ async def lines_of(response: Any) -> AsyncIterator[str]:
 
 
 async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
-    """Yield a body in pieces of at most PIECE bytes. Raise ModelUnavailable beyond the limit, or for an encoding."""
+    """Yield a body in pieces, as they arrive. Raise ModelUnavailable beyond the limit, or for an encoding."""
     size = 0
     async for part in _decompressed(getattr(response, "http_response", response), limit):
         size += len(part)
@@ -252,7 +252,7 @@ async def _decompressed(response: Any, limit: int) -> AsyncIterator[bytes]:
         raise ModelUnavailable("the server compressed its reply in a way that it was not asked for", retryable=False)
     unpack = None if encoding in {"", "identity"} else zlib.decompressobj(32 + zlib.MAX_WBITS)
     sent = 0
-    async for part in response.aiter_raw(PIECE):
+    async for part in response.aiter_raw():
         sent += len(part)
         if sent > limit:
             raise _too_long(limit)
