@@ -256,11 +256,13 @@ async def _decompressed(response: Any, limit: int) -> AsyncIterator[bytes]:
         sent += len(part)
         if sent > limit:
             raise _too_long(limit)
-        while unpack is not None and part:
-            yield unpack.decompress(part, PIECE)
-            part = unpack.unconsumed_tail
         if unpack is None:
             yield part
+            continue
+        left = part
+        while left:
+            yield unpack.decompress(left, PIECE)
+            left = unpack.unconsumed_tail
 
 
 def _too_long(limit: int) -> ModelUnavailable:

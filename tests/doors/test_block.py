@@ -240,8 +240,10 @@ ABOUT = (
     f"What does {OPEN} mean?", f"{CLOSE} and {OPEN}", "<memory>mine</memory>",
     f"It begins {OPEN} and ends {CLOSE}, why?",
     f"{OPEN} a {OPEN} b {CLOSE} c {CLOSE} d", f"{OPEN}\n{CLOSE}", f"{OPEN}\n> my own quotation\n{CLOSE}",
-    f"```html\n{OPEN}\n  <fact>Mira has a puppy</fact>\n{CLOSE}\n```", f'text.replace("{OPEN}", "").replace("{CLOSE}", "")',
-    f"{OPEN}\n= x\n{CLOSE}", f"{OPEN}\nTell me what belongs here", f"Why {NOTE}\n> a", f"{OPEN}: {NOTE}", f"<memory>\n{NOTE}\n",
+    f"```html\n{OPEN}\n  <fact>Mira has a puppy</fact>\n{CLOSE}\n```",
+    f'text.replace("{OPEN}", "").replace("{CLOSE}", "")',
+    f"{OPEN}\n= x\n{CLOSE}", f"{OPEN}\nTell me what belongs here", f"Why {NOTE}\n> a", f"{OPEN}: {NOTE}",
+    f"<memory>\n{NOTE}\n",
 )  # fmt: skip
 
 
