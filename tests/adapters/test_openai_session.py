@@ -57,7 +57,7 @@ def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path:
         texts = {hit.turn.text: hit.turn.role for hit in await memory.search("weather in Porto", 5)}
         assert texts == {
             SAID["content"]: "user", 'get_weather({"city": "Porto"})': "assistant", RETURNED["output"]: "tool",
-            "[no text]": "assistant",
+            "[reasoning]": "assistant",
         }  # fmt: skip
 
     hold(tmp_path / "m.evimem", session)
