@@ -31,7 +31,7 @@ _RESULTS = ("result", "_output", "-return", "_response", "retry-prompt")
 _INSIDE = ("function", "custom", "functionCall", "function_call", "toolUse", "tool_call", "toolInvocation")
 _RESULT_INSIDE = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
 _CALLED = ("name", "toolName", "tool_name")
-_GIVEN = ("arguments", "args", "input", "action", "actions", "operation", "queries", "code", "revised_prompt")
+_GIVEN = ("arguments", "args", "input", "tool_kwargs", "action", "actions", "operation", "queries", "code", "revised_prompt")
 _RETURNED = ("output", "outputs", "result", "results", "response", "content", "error", "errorText")
 _MEDIA = ("image", "audio", "video", "file", "document", "binary", "screenshot", "container_upload")
 _MEDIA_INSIDE = ("inlineData", "inline_data", "fileData", "file_data", "image", "audio", "video", "document", "file")
@@ -271,6 +271,9 @@ def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
     kind = _kind(part)
     if kind in _UNSPOKEN or part.get("thought") is True:
         return
+    if isinstance(part.get("content"), list) and not _is_result(kind):
+        yield from _pieces_of(part["content"])
+        return
     if shaped := _result_in(part, kind) or _call(part) or _media_in(part, kind):
         yield shaped
         return
@@ -314,8 +317,9 @@ def _call(part: Mapping[str, Json]) -> _Piece | None:
     if name is None or (given is None and inside is None and not kind.endswith(("call", "tool_use", "invocation"))
             and "toolCallId" not in part):  # fmt: skip
         return None
+    given = _filled(given) if hosted else given
     text = f"{name}({given if isinstance(given, str) else '' if given is None else _dumped(given)})"
-    key = [name, _canonical(given) or {}]
+    key = [name, _filled(_canonical(given)) or {}]
     results = [called[key_] for key_ in _RETURNED if called.get(key_) not in (None, "", [])] if called is part else []
     results = results or [called[key_] for key_ in ("result",) if called.get(key_) is not None]
     if results:
@@ -350,7 +354,7 @@ def _media(part: Json, kind: str = "") -> _Piece:
     data = next((one for one in _walk(part) if is_media(one)), None)
     dicts = [one for one in _walk(part) if isinstance(one, dict) and not is_media(one)]
     texts = {name: one[name] for one in reversed(dicts) for name in one if _is_text(one, name)}
-    said = [texts[name] for name in ("transcript", "text", "caption") if name in texts]
+    said = [texts[name] for name in ("transcript", "text", "caption", "alt_text", "description") if name in texts]
     if texts.get("media_type") == "text/plain" and "data" in texts:
         said.append(texts["data"])
     typed = next((texts[name] for name in ("media_type", "mimeType", "mime_type", "mediaType", "contentType")
@@ -415,6 +419,13 @@ def _essence(value: Json) -> Json:
             if each is not None and not _is_id(key) and key not in ("status", "state", *TIMES)
         }
     return [_essence(each) for each in value] if isinstance(value, list) else value
+
+
+def _filled(value: Json) -> Json:
+    """Return a value without its null fields."""
+    if isinstance(value, dict):
+        return {key: _filled(each) for key, each in value.items() if each is not None}
+    return [_filled(each) for each in value] if isinstance(value, list) else value
 
 
 def _canonical(value: Json) -> Json:
