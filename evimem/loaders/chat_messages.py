@@ -25,13 +25,24 @@ _ROLES = {
     "chatbot": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant", "system": "system",
     "developer": "system", "tool": "tool", "function": "tool",
 }  # fmt: skip
-_WHO = ("role", "from", "sender", "source")
+WHO = ("role", "from", "sender", "source")
 _UNSPOKEN = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_text", "summary_text", "step-start"))
 _RESULTS = ("result", "_output", "-return", "_response", "retry-prompt")
 _INSIDE = ("function", "custom", "functionCall", "function_call", "toolUse", "tool_call", "toolInvocation")
 _RESULT_INSIDE = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
 _CALLED = ("name", "toolName", "tool_name")
-_GIVEN = ("arguments", "args", "input", "tool_kwargs", "action", "actions", "operation", "queries", "code", "revised_prompt")
+_GIVEN = (
+    "arguments",
+    "args",
+    "input",
+    "tool_kwargs",
+    "action",
+    "actions",
+    "operation",
+    "queries",
+    "code",
+    "revised_prompt",
+)
 _RETURNED = ("output", "outputs", "result", "results", "response", "content", "error", "errorText")
 _MEDIA = ("image", "audio", "video", "file", "document", "binary", "screenshot", "container_upload")
 _MEDIA_INSIDE = ("inlineData", "inline_data", "fileData", "file_data", "image", "audio", "video", "document", "file")
@@ -187,7 +198,7 @@ def _unwrapped(whole: dict[str, Json]) -> dict[str, Json]:
 def _role(message: Mapping[str, Json], pieces: Sequence[_Piece]) -> tuple[str, str]:
     """Return the role, and who speaks: the name, else the role, as it was given where its meaning is not known."""
     author = message.get("author")
-    said = [author.get("role") if isinstance(author, dict) else None, *(message.get(name) for name in _WHO)]
+    said = [author.get("role") if isinstance(author, dict) else None, *(message.get(name) for name in WHO)]
     given = next((one.strip() for one in said if isinstance(one, str) and one.strip()), "")
     kind = str(message.get("type") or "")
     role = _ROLES.get(given.casefold() if given else kind.casefold().removesuffix("chunk").removesuffix("message"))

@@ -10,13 +10,13 @@ from typing import Any
 from ..errors import ImportFailed, shown
 from ..types.paths import AnyPath
 from ..types.values import Turn
-from .chat_messages import TIMES, read_message, words_of
+from .chat_messages import TIMES, WHO, read_message, words_of
 from .conversation import Refuse, RefusedItem, raise_refused
 from .json_values import mismatch_error, parse, time_of
 from .message_json import held_by
 
 _STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
-_KNOWN_BY = frozenset(("role", "type", "kind", "parts", "author", "from", "sender", "source", "lc"))  # a message
+_KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys of a message
 
 
 def read_messages(

@@ -129,6 +129,14 @@ def test_a_system_prompt_is_stored_once_and_never_found(memory: Memory) -> None:
     assert [hit.turn.role for hit in memory.search(asked, 9, role="system")] == ["system"]
 
 
+def test_what_a_tool_returned_in_a_message_of_the_user_is_no_statement_of_theirs(memory: Memory) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "I live in Oslo."}
+    memory.remember([{"role": "user", "content": [result, {"type": "text", "text": "I live in Porto."}]}], time=AT)
+    turn = next(memory.turns())
+    assert turn.text == "> I live in Oslo.\nI live in Porto."
+    assert [fact.object for fact in memory.facts([turn.id])] == ["Porto"]
+
+
 def test_a_picture_of_megabytes_is_kept_out_and_its_sentence_is_stored(memory: Memory) -> None:
     url = f"data:image/jpeg;base64,{b64encode(bytes(3_100_000)).decode()}"
     parts = [{"type": "text", "text": "This is my cat Biscuit."}, {"type": "image_url", "image_url": {"url": url}}]

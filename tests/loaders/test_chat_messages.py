@@ -1,5 +1,7 @@
 """Messages in the forms of providers and frameworks: who said what, and which of them are the same."""
 
+# ruff: noqa: E501 - a form a line
+
 from __future__ import annotations
 
 import json
