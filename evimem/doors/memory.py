@@ -217,7 +217,7 @@ class Memory:
             after: Only turns with an event that ends later than this, or without a dated fact, said at or after it.
             speaker: Only turns of this speaker, spelled as stored.
             session: Only turns of this session.
-            role: Only turns of this role: "user", "assistant", "system" or "tool".
+            role: Only turns of this role: "user", "assistant", "system" or "tool"; without one, no system prompts.
             where: Only turns whose metadata meets these conditions, all of them. A value is equal if it is the same
                 JSON: 1, 1.0 and True differ, and null differs from a key that is not there. A mapping is compared key
                 by key; {"$gt": 3} and the like compare otherwise: $eq, $ne (met without the key, too), $gt, $gte, $lt,

@@ -11,10 +11,10 @@ from typing import Any
 from ..errors import ImportFailed
 from ..types.paths import AnyPath
 from ..types.values import Turn
+from .chat_messages import text_of_content
 from .conversation import Refuse, RefusedItem, raise_refused
 from .json_list import elements
 from .json_values import time_of
-from .openai_messages import text_of_content
 from .unpacked import unpacked
 
 _MEMBER = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")

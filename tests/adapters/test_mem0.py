@@ -123,7 +123,7 @@ def test_without_a_scope_nothing_is_done_and_what_evimem_has_not_is_named(memory
     with pytest.raises(InvalidQuery, match="expiration_date"):
         memory.add("x", user_id="mira", expiration_date="2030-01-01")
     with pytest.raises(InvalidTurn, match="cannot be stored"):
-        memory.add([CHAT[0], {"content": "nobody's"}], user_id="mira")
+        memory.add([CHAT[0], 7], user_id="mira")
     assert memory.get_all(user_id="mira") == {"results": []}
 
 

@@ -47,6 +47,8 @@ FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are da
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
+    ("chat_messages.py", "arguments"): "keys of messages",
+    ("chat_messages.py", "role"): "keys of messages",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
     ("foreign.py", "fr"): "codes of languages",
