@@ -163,7 +163,6 @@ def test_the_async_door_gives_the_same_block(friends: Memory, friends_path: Path
     [
         (lambda memory: memory.block(" "), "expected some text"),
         (lambda memory: memory.block([]), "no message of the role user"),
-        (lambda memory: memory.block([{"role": "user", "content": 7}]), "expected a string or a list of parts"),
         (lambda memory: memory.block(7), "expected a collection of messages"),
         (lambda memory: memory.block("x", tokens=-1), "tokens is -1"),
         (lambda memory: memory.block("x", asked_at="soon"), "expected a datetime"),
