@@ -72,7 +72,7 @@ def test_times_are_utc_and_a_message_without_takes_the_one_before(written):
 def test_a_conversation_is_a_session_with_its_title(written):
     turns = list(read_chatgpt(written(CONVERSATION, CONVERSATION | {"conversation_id": "c2"})))
     assert [turn.session for turn in turns] == ["c1"] * 3 + ["c2"] * 3
-    assert turns[0].id == "m-ask"
+    assert (turns[0].id, turns[3].id) == ("c1/m-ask", "c2/m-ask")
     assert turns[0].metadata == {"title": "Pears"}
 
 
