@@ -30,13 +30,13 @@ def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impo
         where = f"{path.name} conversation {_name(conversation)}"
         bad: list[RefusedItem] = []
         try:
-            *turns, last = _Reader(conversation, where, bad.append).turns() or [None]
+            turns = _Reader(conversation, where, bad.append).turns()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             bad = [RefusedItem(where, f"not in the form of a ChatGPT export ({error!r})")]
-            turns, last = [], None
+            turns = []
         for item in bad:
             refuse(item)
-        yield from (turn for turn in (*turns, last) if turn is not None)
+        yield from turns
 
 
 class _Reader:

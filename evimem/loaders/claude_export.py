@@ -58,14 +58,20 @@ def _text(message: Mapping[str, Any]) -> str:
     """Return the blocks of text, else the old field of it; and what was pasted into it."""
     blocks = [block for block in message.get("content") or () if isinstance(block, dict)]
     said = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
-    pasted = [one.get("extracted_content") for one in message.get("attachments") or () if not one.get("file_name")]
+    pasted = [one.get("extracted_content") for one in message.get("attachments") or () if not _is_file(one)]
     texts = ["\n".join(said).strip() or message.get("text") or "", *(text or "" for text in pasted)]
     return "\n\n".join(text for text in texts if text.strip())
 
 
+def _is_file(attachment: Mapping[str, Any]) -> bool:
+    """Return whether it was a file: a long text that is pasted becomes an attachment too, such as paste.txt."""
+    name = attachment.get("file_name") or ""
+    return bool(name) and not (attachment.get("extracted_content") and name.lower().startswith("paste"))
+
+
 def _files(message: Mapping[str, Any]) -> str | None:
     files = [*(message.get("attachments") or ()), *(message.get("files") or message.get("files_v2") or ())]
-    names = dict.fromkeys(one["file_name"] for one in files if one.get("file_name"))
+    names = dict.fromkeys(one["file_name"] for one in files if _is_file(one))
     return " ".join(f"[file {name}]" for name in names) or None
 
 

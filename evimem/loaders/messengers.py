@@ -18,7 +18,7 @@ from .json_values import mismatch_error, time_of
 from .parts import Part, parts_of
 
 _SPOKEN_ON_DISCORD = {"Default", "Reply", "0", "19"}
-_SPOKEN_ON_SLACK = {None, "bot_message", "me_message", "thread_broadcast", "file_share"}
+_SPOKEN_ON_SLACK = {None, "bot_message", "slackbot_response", "me_message", "thread_broadcast", "file_share"}
 _TELEGRAM_FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact", "poll": "poll"}
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _SLACK_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
@@ -135,7 +135,8 @@ def _slack(channel: str, users: Mapping[str, str], message: Mapping[str, Any]) -
     speaker = users.get(user) or _slack_name({"profile": message.get("user_profile"), **message}) or user
     if not speaker:
         raise ValueError("nobody is named who sent it; expected user, username or bot_id")
-    role = "assistant" if message.get("bot_id") or message.get("subtype") == "bot_message" else "user"
+    is_bot = message.get("bot_id") or message.get("subtype") in ("bot_message", "slackbot_response")
+    role = "assistant" if is_bot else "user"
     thread = message.get("thread_ts")
     session = f"{channel}/{thread}" if thread else channel
     time = datetime.fromtimestamp(float(message["ts"]), timezone.utc)

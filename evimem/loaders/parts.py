@@ -57,13 +57,17 @@ def parts_of(path: Path) -> Iterator[list[Part]]:
     """Yield the parts of an export, which may be opened until the block ends. Raise ImportFailed for a damaged zip."""
     if path.is_dir():
         files = sorted(one for one in path.rglob("*") if one.suffix in _READ and one.is_file() and not one.is_symlink())
-        yield [Part(f"{path.name}/{one.relative_to(path).as_posix()}", partial(one.open, "rb")) for one in files]
+        yield [Part(f"{path.name}/{one.relative_to(path).as_posix()}", partial(_opened, one)) for one in files]
     elif not is_zip(path):
-        yield [Part(path.name, partial(path.open, "rb"))]
+        yield [Part(path.name, partial(_opened, path))]
     else:
         with _archive(path) as archive:
             names = sorted(name for name in archive.namelist() if name.endswith(_READ) and "__MACOSX/" not in name)
             yield [Part(f"{path.name}/{name}", partial(unpacked, archive, name)) for name in names]
+
+
+def _opened(path: Path) -> BinaryIO:
+    return path.open("rb")
 
 
 def is_zip(path: Path) -> bool:

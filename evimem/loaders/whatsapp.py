@@ -25,6 +25,7 @@ from .conversation import Refuse, RefusedItem, raise_refused
 from .parts import Part, parts_of
 
 MAX_LINE = 8 << 20
+_EAST_ASIAN = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
 DATE_ORDERS = ("dmy", "mdy", "ymd")
 _MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
 _EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
@@ -32,7 +33,7 @@ _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _HEAD = re.compile(
     r"(?P<open>\[)?(?P<date>\d{1,4}(?P<mark>[/.\-])\s?\d{1,2}(?P=mark)\s?\d{1,4})\.?[,،]?\s+"
     r"(?P<before>[^\W\d_][^\d\[\]:\-]{0,12}?)?\s?(?P<clock>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
-    r"(?:\s?(?P<after>[^\W\d_][^\d\[\]:\-]{0,9}?))?(?(open)\]|\s?[-\u2013])\s(?P<rest>.*)",
+    r"(?:\s?(?P<after>[^\W\d_][^\d\[\]:\-]{0,9}?))?(?(open)\]|\s?[-\u2013:])\s(?P<rest>.*)",
     re.DOTALL,
 )
 _ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4}) \([^()]{4,40}\)")
@@ -183,13 +184,16 @@ def _order(part: Part) -> str:
     """Return the order of the dates of a file: the one in which all are dates, and none goes back in time.
 
     Where more than one is left, the writing decides: with points the day comes first everywhere, and so it does where
-    numbers are filled up with a nought; only in the United States is the month first, "3/12/24, 6:20 PM".
+    numbers are filled up with a nought; only in the United States is the month first, "3/12/24, 6:20 PM", and only in
+    East Asia a year of two digits.
     """
     dates: dict[tuple[str, str, str], _Line] = {}
     for line in _messages(part):
         dates.setdefault(line.date, line)
     possible = {order: back for order in DATE_ORDERS if (back := _goes_back(list(dates.values()), order)) is not None}
     best = [order for order in possible if possible[order] == min(possible.values())]
+    if len(best) > 1 and "ymd" in best:
+        best = ["ymd"] if any(_EAST_ASIAN.search(line.half) for line in dates.values()) else best[:-1]
     if len(best) == 1:
         return best[0]
     if not best:

@@ -2,8 +2,9 @@
 
 Read are lines of turns, chat messages, LoCoMo, LongMemEval, the zip, folder or file of a ChatGPT, Claude or Slack
 export, WhatsApp's .txt or zip, Telegram's result.json, and the JSON of DiscordChatExporter. The format is detected from
-what the file holds. A line of turns is a JSON object with speaker, text and time, and optionally id,
-session, caption, role and metadata. A message that cannot be read is left out and counted. For a file of several conversations, PATH becomes a folder with one memory each.
+what the file holds. A line of turns is a JSON object with speaker, text and time, and optionally id, session, caption,
+role and metadata. A message that cannot be read is left out and counted. For a file of several conversations, PATH
+becomes a folder with one memory each.
 Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped, and a newer export
 adds what is new. Turns that ChatGPT's export now holds on an abandoned branch are erased. Exits with code 4 if any turn
 was refused; the others are stored.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -22,7 +24,7 @@ from typing import Any
 import evimem
 
 from ...db.atomic_files import make_folder
-from ...errors import InvalidQuery
+from ...errors import InvalidQuery, StoreError
 from ...loaders import FORMATS, Conversation, RefusedItem, detect, load, raise_refused
 from ...loaders.locomo_format import known_file
 from ...loaders.whatsapp import DATE_ORDERS
@@ -109,7 +111,8 @@ def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, optio
             raise
         finally:
             if is_new and not memory.stats().turns:
-                memory.erase()
+                with suppress(StoreError):  # another process has stored turns in it since
+                    memory._core.store.remove()
 
 
 def _chosen(conversations: Iterator[Conversation], options: argparse.Namespace) -> Iterator[Conversation]:
