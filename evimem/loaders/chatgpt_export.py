@@ -30,7 +30,7 @@ def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impo
         where = f"{path.name} conversation {_name(conversation)}"
         bad: list[RefusedItem] = []
         try:
-            turns = _Reader(conversation, where, bad.append).turns()
+            turns = _Branches(conversation, where, bad.append).turns()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             bad = [RefusedItem(where, f"not in the form of a ChatGPT export ({error!r})")]
             turns = []
@@ -39,7 +39,7 @@ def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impo
         yield from turns
 
 
-class _Reader:
+class _Branches:
     """Reads the messages of a conversation; the places of those that cannot be read go to `refuse`."""
 
     def __init__(self, conversation: Mapping[str, Any], where: str, refuse: Refuse) -> None:

@@ -28,10 +28,10 @@ def read_claude(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Impor
         if not name or not isinstance(conversation.get("chat_messages"), list):
             refuse(RefusedItem(where, "not in the form of a Claude export; expected uuid and chat_messages"))
             continue
-        yield from readable(conversation["chat_messages"], where, _Reader(conversation).turn, refuse)
+        yield from readable(conversation["chat_messages"], where, _InOrder(conversation).turn, refuse)
 
 
-class _Reader:
+class _InOrder:
     """Reads the messages of a conversation in order."""
 
     def __init__(self, conversation: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -144,17 +144,18 @@ def _caption(text: str, *, noted: bool) -> str | None:
 
 def _messages(part: Part) -> Iterator[_Line]:
     """Yield each message with the lines that continue it; those before the first one are no message."""
+    first, below, size = None, list[str](), 0
     with part.open() as file:
-        number, first, below = 0, None, list[str]()
         for at, text in enumerate(_lines(file), start=1):
-            if _head(at, text) is not None:
-                if first is not None and (whole := _head(number, "\n".join((first, *below)))) is not None:
-                    yield whole
-                number, first, below = at, text, []
-            elif first is not None and sum(map(len, below)) < MAX_LINE:
+            if (head := _head(at, text)) is not None:
+                if first is not None:
+                    yield replace(first, rest="\n".join((first.rest, *below)))
+                first, below, size = head, [], 0
+            elif first is not None and size < MAX_LINE:
                 below.append(text)
-        if first is not None and (whole := _head(number, "\n".join((first, *below)))) is not None:
-            yield whole
+                size += len(text) + 1
+    if first is not None:
+        yield replace(first, rest="\n".join((first.rest, *below)))
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
@@ -181,7 +182,7 @@ def _head(number: int, text: str) -> _Line | None:
 
 
 def _order(part: Part) -> str:
-    """Return the order of the dates of a file: the one in which all are dates, and none goes back in time.
+    """Return the order of the dates of a file: the one in which most are dates and fewest go back in time.
 
     Where more than one is left, the writing decides: with points the day comes first everywhere, and so it does where
     numbers are filled up with a nought; only in the United States is the month first, "3/12/24, 6:20 PM", and only in
@@ -190,12 +191,13 @@ def _order(part: Part) -> str:
     dates: dict[tuple[str, str, str], _Line] = {}
     for line in _messages(part):
         dates.setdefault(line.date, line)
-    possible = {order: back for order in DATE_ORDERS if (back := _goes_back(list(dates.values()), order)) is not None}
-    best = [order for order in possible if possible[order] == min(possible.values())]
-    if len(best) > 1 and "ymd" in best:
-        best = ["ymd"] if any(_EAST_ASIAN.search(line.half) for line in dates.values()) else best[:-1]
-    if len(best) == 1:
-        return best[0]
+    year_first = any(len(date[0]) == 4 or _EAST_ASIAN.search(line.half) for date, line in dates.items())
+    orders = DATE_ORDERS if year_first else DATE_ORDERS[:2]
+    faults = {order: _faults(list(dates.values()), order) for order in orders}
+    best = [order for order in orders if faults[order] == min(faults.values()) and faults[order][0] < len(dates)]
+    best = ["ymd"] if "ymd" in best else best
+    if len(best) == 1 or not dates:
+        return (*best, "dmy")[0]
     if not best:
         raise ImportFailed(f"{part.name!r} has dates that are read in none of the orders {', '.join(DATE_ORDERS)}")
     shown = next(iter(dates.values()))
@@ -211,18 +213,15 @@ def _order(part: Part) -> str:
     )
 
 
-def _goes_back(lines: list[_Line], order: str) -> int | None:
-    """Return how often a date in this order is earlier than the one before it; None if one is no date."""
+def _faults(lines: list[_Line], order: str) -> tuple[int, int]:
+    """Return how many dates are none in this order, and how often one is earlier than the one before it."""
     times = []
     for line in lines:
         year = line.date[order.index("y")]
-        if len(year) not in (2, 4) or any(len(line.date[order.index(field)]) > 2 for field in "dm"):
-            return None
-        with suppress(ValueError):
-            times.append(line.time(order))
-    if len(times) < len(lines):
-        return None
-    return sum(later < earlier for earlier, later in pairwise(times))
+        if len(year) in (2, 4) and all(len(line.date[order.index(field)]) <= 2 for field in "dm"):
+            with suppress(ValueError):
+                times.append(line.time(order))
+    return len(lines) - len(times), sum(later < earlier for earlier, later in pairwise(times))
 
 
 def _session(part: Part) -> str:

@@ -118,3 +118,10 @@ def test_what_is_no_message_is_no_turn(text, read):
 def test_dates_that_are_none_in_any_order_are_refused(read):
     with pytest.raises(ImportFailed, match="none of the orders"):
         read("99.99.99, 18:20 - A: x")
+
+
+def test_one_line_that_is_no_date_is_refused_and_the_others_are_read(tmp_path):
+    path, refused = tmp_path / "chat.txt", []
+    path.write_text("22.03.24, 18:20 - A: one\n30.02.24, 18:20 - A: two\n23.03.24, 18:20 - A: three\n")
+    assert [turn.text for turn in read_whatsapp(path, refused.append)] == ["one", "three"]
+    assert ["chat.txt line 2" in item.where for item in refused] == [True]
