@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,9 @@ class _InOrder:
     def __init__(self, conversation: Mapping[str, Any]) -> None:
         self._session: str = conversation["uuid"]
         self._metadata = {"title": conversation["name"]} if conversation.get("name") else {}
-        self._latest: datetime | None = _time(conversation)
+        self._latest: datetime | None = None
+        with suppress(ValueError):  # the messages have times of their own
+            self._latest = _time(conversation)
 
     def turn(self, message: Mapping[str, Any]) -> ImportedTurn | None:
         """Return the turn of a message; None where nothing was said. Raise ValueError for another form."""

@@ -49,7 +49,10 @@ def _of_part(part: Part, mark: str) -> Iterator[Any]:
             yield from elements(file, part.name)
         return
     whole = part.whole()
-    yield from [whole] if mark in whole else whole.get("conversations") or []
+    found = [whole] if mark in whole else whole.get("conversations")
+    if not isinstance(found, list):
+        raise ImportFailed(f"{part.name!r} has no list of conversations; expected one, or a conversation with {mark!r}")
+    yield from found
 
 
 def _split(file: BinaryIO, name: str) -> Iterator[bytes]:

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import ImportFailed
+from ..errors import ImportFailed, shown
 from ..types.paths import AnyPath
 from ..types.values import Turn
 from .conversation import Refuse, raise_refused, readable
-from .json_values import mismatch_error, time_of
+from .json_values import time_of
 from .parts import Part, parts_of
 
 _SPOKEN_ON_DISCORD = {"Default", "Reply", "0", "19"}
@@ -36,12 +36,12 @@ def read_telegram(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Tur
                 chat
                 for holder in (whole.get("chats"), whole.get("left_chats"))
                 if isinstance(holder, dict)
-                for chat in holder.get("list") or ()
+                for chat in _list(holder.get("list"), part)
             ]
-            for chat in [whole] if "messages" in whole else chats:
+            for chat in map(partial(_object, part=part), [whole] if "messages" in whole else chats):
                 session = str(chat.get("id") or chat.get("name") or part.stem)
                 where = f"{part.name} chat {chat.get('name') or session!r}"
-                yield from readable(chat["messages"], where, partial(_telegram, chat, session), refuse)
+                yield from readable(_list(chat.get("messages"), part), where, partial(_telegram, chat, session), refuse)
 
 
 def _telegram(chat: Mapping[str, Any], session: str, message: Mapping[str, Any]) -> Turn | None:
@@ -79,10 +79,10 @@ def read_discord(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn
     with parts_of(Path(path)) as parts:
         for part in parts:
             whole = _object(part.whole(), part)
-            channel = whole.get("channel") or {}
+            channel = _object(whole.get("channel") or {}, part)
             session = str(channel.get("id") or channel.get("name") or part.stem)
             where = f"{part.name} channel {channel.get('name') or session!r}"
-            yield from readable(whole.get("messages") or (), where, partial(_discord, channel, session), refuse)
+            yield from readable(_list(whole.get("messages"), part), where, partial(_discord, channel, session), refuse)
 
 
 def _discord(channel: Mapping[str, Any], session: str, message: Mapping[str, Any]) -> Turn | None:
@@ -114,13 +114,14 @@ def read_slack(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
         days = [part for part in parts if _DAY.fullmatch(part.stem)] or (parts if len(parts) == 1 else [])
         for part in parts:
             if part.stem == "users":
-                users |= {user["id"]: _slack_name(user) or user["id"] for user in _list(part) if "id" in user}
+                rows = [_object(user, part) for user in _list(part.whole(), part)]
+                users |= {user["id"]: _slack_name(user) or user["id"] for user in rows if "id" in user}
         if not days:
             raise ImportFailed(f"{str(path)!r} holds no CHANNEL/2024-03-12.json; expected the zip of a Slack export")
         lone = path.resolve().parent.name if _DAY.fullmatch(path.stem) else path.stem
         for part in days:
             channel = part.folder if part.folder and part.folder != path.name else lone
-            yield from readable(_list(part), part.name, partial(_slack, channel, users), refuse)
+            yield from readable(_list(part.whole(), part), part.name, partial(_slack, channel, users), refuse)
 
 
 def _slack(channel: str, users: Mapping[str, str], message: Mapping[str, Any]) -> Turn | None:
@@ -158,12 +159,11 @@ def _written_out(users: Mapping[str, str], link: re.Match[str]) -> str:
 
 def _object(value: Any, part: Part) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ImportFailed(f"{part.name!r} holds {type(value).__name__}; expected a JSON object with messages")
+        raise ImportFailed(f"{part.name!r} holds {shown(value, 40)}; expected a JSON object there")
     return value
 
 
-def _list(part: Part) -> list[Any]:
-    value = part.whole()
-    if not isinstance(value, list):
-        raise ImportFailed(str(mismatch_error(part.name, value, "a JSON list")))
-    return value
+def _list(value: Any, part: Part) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise ImportFailed(f"{part.name!r} holds {shown(value, 40)}; expected a JSON list there")
+    return value or []
