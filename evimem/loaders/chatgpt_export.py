@@ -12,7 +12,7 @@ from ..types.paths import AnyPath
 from .chat_messages import text_of_content
 from .conversation import ImportedTurn, Refuse, RefusedItem, raise_refused
 from .json_list import conversations
-from .json_values import time_of
+from .json_values import mismatch_error, time_of
 
 _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
@@ -132,7 +132,12 @@ def _is_shown(message: Mapping[str, Any]) -> bool:
 
 
 def _shown_text(message: Mapping[str, Any]) -> str:
-    return text_of_content(message["content"].get("parts")) if _is_shown(message) else ""
+    if not _is_shown(message):
+        return ""
+    parts = message["content"].get("parts") or []
+    if not isinstance(parts, list):
+        raise mismatch_error("parts", parts, "a list of texts and pictures")
+    return text_of_content(parts)
 
 
 def _pictures(message: Mapping[str, Any]) -> str | None:
