@@ -154,9 +154,12 @@ def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
     return held
 
 
-def write(entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> Flow[AddReport]:
-    """Keep a batch; return what became of it."""
-    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict, "replace": replace})
+def write(
+    entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+) -> Flow[AddReport]:
+    """Keep a batch, and erase the turns that are gone; return what became of it."""
+    options = {"strict": strict, "replace": replace, "gone": tuple(gone)}
+    report: AddReport = yield StoreCall("write", (tuple(entries),), options)
     return report
 
 

@@ -113,6 +113,9 @@ class Memory:
     ) -> AddReport:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
+        Turns of an export that may branch (`loaders.ImportedTurn`) are known again under another title or time, and
+        stored turns of branches that it says were abandoned are erased, which the report counts.
+
         Args:
             turns: The turns, in dialogue order; consumed lazily.
             strict: Raise for the first turn that cannot be stored, instead of reporting it as refused. Earlier batches

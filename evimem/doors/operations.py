@@ -153,7 +153,7 @@ class Core:
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
         batches = self._ingest(self.extractor, strict=strict, replace=bool(replace)).batches(turns)
-        return self._watched("replace", map(_forgetful, batches)) if replace else self._watched("add", batches)
+        return self._watched("replace" if replace else "add", map(_forgetful, batches))
 
     def update(self, id: str, text: str) -> Flow[AddReport]:
         """Return the flow that puts another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
@@ -546,9 +546,9 @@ def scope_of(session: str | None, speaker: str | None, role: str | None, where: 
 
 
 def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
-    """Run a flow that may replace turns, and empty the caches of words that may hold the replaced ones."""
+    """Run a flow that may erase turns, and empty the caches of words that may hold the erased ones."""
     report = yield from flow
-    if report.replaced:
+    if report.replaced or report.erased:
         clear_word_caches()
     return report
 

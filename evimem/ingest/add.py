@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from ..errors import EmbedderError, InvalidTurn, shown
-from ..flow import Flow, known, write
+from ..flow import Flow, find, known, write
 from ..index.document import embedding_texts
+from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
@@ -53,16 +54,17 @@ class Ingestion:
 
         With `replace`, a known id with other content is no conflict: that content is erased.
         """
-        outcomes = [self._admitted(turn) for turn in turns]
+        stored_as, gone = yield from _imported(turns)
+        outcomes = [self._admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         stored = yield from known(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
         entries = iter((yield from self._entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
-        report = yield from write(whole, strict=self.strict, replace=self.replace)
+        report = yield from write(whole, strict=self.strict, replace=self.replace, gone=gone)
         written = iter(report.statuses)
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
-        return AddReport.of(statuses, report.facts)
+        return AddReport.of(statuses, report.facts, report.erased)
 
     def _admitted(self, turn: Turn) -> Turn | TurnStatus:
         own = _without_blocks(turn)
@@ -83,6 +85,40 @@ class Ingestion:
             return [Entry(turn, found, jobs=self.jobs) for turn, found in zip(turns, facts, strict=True)]
         parts = zip(turns, facts, vectors.passages, vectors.facts, strict=True)
         return [Entry(turn, found, passages, rows, self.jobs) for turn, found, passages, rows in parts]
+
+
+def _imported(turns: Sequence[Any]) -> Flow[tuple[dict[int, Turn], list[str]]]:
+    """Return what stands in the memory for turns of exports, by their place, and the ids of abandoned turns.
+
+    A message is known by its id, also by the one that an earlier version gave it in that session: its title and its
+    time may have changed since. A turn is abandoned only if it says what the export says of it: a turn of that id
+    that came another way, or was changed since, stays.
+    """
+    exported = {place: turn for place, turn in enumerate(turns) if isinstance(turn, ImportedTurn)}
+    left = [turn for one in exported.values() for turn in one.abandoned]
+    if not exported:
+        return {}, []
+    ids = list(dict.fromkeys(id for turn in (*exported.values(), *left) for id in (turn.id, turn.former_id) if id))
+    stored = {turn.id: turn for turn in (yield from find(ids)) if turn is not None}
+    stands = {}
+    for place, turn in exported.items():
+        old = next((kept for kept in _kept(turn, stored) if _same_words(kept, turn)), None)
+        if old is None and (former := [kept for kept in _kept(turn, stored) if kept.id == turn.former_id]):
+            old = replace(turn, id=former[0].id)  # its words differ: no second turn for it
+        if old is not None:
+            stands[place] = old
+    here = {*(turn.id for turn in exported.values()), *(turn.id for turn in stands.values())}
+    gone = (kept.id for turn in left for kept in _kept(turn, stored) if _same_words(kept, turn))
+    return stands, [id for id in dict.fromkeys(gone) if id not in here]
+
+
+def _kept(turn: ImportedTurn, stored: Mapping[str, Turn]) -> list[Turn]:
+    found = (stored.get(id) for id in (turn.id, turn.former_id))
+    return [kept for kept in found if kept is not None and kept.session == turn.session]
+
+
+def _same_words(kept: Turn, turn: Turn) -> bool:
+    return (kept.speaker, kept.text, kept.caption) == (turn.speaker, turn.text, turn.caption)
 
 
 def _without_blocks(turn: Any) -> Any:

@@ -86,9 +86,11 @@ class SqliteStore:
         """Say which of these turns are stored with the same content."""
         return reads.known(self._handle, turns)
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+    def write(
+        self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+    ) -> AddReport:
         """Store a batch in one transaction; see `Store.write`."""
-        return writes.write(self._handle, entries, strict=strict, replace=replace)
+        return writes.write(self._handle, entries, strict=strict, replace=replace, gone=gone)
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
         """Return the k best turns; see `Store.recall`."""

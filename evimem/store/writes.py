@@ -28,7 +28,14 @@ from .reads import jobs_of
 LINK_NOW = 4_096
 
 
-def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+def write(
+    handle: StoreHandle,
+    entries: Sequence[Entry],
+    *,
+    strict: bool = False,
+    replace: bool = False,
+    gone: Sequence[str] = (),
+) -> AddReport:
     """See `Store.write`."""
     layers = handle.layers
     erasure = _erasure(layers)
@@ -37,23 +44,24 @@ def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False
             last = {entry.turn.id: entry for entry in entries}
             entries = [last[entry.turn.id] for entry in entries]
         stale = _stale(layers, entries) if replace else {}
-        if stale:
+        left = [seq for one in gone if (seq := layers.raw.find(one)) is not None]
+        if erased := [*stale.values(), *left]:
             handle.note_erasure(finished=False)  # as in `_erase`
-            erasure.replaced(list(stale.values()))
+            erasure.replaced(erased)
         statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
         if written:
             _link(layers, written)
             layers.segments.seal(layers.passages.high_water)
             layers.count_commit()
-        if stale:
+        if erased:
             handle.ann.drop()  # as in `_erase`
-    if stale:
+    if erased:
         statuses = _purged(handle, erasure, statuses)
     if written:
         handle.after_commit()
     pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
-    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts)
+    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, len(left))
 
 
 def _write_all(

@@ -41,6 +41,7 @@ class AddReport:
         statuses: One item per turn, in the order given.
         dropped: How many were dropped.
         replaced: How many were stored in place of other content of their ids.
+        erased: How many stored turns were erased, because an export says that their branch was abandoned.
     """
 
     added: int
@@ -50,20 +51,22 @@ class AddReport:
     statuses: tuple[TurnStatus, ...]
     dropped: int = 0
     replaced: int = 0
+    erased: int = 0
 
     @classmethod
-    def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
-        """Count `statuses` into a report; `facts` is the number of facts stored with them."""
+    def of(cls, statuses: Sequence[TurnStatus], facts: int, erased: int = 0) -> AddReport:
+        """Count `statuses` into a report; `facts` is the number of facts stored with them, `erased` of turns erased."""
         outcomes = [status.outcome for status in statuses]
         added = outcomes.count("added") + outcomes.count("readded")
         existing, refused, dropped = (outcomes.count(outcome) for outcome in ("exists", "refused", "dropped"))
-        return cls(added, existing, refused, facts, tuple(statuses), dropped, outcomes.count("replaced"))
+        return cls(added, existing, refused, facts, tuple(statuses), dropped, outcomes.count("replaced"), erased)
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:
         """Combine several `reports` into one."""
         statuses = [status for report in reports for status in report.statuses]
-        return cls.of(statuses, sum(report.facts for report in reports))
+        facts, erased = (sum(getattr(report, name) for report in reports) for name in ("facts", "erased"))
+        return cls.of(statuses, facts, erased)
 
 
 @dataclass(frozen=True, slots=True)
