@@ -14,9 +14,10 @@ from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, Job, JobKind, Listing
+from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.values import Turn
 from ..types.vectors import Vectors
+from . import sequence
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
 from .handle import StoreHandle
@@ -49,6 +50,7 @@ def write(
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
         statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
+<<<<<<< HEAD
         if written:
             _link(layers, written)
             layers.segments.seal(layers.passages.high_water)
@@ -56,10 +58,52 @@ def write(
         if erased:
             handle.ann.drop()  # as in `_erase`
     if erased:
+=======
+        if stale:
+            erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
+            handle.ann.drop()  # as in `_erase`
+        if written:
+            _derive(layers, written)
+    if stale:
+>>>>>>> eba939c (remember: a list is laid beside its session, message by message)
         statuses = _purged(handle, erasure, statuses)
+    return _report(handle, statuses, written)
+
+
+def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
+    """Store what continues a session; return the report and the session's new state.
+
+    Return None, and store nothing, where the session is no longer in the state in which its past was read.
+    """
+    layers = handle.layers
+    with handle.writing():
+        if sequence.state(layers, more.session) != more.state:
+            return None
+        statuses, written = _write_all(layers, more.entries, frozenset(), strict=more.strict)
+        for seq, entry in written:
+            if entry.turn.id in more.again:
+                sequence.fill(layers, more.session, more.again[entry.turn.id], seq)
+        sequence.keep_calls(layers, more.session, more.calls)
+        if written:
+            _derive(layers, written)
+        else:
+            layers.count_commit()
+        state = sequence.state(layers, more.session)
+    return _report(handle, statuses, written), state
+
+
+def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> None:
+    """Link and seal what a transaction has stored."""
+    _link(layers, written)
+    layers.segments.seal(layers.passages.high_water)
+    layers.count_commit()
+
+
+def _report(handle: StoreHandle, statuses: Sequence[TurnStatus], written: Sequence[tuple[int, Entry]]) -> AddReport:
     if written:
         handle.after_commit()
-    pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
+    jobs = handle.layers.jobs
+    pending = {entry.turn.id: jobs.open_kinds(seq) for seq, entry in written} if jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, len(left))
 
