@@ -64,7 +64,8 @@ class Beside:
         overlap = self._overlap()
         if overlap == size:
             return self._all_known()
-        doubtful = self._only_new and not self._tells(range(overlap)) and not self._again(overlap)
+        entire = self.complete and overlap == end and size > calls.size
+        doubtful = self._only_new and not (entire or self._tells(range(overlap)) or self._again(overlap))
         if overlap and not doubtful and 2 * overlap >= size:
             return self._grown("whole" if self.complete and overlap == end else "window", overlap)
         found = self._edited() if overlap < end else None
@@ -78,9 +79,8 @@ class Beside:
 
     def _all_known(self) -> Laid:
         """Where the end of the session is the list: it is sent again, or was said again."""
-        size, calls = len(self.given), self.calls
-        entire = self.complete and size == len(self.kept)
-        if self._again(size) or (entire and calls.whole):
+        size = len(self.given)
+        if self._again(size):
             return self._known(size)
         if self._is_exchange or (self._only_new and not self._tells(range(size))):
             return self._grown("new", 0)
