@@ -16,7 +16,20 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from .protocols import Store
 from .types.model import Complete, Reply
 from .types.reports import AddReport
-from .types.stored import EVERYTHING, About, Asked, Continuation, Entry, Holding, Job, JobKind, Keyword, Past, Roster, Scope
+from .types.stored import (
+    EVERYTHING,
+    About,
+    PastWanted,
+    Continuation,
+    Entry,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Past,
+    Roster,
+    Scope,
+)
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Vectors
 
@@ -163,7 +176,7 @@ def write(
     return report
 
 
-def past(asked: Asked) -> Flow[Past]:
+def past(asked: PastWanted) -> Flow[Past]:
     """Return what a list of messages is laid beside."""
     found: Past = yield StoreCall("past", (asked,))
     return found

@@ -1,8 +1,8 @@
 """How a list of messages continues what is stored of its session: which of them are new.
 
-A caller gives the whole history each time, its last messages, or only the new ones. The list is laid beside the session:
-it begins where the longest part of it that ends the session ends. Where that leaves open what was meant, how the
-session's lists came so far decides, and then storing twice is better than losing.
+A caller gives the whole history each time, its last messages, or only the new ones. The list is laid beside the
+session: what goes beyond the longest part of it with which the session ends is new. Where that leaves open what was
+meant, how the session's lists came so far decides, and what is then in doubt is rather stored twice than lost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal
 from ..types.stored import Calls
 
 Standing = Literal["new", "uncertain", "edited"]
-"""Of a message that is stored: it is new; it may be stored already; or it stands amid known ones, in a changed history."""
+"""Of a message that is stored: it is new; it may be stored already; or it stands amid known ones, which it changed."""
 
 _TELLING = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
 _COMPARED = 4_000_000  # pairs of a message and a place that are compared to find what was edited
@@ -64,18 +64,18 @@ class Beside:
         overlap = self._overlap()
         if overlap == size:
             return self._all_known()
-        entire = self.complete and overlap == end and size > calls.size
-        doubtful = self._only_new and not (entire or self._tells(range(overlap)) or self._again(overlap))
-        if overlap and not doubtful and 2 * overlap >= size:
-            return self._grown("whole" if self.complete and overlap == end else "window", overlap)
-        found = self._edited() if overlap < end else None
-        if found is None and not overlap:
-            found = self._earlier()
+        entire = self.complete and overlap == end
+        longer = entire and size > calls.size
+        sure = not self._only_new or longer or self._tells(range(overlap)) or self._again(overlap)
+        known = overlap if sure else 0
+        found = None
+        if 2 * known < size and not entire:  # little of it, so that it may be a changed history, or an older list
+            found = self._edited() or (None if overlap else self._earlier())
         if found is not None:
             return Laid(found, calls)
-        if overlap and not doubtful:
-            return self._grown("whole" if self.complete and overlap == end else "window", overlap)
-        return self._grown("new", 0, uncertain=overlap)
+        nothing = "new" if any(one is not None for one in self.kept) else ""  # what was forgotten tells nothing
+        kind = nothing if not known else "whole" if entire else "window"
+        return self._grown(kind, known, uncertain=overlap - known)
 
     def _all_known(self) -> Laid:
         """Where the end of the session is the list: it is sent again, or was said again."""
@@ -90,7 +90,8 @@ class Beside:
 
     @property
     def _only_new(self) -> bool:
-        return bool(self.calls.new) and not self.calls.whole and not self.calls.window
+        """Whether most of the lists so far held only what was new."""
+        return self.calls.new > self.calls.whole + self.calls.window
 
     @property
     def _is_exchange(self) -> bool:
@@ -101,7 +102,9 @@ class Beside:
         """The first so many messages end the session; the others are new, and nothing is learned of the caller."""
         first = len(self.kept) - count
         rest = len(self.given) - count
-        return Laid((*range(first, len(self.kept)), *("new",) * rest), replace(self.calls, done=count))
+        standings: list[int | Standing] = list(range(first, len(self.kept)))
+        standings += ["new"] * rest
+        return Laid(tuple(standings), replace(self.calls, done=count))
 
     def _grown(self, kind: str, known: int, *, uncertain: int = 0) -> Laid:
         """The first so many messages end the session, and the others go on; that is how this caller's lists come."""
@@ -156,8 +159,9 @@ class Beside:
 
     def _again(self, count: int) -> bool:
         """Whether so many messages came by a call of the same time, or by one without a time."""
-        last = next((at for at in range(len(self.kept) - 1, -1, -1) if self.kept[at] is not None or self.repeated[at]), -1)
-        return not self.at or (last >= len(self.kept) - count and self.repeated[last])
+        places = range(len(self.kept) - 1, len(self.kept) - 1 - count, -1)
+        last = next((at for at in places if self.kept[at] is not None or self.repeated[at]), None)
+        return not self.at or (last is not None and self.repeated[last])
 
     def _period(self) -> int:
         """Return after how many messages the list repeats itself, 0 where it does not."""
@@ -165,9 +169,9 @@ class Beside:
         period = next((step for step in range(1, size) if self.given[step:] == self.given[:-step]), 0)
         return period if 2 * period <= size or period <= max(2, self.calls.step) else 0
 
-    def _tells(self, indices: Sequence[int]) -> bool:
-        """Whether messages are not there by chance: two of them say different things, at some length."""
-        return len({self.given[one] for one in indices if len(self.texts[one].encode()) >= _TELLING}) > 1
+    def _tells(self, indices: Sequence[int], least: int = 2) -> bool:
+        """Whether messages are not there by chance: so many of them say different things, at some length."""
+        return len({self.given[one] for one in indices if len(self.texts[one].encode()) >= _TELLING}) >= least
 
     def _earlier(self) -> tuple[int, ...] | None:
         """Return the places inside the session where the list stands: it is an older one that came late."""
@@ -197,7 +201,10 @@ class Beside:
             found |= {block.b + offset: block.a + offset for offset in range(block.size)}
             place, message = block.a + block.size, block.b + block.size
         known = [one for one, at in found.items() if self.kept[at] is not None]
-        if 2 * len(known) < min(size, end) or not self._tells(known):
+        # In a whole history that was changed, what stands at its old place up to the end is no chance either.
+        in_place = self.complete and size >= end and len(known) > 1 and found.get(end - 1) == end - 1
+        if 2 * len(known) < min(size, end) or not (self._tells(known) or (in_place and self._tells(known, least=1))):
             return None
         last = max(known)
-        return tuple(found.get(one, "edited" if one < last else "new") for one in range(size))
+        left = end - 1 - found[last]  # places after the last known one, which other messages stood in
+        return tuple(found.get(one, "edited" if one <= last + left else "new") for one in range(size))

@@ -15,7 +15,7 @@ from ..flow import Flow, continue_session, past
 from ..loaders.chat_messages import ChatMessage, read_message
 from ..text.memory_fence import OPEN
 from ..types.reports import AddReport, TurnOutcome, TurnStatus
-from ..types.stored import Asked, Calls, Continuation, Entry, Past, Place
+from ..types.stored import PastWanted, Calls, Continuation, Entry, Past, Place
 from ..types.values import Turn
 from .add import BATCH, Ingestion
 from .continuation import Beside, Standing
@@ -49,6 +49,7 @@ class Remembering:
         """`time` is that of new messages that have none of their own; `again` stores what was forgotten, too."""
         self._messages, self._session, self._time, self._ingestion = messages, session, time, ingestion
         self._again = again
+        self._strict = ingestion.strict
         outcomes = [ingestion.admitted(self._turn(message)) for message in messages]
         self._refused = {number: one for number, one in enumerate(outcomes) if isinstance(one, TurnStatus)}
         self._given = {number: one for number, one in enumerate(outcomes) if isinstance(one, Turn)}
@@ -88,7 +89,7 @@ class Remembering:
             calls = replace(self._calls, done=sum(number < batch.stop for number in self._given))
             entries = tuple(self._entries[number] for number in new)
             kept = yield from continue_session(
-                Continuation(self._session, entries, calls, self._state, self._places, strict=self._ingestion.strict)
+                Continuation(self._session, entries, calls, self._state, self._places, strict=self._strict)
             )
             if kept is not None:
                 report, self._state = kept
@@ -139,8 +140,11 @@ class Remembering:
         named = [(self._messages[number], turn) for number, turn in self._given.items()]
         ids = tuple(turn.id for message, turn in named if message.id or message.role == "system")
         times = tuple({turn.time for message, turn in named if message.time})
-        found = yield from past(Asked(self._session, beginning, end, ids, times))
+        found = yield from past(PastWanted(self._session, beginning, end, ids, times))
         self._state = found.state
+        # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
+        aware = None if self._time is None else self._ingestion.times.read(self._time).tzinfo is not None
+        self._strict = self._ingestion.strict or (aware is not None and found.aware not in (None, aware))
         return found
 
     def _known(self, found: Past) -> dict[int, Turn]:

@@ -15,7 +15,6 @@ from ..errors import InvalidQuery
 from .layers import Layers
 from .open_file import open_copy
 
-
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
 _BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
 _PARAMETERS = 500
@@ -51,8 +50,8 @@ def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
     digests, held = read_copy(layers, path)
     for page in layers.db.pages("SELECT seq, id, instant FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), 2000):
         for row in page:
-            marks = {keyed_digest(layers, _mark(*row)), keyed_digest(layers, row[1])}  # earlier versions marked every id
-            if row[1] not in held and not digests.isdisjoint(marks):
+            marks = (_mark(*row), row[1])  # earlier versions marked every id
+            if row[1] not in held and any(keyed_digest(layers, mark) in digests for mark in marks):
                 yield row[1]
 
 

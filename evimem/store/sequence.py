@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TypeAlias
 
 from ..raw import instant
-from ..types.stored import Asked, Calls, Past, Place
+from ..types.stored import PastWanted, Calls, Past, Place
 from ..types.values import Turn
 from .forgotten_ids import keyed_digest, was_forgotten
 from .layers import Layers
@@ -23,7 +23,7 @@ _PARAMETERS = 500  # in one statement; SQLite has a limit
 Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number of a place, and of the turn erased there
 
 
-def past(layers: Layers, asked: Asked) -> Past:
+def past(layers: Layers, asked: PastWanted) -> Past:
     """Return what a list of messages is laid beside."""
     with layers.db.reading():
         end, complete = _places(layers, asked.session, asked.end, newest=True)
@@ -104,10 +104,8 @@ def replace_places(layers: Layers, places: Places, taken: Mapping[int, int]) -> 
 def fill(layers: Layers, session: str, place: int, turn: int) -> None:
     """Record that a turn was stored in the open place of a sequence."""
     key = keyed_digest(layers, session)
-    found = layers.db.rows(
-        "SELECT seq, count FROM place WHERE session = ? AND seq >= ? AND taken IS NULL ORDER BY seq LIMIT 1", (key, place)
-    )
-    for seq, count in found:
+    run = "SELECT seq, count FROM place WHERE session = ? AND seq >= ? AND taken IS NULL ORDER BY seq LIMIT 1"
+    for seq, count in layers.db.rows(run, (key, place)):
         later, earlier = seq - place, count - 1 - (seq - place)
         layers.db.execute("DELETE FROM place WHERE session = ? AND seq = ?", (key, seq))
         parts = ((seq, later, None), (place, 1, turn), (place - 1, earlier, None))
@@ -162,7 +160,9 @@ def _places(layers: Layers, session: str, limit: int, *, newest: bool) -> tuple[
     )
     runs: list[tuple[int, int, int | None]] = [*found, *((seq, 1, seq) for seq in _own(layers, session, limit, order))]
     runs.sort(key=lambda run: run[0], reverse=newest)
-    numbers = [(at, taken) for seq, count, taken in runs for at in _numbers(seq, count, limit, newest)][: limit + 1]
+    numbers = [(at, taken) for seq, count, taken in runs for at in _numbers(seq, count, limit, newest=newest)][
+        : limit + 1
+    ]
     chosen = numbers[:limit][::-1] if newest else numbers[:limit]
     stored = [taken for _, taken in chosen if taken is not None]
     turns = dict(zip(stored, layers.raw.read(stored), strict=True))
@@ -170,7 +170,7 @@ def _places(layers: Layers, session: str, limit: int, *, newest: bool) -> tuple[
     return places, len(numbers) <= limit
 
 
-def _numbers(seq: int, count: int, limit: int, newest: bool) -> range:
+def _numbers(seq: int, count: int, limit: int, *, newest: bool) -> range:
     """Return the numbers of the places of a run, at most one more than wanted, last or first ones.
 
     Each had a number of its own above that of the turn before the run: the highest is known, others are free to count.
@@ -194,8 +194,8 @@ def _own(layers: Layers, session: str, limit: int, order: str) -> list[int]:
     return [seq for (seq,) in layers.db.rows(sql, (limit + 1,))]
 
 
-def _held(layers: Layers, asked: Asked) -> Iterator[Turn]:
-    """Yield the turns of a sequence that have one of the ids or times asked for, each once."""
+def _held(layers: Layers, asked: PastWanted) -> Iterator[Turn]:
+    """Yield the turns of a sequence, and system prompts of any, that have one of the ids or times asked for."""
     named = [seq for one in asked.ids if (seq := layers.raw.find(one)) is not None]
     number = layers.raw.sessions.number(asked.session) if asked.session else None
     for page in _pages([instant(time) for time in asked.times]):
@@ -204,7 +204,7 @@ def _held(layers: Layers, asked: Asked) -> Iterator[Turn]:
         sql = f"SELECT turn.seq FROM {_JOINED} WHERE {of_session} AND turn.instant IN ({marks}) ORDER BY turn.seq"
         named += [seq for (seq,) in layers.db.rows(sql, (number, *page))]
     for turn in layers.raw.read(list(dict.fromkeys(named))):
-        if not asked.session or turn.session == asked.session:
+        if not asked.session or turn.session == asked.session or turn.role == "system":
             yield turn
 
 

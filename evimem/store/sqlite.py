@@ -15,7 +15,7 @@ from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import (
     EVERYTHING,
     About,
-    Asked,
+    PastWanted,
     Continuation,
     Entry,
     Holding,
@@ -42,7 +42,8 @@ from .open_file import open_checked, real_path
 class SqliteStore:
     """The `Store` that evimem ships, and the maintenance of its file.
 
-    Every method delegates to a function of `reads`, `writes`, `maintenance`, `statistics`, `sequence`, `check` or `backup`.
+    Every method delegates to a function of `reads`, `writes`, `sequence`, `maintenance`, `statistics`, `check` or
+    `backup`.
     """
 
     def __init__(  # noqa: PLR0913 - what a file is opened with
@@ -106,7 +107,7 @@ class SqliteStore:
         """Store a batch in one transaction; see `Store.write`."""
         return writes.write(self._handle, entries, strict=strict, replace=replace, gone=gone)
 
-    def past(self, asked: Asked) -> Past:
+    def past(self, asked: PastWanted) -> Past:
         """Return what a list of messages is laid beside: the sequence of a session, and what of it has such an id."""
         return sequence.past(self._handle.layers, asked)
 

@@ -200,7 +200,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PastWanted:
     """What to return of a session, "" for those named after the day: how many places, and which ids and times."""
 
     session: str
@@ -215,7 +215,7 @@ class Continuation:
     """What continues a session that is in a state, and goes into no other.
 
     Attributes:
-        session: Its name, as in `Asked`.
+        session: Its name, as in `PastWanted`.
         entries: The new turns.
         calls: How its lists came, this one included.
         state: Its `Past.state`.

@@ -87,7 +87,7 @@ def chat(random: Random, pattern: str, own: str) -> Chat:
             exchange.append(message | at.get(own, {}))
         exchanges.append(tuple(exchange))
     window, retried = random.randrange(2, 12), random.choice((0.0, 0.0, 0.3))
-    return Chat(pattern, own, tuple(exchanges), window, retried, random.random() < 0.5)  # noqa: PLR2004
+    return Chat(pattern, own, tuple(exchanges), window, retried, random.random() < 0.5)
 
 
 class Fast:
@@ -157,8 +157,9 @@ def shown(table: dict[tuple[str, str], Counter[str]]) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").exists() else None) as folder:
-        most, part, whole = int(sys.argv[1]), 3_000, dict[tuple[str, str], Counter[str]]()
+        most, part, whole = int(sys.argv[1]), 1_000, dict[tuple[str, str], Counter[str]]()
         for seed in range(-(-most // part)):
             for key, row in run(min(part, most - seed * part), seed, Path(folder), PATTERNS + SELDOM).items():
                 whole.setdefault(key, Counter()).update(row)
-            print(shown(whole), flush=True)
+            sys.stdout.write(f"{shown(whole)}\n")
+            sys.stdout.flush()
