@@ -19,7 +19,6 @@ from .types.reports import AddReport
 from .types.stored import (
     EVERYTHING,
     About,
-    PastWanted,
     Continuation,
     Entry,
     Holding,
@@ -27,6 +26,7 @@ from .types.stored import (
     JobKind,
     Keyword,
     Past,
+    PastWanted,
     Roster,
     Scope,
 )

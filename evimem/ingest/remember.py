@@ -15,12 +15,13 @@ from ..flow import Flow, continue_session, past
 from ..loaders.chat_messages import ChatMessage, read_message
 from ..text.memory_fence import OPEN
 from ..types.reports import AddReport, TurnOutcome, TurnStatus
-from ..types.stored import PastWanted, Calls, Continuation, Entry, Past, Place
+from ..types.stored import Calls, Continuation, Entry, Past, PastWanted, Place
 from ..types.values import Turn
 from .add import BATCH, Ingestion
 from .continuation import Beside, Standing
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
+_PAIR = 2  # messages: so short a list is not looked for at the beginning of a longer session
 _NEARBY = 8  # places read beyond twice the length of the list: where one that comes late may stand
 _GAP = Place(-1, None)  # between the beginning and the end of a session that was not read whole
 _NOTES: dict[Standing, tuple[TurnOutcome, str]] = {
@@ -57,6 +58,7 @@ class Remembering:
         self._notes: dict[int, tuple[TurnOutcome, str]] = {}  # what there is to say of it
         self._statuses: dict[int, TurnStatus] = {}  # of everything else, and of what was stored
         self._entries: dict[int, Entry] = {}
+        self._read: dict[str, ChatMessage] = {}  # the messages of stored turns, by id
         self._places: dict[str, int] = {}  # of what was forgotten and is stored again, by its id
         self._calls = Calls()
         self._state = ("", -1)
@@ -120,7 +122,7 @@ class Remembering:
         """Lay the list beside its session, and keep out of what is new what is known."""
         self._new, self._statuses, self._notes, self._places = dict(self._given), dict(self._refused), {}, {}
         size = len(self._given)
-        found = yield from self._past(beginning=size, end=2 * size + _NEARBY)
+        found = yield from self._past(beginning=size if size > _PAIR else 0, end=2 * size + _NEARBY)
         self._calls = found.calls
         known = self._known(found)
         dialogue = [number for number in self._given if self._messages[number].role != "system"]
@@ -153,14 +155,14 @@ class Remembering:
         at: dict[tuple[datetime, str], list[Turn]] = defaultdict(list)
         copies: dict[tuple[str | None, str], Turn] = {}
         for turn in stored.values():
-            message = _message_of(turn)
+            message = self._message_of(turn)
             at[turn.time, message.said].append(turn)
             copies[message.id, message.said] = turn
         known: dict[int, Turn] = {}
         for number, turn in list(self._new.items()):
             message, said = self._messages[number], self._said(number)
             same = stored.get(turn.id)
-            if same is not None and message.role != "system" and _message_of(same).said != said:
+            if same is not None and message.role != "system" and self._message_of(same).said != said:
                 same = copies.get((message.id, said))
                 if same is None:
                     self._new[number] = replace(turn, id=uuid4().hex)
@@ -178,7 +180,7 @@ class Remembering:
         """Settle the messages that stand in the session, and note of others what there is to say."""
         read = found.end if found.complete else (*found.beginning, _GAP, *found.end)
         places = [place for place in read if place.turn is None or place.turn.role != "system"]
-        there = {place.seq: _message_of(place.turn) for place in places if place.turn is not None}
+        there = {place.seq: self._message_of(place.turn) for place in places if place.turn is not None}
         messages = [(self._messages[number], self._said(number)) for number in numbers]
         # What is said with an id or a time of its own, here and there, is compared by these, too.
         loose = {said for message, said in messages if not _own(message)}
@@ -206,6 +208,11 @@ class Remembering:
             at = stands.get(number + 1, 0)
             if at and at - 1 not in stands.values() and places[at - 1].turn is None:
                 self._stand(number, places[at - 1])
+
+    def _message_of(self, turn: Turn) -> ChatMessage:
+        if turn.id not in self._read:
+            self._read[turn.id] = _message_of(turn)
+        return self._read[turn.id]
 
     def _said(self, number: int) -> str:
         """Return what a message says, without what evimem itself wrote into it for a prompt."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..errors import UNREADABLE, StoreCorrupt
+from ..errors import UNREADABLE, StoreBusy, StoreCorrupt
 from ..index.document import documents
 from ..types.reports import EraseReport
 from ..types.stored import Listing
@@ -103,13 +103,17 @@ class Erasure:
         return True
 
     def report(self) -> EraseReport:
-        """Purge the log, waiting for readers; return what was erased, as "pending" while a reader holds old pages."""
-        if finish_erasure(self._layers, wait=True):
-            return EraseReport("erased", self._turns, self._facts)
-        reason = (
-            "another reader still holds an older state of the file; its bytes go when that reader ends and the memory "
-            "is next written, opened or closed"
-        )
+        """Purge the log, waiting for readers; return what was erased, as "pending" while others hold the file.
+
+        It is erased by now, so that no error may say that nothing was written.
+        """
+        holds = "another reader still holds an older state of the file; its bytes go when that reader ends"
+        try:
+            if finish_erasure(self._layers, wait=True):
+                return EraseReport("erased", self._turns, self._facts)
+        except StoreBusy:
+            holds = "another process is writing to the file; the bytes of what was erased go when it has ended"
+        reason = f"{holds} and the memory is next written, opened or closed"
         return EraseReport("pending", self._turns, self._facts, reason)
 
     def _note_commit(self) -> None:

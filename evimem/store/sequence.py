@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TypeAlias
 
 from ..raw import instant
-from ..types.stored import PastWanted, Calls, Past, Place
+from ..types.stored import Calls, Past, PastWanted, Place
 from ..types.values import Turn
 from .forgotten_ids import keyed_digest, was_forgotten
 from .layers import Layers

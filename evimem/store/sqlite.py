@@ -15,7 +15,6 @@ from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import (
     EVERYTHING,
     About,
-    PastWanted,
     Continuation,
     Entry,
     Holding,
@@ -24,6 +23,7 @@ from ..types.stored import (
     Keyword,
     Listing,
     Past,
+    PastWanted,
     Roster,
     Scope,
 )

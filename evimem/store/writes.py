@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace as change
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..edges import threshold
 from ..embedding.quantize import pack
-from ..errors import InvalidTurn, TurnConflict
+from ..errors import InvalidTurn, StoreBusy, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
@@ -141,7 +142,8 @@ def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
 def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
     """Purge the bytes of replaced turns after the commit; while a reader holds them, the statuses say so."""
     handle.drop_caches()
-    handle.save_mark()
+    with suppress(StoreBusy):  # the erasure is committed, and a later commit writes the mark
+        handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
@@ -302,7 +304,8 @@ def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
             handle.ann.drop()
     if changed:
         handle.drop_caches()
-        handle.save_mark()
+        with suppress(StoreBusy):  # as in `_purged`
+            handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return report

@@ -203,7 +203,10 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
 
 
 def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_guessed(folders: list[Path]) -> None:
-    messages = [{"role": "user", "content": f"My {CANARIES[0]} is {CANARIES[1]}."}, {"role": "user", "content": "Thanks."}]
+    messages = [
+        {"role": "user", "content": f"My {CANARIES[0]} is {CANARIES[1]}."},
+        {"role": "user", "content": "Thanks."},
+    ]
     with opened(folders[0] / "m.evimem") as memory:
         memory.remember(messages, session=SECRET, time=NOON)
         memory.add(CANARIES[0], f"I live in {CANARIES[1]}.", time=NOON, session=SECRET)
