@@ -115,7 +115,7 @@ class Remembering:
         kept |= zip(fresh, entries, strict=True)
 
     def _noted(self, number: int, status: TurnStatus) -> TurnStatus:
-        outcome, reason = self._notes.get(number, (status.outcome, status.reason))
+        outcome, reason = self._notes.get(number, (status.outcome, status.reason or self._messages[number].note))
         return status if status.outcome == "refused" else replace(status, outcome=outcome, reason=reason)
 
     def _decide(self) -> Flow[None]:

@@ -51,24 +51,14 @@ def write(
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
         statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
-<<<<<<< HEAD
-        if written:
-            _link(layers, written)
-            layers.segments.seal(layers.passages.high_water)
-            layers.count_commit()
         if erased:
-            handle.ann.drop()  # as in `_erase`
-    if erased:
-=======
-        if stale:
             erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
         if written:
             _derive(layers, written)
-    if stale:
->>>>>>> eba939c (remember: a list is laid beside its session, message by message)
+    if erased:
         statuses = _purged(handle, erasure, statuses)
-    return _report(handle, statuses, written)
+    return _report(handle, statuses, written, len(left))
 
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
@@ -100,13 +90,15 @@ def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> None:
     layers.count_commit()
 
 
-def _report(handle: StoreHandle, statuses: Sequence[TurnStatus], written: Sequence[tuple[int, Entry]]) -> AddReport:
+def _report(
+    handle: StoreHandle, statuses: Sequence[TurnStatus], written: Sequence[tuple[int, Entry]], erased: int = 0
+) -> AddReport:
     if written:
         handle.after_commit()
     jobs = handle.layers.jobs
     pending = {entry.turn.id: jobs.open_kinds(seq) for seq, entry in written} if jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
-    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, len(left))
+    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
 def _write_all(
@@ -234,7 +226,14 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
 
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
-    return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
+    layers = handle.layers
+
+    def act(erasure: Erasure) -> bool:
+        # What is forgotten already is no error: a call whose reply was lost may be repeated.
+        there = [one for one in turn_ids if layers.raw.find(one) is not None or not was_forgotten(layers, one)]
+        return erasure.turns(layers.raw.seqs(there))
+
+    return _erase(handle, act)
 
 
 def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:

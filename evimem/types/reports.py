@@ -20,8 +20,8 @@ class TurnStatus:
             stored), "uncertain" (stored by `remember`, though it may be one that was stored before), "exists" (stored
             already with the same content), "forgotten" (it was forgotten, so that `remember` has not stored it again),
             "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
-        reason: Why it was refused, dropped or is uncertain, or why bytes of what was replaced are still there; else
-            None.
+        reason: Why it was refused, dropped or is uncertain, that it has "no text", or why bytes of what was replaced
+            are still there; else None.
         pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model).
     """
 
@@ -43,12 +43,9 @@ class AddReport:
         statuses: One item per turn, in the order given.
         dropped: How many were dropped.
         replaced: How many were stored in place of other content of their ids.
-<<<<<<< HEAD
         erased: How many stored turns were erased, because an export says that their branch was abandoned.
-=======
         uncertain: How many were stored that may have been stored before.
         forgotten: How many were not stored again, because they had been forgotten.
->>>>>>> eba939c (remember: a list is laid beside its session, message by message)
     """
 
     added: int
@@ -58,28 +55,17 @@ class AddReport:
     statuses: tuple[TurnStatus, ...]
     dropped: int = 0
     replaced: int = 0
-<<<<<<< HEAD
     erased: int = 0
-
-    @classmethod
-    def of(cls, statuses: Sequence[TurnStatus], facts: int, erased: int = 0) -> AddReport:
-        """Count `statuses` into a report; `facts` is the number of facts stored with them, `erased` of turns erased."""
-        outcomes = [status.outcome for status in statuses]
-        added = outcomes.count("added") + outcomes.count("readded")
-        existing, refused, dropped = (outcomes.count(outcome) for outcome in ("exists", "refused", "dropped"))
-        return cls(added, existing, refused, facts, tuple(statuses), dropped, outcomes.count("replaced"), erased)
-=======
     uncertain: int = 0
     forgotten: int = 0
 
     @classmethod
-    def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
-        """Count `statuses` into a report; `facts` is the number of facts stored with them."""
+    def of(cls, statuses: Sequence[TurnStatus], facts: int, erased: int = 0) -> AddReport:
+        """Count `statuses` into a report; `facts` is the number of facts stored with them, `erased` of turns erased."""
         count = [status.outcome for status in statuses].count
         added = count("added") + count("readded") + count("uncertain")
         least = added, count("exists"), count("refused"), facts, tuple(statuses)
-        return cls(*least, count("dropped"), count("replaced"), count("uncertain"), count("forgotten"))
->>>>>>> eba939c (remember: a list is laid beside its session, message by message)
+        return cls(*least, count("dropped"), count("replaced"), erased, count("uncertain"), count("forgotten"))
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:
