@@ -418,7 +418,7 @@ class Memory:
         Raises:
             InvalidQuery: None or several of the arguments were given, `turns` is a string, `before` is no time or
                 differs in awareness from the memory's, `where` is no condition, or `as_in` is no copy of this memory.
-            UnknownTurn: An id of `turns` is not stored; nothing is erased.
+            UnknownTurn: An id of `turns` is not stored, and was not forgotten before; nothing is erased.
         """
         return self._core.forget(turns, session, before, speaker, where, as_in, everything=everything)
 

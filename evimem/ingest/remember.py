@@ -151,7 +151,8 @@ class Remembering:
 
     def _known(self, found: Past) -> dict[int, Turn]:
         """Settle the messages that are known by an id or time of their own; return their turns."""
-        stored = {turn.id: turn for turn in (*found.held, *(place.turn for place in found.end if place.turn))}
+        near = [place.turn for place in (*found.beginning, *found.end) if place.turn]
+        stored = {turn.id: turn for turn in (*found.held, *near)}
         at: dict[tuple[datetime, str], list[Turn]] = defaultdict(list)
         copies: dict[tuple[str | None, str], Turn] = {}
         for turn in stored.values():
@@ -167,6 +168,8 @@ class Remembering:
                 if same is None:
                     self._new[number] = replace(turn, id=uuid4().hex)
                     self._notes[number] = _OTHER_CONTENT
+            elif same is None and message.role == "system":
+                same = copies.get((message.id, said))  # of an earlier version, under another id
             elif same is None and message.id is None and message.time is not None and at[turn.time, said]:
                 same = at[turn.time, said].pop(0)
             if same is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -122,6 +123,32 @@ def test_a_system_prompt_is_stored_once_a_memory(memory: Memory) -> None:
     assert outcomes(memory, [prompt, *RUN], 1, "a") == ["added"] * 3
     assert outcomes(memory, [prompt, *HISTORY[:2]], 2, "b") == ["exists", "added", "added"]
     assert outcomes(memory, [prompt, *HISTORY], 3, "b") == ["exists"] * 3 + ["added"] * 2
+
+
+def test_a_forgotten_system_prompt_does_not_come_back_with_its_history(memory: Memory) -> None:
+    prompt = {"role": "system", "content": "The user's PIN is 4471."}
+    first = memory.remember([prompt, *HISTORY], session="s", time=at(1)).statuses[0].id
+    memory.forget(turns=[first])
+    assert outcomes(memory, [prompt, *HISTORY, *RUN], 2) == ["forgotten"] + ["exists"] * 4 + ["added"] * 2
+
+
+def test_what_an_earlier_version_stored_is_known(memory: Memory) -> None:
+    messages = [{"role": "system", "content": "Be kind."}, *HISTORY]
+    for number, message in enumerate(messages):
+        turn_id, raw = f"{number:030x}", {"message": json.dumps(message)}
+        memory.extend(
+            [evimem.Turn(turn_id, "s", message["role"], message["content"], at(1), None, message["role"], raw)]
+        )
+    assert outcomes(memory, [*messages, *RUN], 2) == ["exists"] * 5 + ["added"] * 2
+
+
+def test_what_replaced_a_message_stands_where_that_stood(memory: Memory) -> None:
+    first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
+    memory.update(first, "My PIN is secret.")
+    memory.update(first, "My PIN is my own.")
+    assert outcomes(memory, [*PIN, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
+    memory.forget(turns=[first])
+    assert outcomes(memory, [*PIN, *RUN], 2) == ["forgotten"] + ["exists"] * 4
 
 
 FORGETTING: dict[str, Callable[[Memory, str], object]] = {
