@@ -51,6 +51,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
     ("chat_messages.py", "arguments"): "keys of messages",
     ("chat_messages.py", "role"): "keys of messages",
+    ("check.py", "turn"): "tables",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
     ("foreign.py", "fr"): "codes of languages",
