@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
@@ -26,7 +27,7 @@ from evimem.times.rules.holidays import HOLIDAYS
 FIGURES = (
     "0 00 1 2 9 12 13 24 25 28 29 30 31 32 99 100 999 1499 1500 1900 1999 2000 2023 2024 2100 2199 2200 9999".split()
 )
-IDEOGRAPHS = "〇 一 二 两 九 十 十一 十二 二十九 三十 三十一 三十二 九十九 十十 二〇二三 二〇二四 九九九九".split()
+IDEOGRAPHS = "〇 一 二 两 九 十 十一 十二 二十九 三十 三十一 三十二 九十九 十十 二〇二三 二〇二四 九九九九".split()  # noqa: RUF001
 MOMENTS = (
     datetime(2024, 3, 12, 9, 30),
     datetime(2024, 2, 29, 23, 59),
@@ -39,8 +40,9 @@ MOMENTS = (
 ENGLISH = sorted({*MONTHS, *NUMBERS, *ORDINALS, *ROUGH_QUANTITIES, *SEASONS, *UNITS, *WEEKDAYS, *HOLIDAYS})
 GLUE = """
     last next this the a in on at since for from to until between and of before after ago back later early mid late end
-    yesterday today tomorrow tonight morning night noon midnight weekend 4 pm 16:30 '09 15th 29th 31st 31st of 2023-02-29
-    29/2/2023 6/9 9999-12-31 will was been have now half first second week's year's the 90s q4 other every while
+    yesterday today tomorrow tonight morning night noon midnight weekend 4 pm 16:30 '09 15th 29th 31st 31st of
+    2023-02-29 29/2/2023 6/9 9999-12-31 will was been have now half first second week's year's the 90s q4
+    other every while
 """.split()
 
 
@@ -162,9 +164,8 @@ def main() -> None:
     options = parser.parse_args()
     for language in options.languages:
         found = raised(language, options.count, options.seed)
-        print(
-            f"{language}: {found.total()} of {options.count} sentences raised", *found.items(), sep="\n  ", flush=True
-        )
+        lines = (f"{language}: {found.total()} of {options.count} sentences raised", *map(str, found.items()))
+        sys.stdout.write("\n  ".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""No sentence that can be built from our tables of times raises, and no table has a form that its reader cannot read."""
+"""No sentence that our tables of times build raises, and no table has a form that its reader cannot read."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ def check_slots(reader: str, form: str) -> None:
 def told_by(form: str) -> _Told:
     """Return the sets of slots that a match of a form may fill: one set for each way through its branches."""
     outer: list[tuple[_Told, _Told, bool]] = []
-    finished, here, before, aside = frozenset(), _NOTHING, _NOTHING, False
+    none: _Told = frozenset()
+    finished, here, before, aside = none, _NOTHING, _NOTHING, False
     for found in SYNTAX.finditer(form):
         slot, syntax, _ = found.groups()
         inner = _NOTHING if slot is None else frozenset((frozenset((AS.get(slot, slot),)),))
@@ -62,7 +63,7 @@ def told_by(form: str) -> _Told:
             continue
         if syntax is not None and syntax.startswith("("):
             outer.append((finished, here, aside))
-            finished, here, aside = frozenset(), _NOTHING, syntax != "("
+            finished, here, aside = none, _NOTHING, syntax != "("
             continue
         if syntax == ")":
             inner = _NOTHING if aside else finished | here
