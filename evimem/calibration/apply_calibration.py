@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from ..errors import ImportFailed
 from ..flow import Flow, setting
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge
+from ..types.attempt import attempt, without
 from .calibration_report import Calibration
 
 _UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
@@ -89,7 +89,7 @@ def active_calibration(target: CalibrationTarget) -> Flow[Calibration | None]:
 def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
     """Return the judge with the active calibration applied, or as it is if there is none."""
     found = yield from active_calibration(target)
-    return target.judge if found is None else with_calibration(target.judge, found)
+    return target.judge if found is None else without(target.judge, with_calibration, target.judge, found)
 
 
 def calibrated_offline(judge: OfflineJudge, embedder: str) -> Flow[Judge]:
@@ -104,11 +104,11 @@ def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:
         return ()
     found = _read(text)
     why = mismatch(found, target.judge_name, target.embedder) if found else _UNREADABLE
+    if found and why is None and attempt(None, with_calibration, target.judge, found).error is not None:
+        why = _UNREADABLE
     return () if why is None else (why,)
 
 
 def _read(text: str) -> Calibration | None:
-    try:
-        return Calibration.from_json(text)
-    except ImportFailed:
-        return None  # written by another version; calibration_problems() reports it
+    """Return a stored calibration, None for one of another version: `calibration_problems` reports it."""
+    return attempt(None, Calibration.from_json, text).value

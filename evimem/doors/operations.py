@@ -31,7 +31,7 @@ from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, read, roster, run
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
-from ..ingest.deferred import embed_turns, extract_job, link_facts
+from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_again
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..ingest.remember import Remembering
@@ -80,7 +80,7 @@ from .checked_arguments import (
     checked_where,
 )
 from .streaming import both
-from .watching import Observer, Operation, OperationName, Watch, store_name
+from .watching import Observer, Operation, OperationName, Watch, store_name, warn_of_unread
 from .word_caches import clear_word_caches
 
 T = TypeVar("T")
@@ -320,11 +320,20 @@ class Core:
         return LabelledQuestion(one.question, one.answerable, self._time("asked_at", one.asked_at))
 
     def process_queue(self) -> Iterator[Flow[int]]:
-        """Yield flows that process queued jobs of the kinds "vector" and "link", until none is due."""
+        """Yield flows that process queued jobs of all kinds but "extract", until none is due."""
+        yield from map(partial(read_again, self.extractor), self._each_once("facts"))
+        yield from map(index_again, self._each_once("terms"))
         while self.store.due("vector", 1):
-            yield embed_turns()
+            yield embed_pending()
         while self.store.due("link", 1):
             yield link_facts()
+
+    def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
+        """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""
+        tried: set[str] = set()
+        while page := [job for job in self.store.due(kind, PAGE) if job.turn.id not in tried]:
+            tried.update(job.turn.id for job in page)
+            yield page
 
     def extraction_jobs(self) -> Generator[tuple[Job, ...], None, None]:
         """Yield pages of turns whose facts a model has not extracted yet; nothing without a model.
@@ -442,7 +451,7 @@ class Core:
         """Verify the file against its turns; with `repair`, rebuild derived rows if any differ."""
         problems = self.store.check(self.extractor, checked_progress(progress) or _no_progress)
         if problems and repair:
-            self.store.rebuild(self.extractor)
+            self.rebuild(reread=False, progress=None)
             problems = self.store.check(self.extractor)
         return self.health(problems)
 
@@ -462,6 +471,7 @@ class Core:
     def rebuild(self, *, reread: bool, progress: Progress | None) -> None:
         """Derive rows again from the turns; see `Memory.rebuild`."""
         self.store.rebuild(self.extractor, reread=reread, progress=checked_progress(progress) or _no_progress)
+        warn_of_unread("rebuild", self.name, self.store.health().pending)
 
     def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> None:
         """Write every turn with its facts as lines of JSON."""

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from ..errors import EmbedderError, InvalidTurn, shown
 from ..flow import Flow, find, known, write
-from ..index.document import embedding_texts
 from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
+from ..types.attempt import Attempt, attempt
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
-from ..types.vectors import Vectors
-from .embed_groups import embed_groups
+from .embed_groups import Embedded, Unembedded, embed_turns, embedded
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
@@ -29,7 +29,8 @@ class Ingestion:
     """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
     `replace` erases other content of a known id; `deferred` leaves embeddings to the queue, for a remote embedder;
-    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds.
+    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds;
+    `unread` says, by id, of which turns facts are missing, and what reading them raised.
     """
 
     extractor: Extractor
@@ -39,6 +40,7 @@ class Ingestion:
     jobs: tuple[JobKind, ...] = ()
     times: LocalTimes = AS_GIVEN
     admit: TurnValidator = field(default_factory=TurnValidator)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""
@@ -81,12 +83,22 @@ class Ingestion:
 
     def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
         """Return turns with their facts and vectors."""
-        facts = [self.extractor.extract(turn) for turn in turns]
-        vectors = None if self.deferred else (yield from _vectors(turns, facts))
-        if vectors is None:
-            return [Entry(turn, found, jobs=self.jobs) for turn, found in zip(turns, facts, strict=True)]
-        parts = zip(turns, facts, vectors.passages, vectors.facts, strict=True)
-        return [Entry(turn, found, passages, rows, self.jobs) for turn, found, passages, rows in parts]
+        read = [read_facts(self.extractor, turn) for turn in turns]
+        passages: Sequence[Embedded | None] = [None] * len(turns)
+        facts: Sequence[Embedded | None] = passages
+        if turns and not self.deferred:
+            with suppress(EmbedderError):  # the turns are found by their terms; health() reports the vectors as pending
+                passages, facts = yield from _vectors(turns, [found.value for found in read])
+        return [self._entry(*parts) for parts in zip(turns, read, passages, facts, strict=True)]
+
+    def _entry(
+        self, turn: Turn, read: Attempt[tuple[Fact, ...]], passages: Embedded | None, facts: Embedded | None
+    ) -> Entry:
+        unread = read.error or self.unread.get(turn.id)
+        failed: list[tuple[JobKind, str]] = [] if unread is None else [("facts", unread)]
+        outcomes: tuple[tuple[JobKind, Embedded | None], ...] = (("vector", passages), ("link", facts))
+        failed += [(kind, one.error) for kind, one in outcomes if isinstance(one, Unembedded)]
+        return Entry(turn, read.value, embedded(passages), embedded(facts), self.jobs, tuple(failed))
 
 
 def _imported(turns: Sequence[Any]) -> Flow[tuple[dict[int, Turn], list[str]]]:
@@ -142,22 +154,13 @@ def _own(said: Any) -> Any:
     return without_blocks(said) if isinstance(said, str) else said
 
 
-@dataclass(frozen=True, slots=True)
-class _Embedded:
-    """For each turn the vectors of its passages and those of its facts, shapes (passages or facts, dimension)."""
-
-    passages: list[Vectors]
-    facts: list[Vectors]
-
-
-def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[_Embedded | None]:
-    """Embed passages and facts in one request; None where the embedder fails, which leaves them to the queue."""
-    if not turns:
-        return None
-    passages = [embedding_texts(turn) for turn in turns]
+def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[tuple[list[Embedded], list[Embedded]]]:
+    """Embed the passages and the facts of turns in one request. Raise EmbedderError where the embedder is not there."""
     texts = [[fact.text for fact in found] for found in facts]
-    try:
-        rows = yield from embed_groups([*passages, *texts])
-    except EmbedderError:
-        return None  # the turns are stored and found by their terms; health() reports the vectors as pending
-    return _Embedded(rows[: len(turns)], rows[len(turns) :])
+    vectors = yield from embed_turns([(turn, None) for turn in turns], texts)
+    return vectors[: len(turns)], vectors[len(turns) :]
+
+
+def read_facts(extractor: Extractor, turn: Turn) -> Attempt[tuple[Fact, ...]]:
+    """Return the facts that an extractor finds in a turn; none, and what it raised, where it fails for that turn."""
+    return attempt((), extractor.extract, turn)

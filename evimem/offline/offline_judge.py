@@ -19,6 +19,7 @@ from ..judging.tracker import Requirement
 from ..protocols import Extractor
 from ..text.names import NameSearch
 from ..times import mentions_time
+from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
 from .choose_answer import choose, claim_signals, proven, quoted
@@ -28,6 +29,8 @@ from .other_languages import is_in_english, unsure
 from .signals import altered, in_words, missing, of_another, signals_of
 from .verified import NotStated, ShortAnswer
 
+_UNREAD = Draft(None, reason="the evidence could not be read")
+_UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged")
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
 _ABOUT = 0.5  # how far a witness must be about the target
@@ -59,7 +62,7 @@ class OfflineJudge:
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
-        verdict = judge(view, self.constants, self.extractor)
+        verdict = without(_UNJUDGED, judge, view, self.constants, self.extractor)
         if not is_in_english(view):
             return unsure(verdict)
         return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
@@ -86,7 +89,7 @@ class OfflineJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer or, in other languages than English always, a quotation; whatever the manner."""
         yield from ()
-        return choose(view, verdict, self.constants, self.extractor)
+        return without(_UNREAD, choose, view, verdict, self.constants, self.extractor)
 
 
 def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
@@ -104,7 +107,7 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
     found = quoted(view, constants, extractor)
     likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
-    signals = {**signals_of(view, matches), "stated": stated, **likely, **claim_signals(short)}
+    signals = {**without({}, signals_of, view, matches), "stated": stated, **likely, **claim_signals(short)}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)

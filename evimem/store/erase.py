@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..errors import UNREADABLE, StoreBusy, StoreCorrupt
-from ..index.document import documents
+from ..index.document import Document, found_by
+from ..index.passage_table import RowRange
 from ..types.reports import EraseReport
 from ..types.stored import Listing
 from .forgotten_ids import forgotten_in_copy, remember_forgotten
@@ -123,20 +125,17 @@ class Erasure:
 
     def _erase_page(self, seqs: Sequence[int]) -> None:
         layers = self._layers
-        altered = self._altered(seqs)
-        intact = [seq for seq in seqs if seq not in altered]
-        turns = layers.raw.read(intact)
+        rows = layers.passages.of(seqs)
+        known = self._known(seqs, rows)
         facts = layers.facts.rows_of(seqs)
         self._to_relink |= layers.edges.erase(facts)
         self._to_relink.difference_update(facts)
         self._facts += layers.facts.erase(seqs)
-        rows = layers.passages.of(seqs)
         layers.segments.erase(
             {
                 number: document
-                for seq, turn in zip(intact, turns, strict=True)
-                if seq in rows
-                for number, document in zip(rows[seq], documents(turn, rows[seq].count), strict=True)
+                for seq, found in known.items()
+                for number, document in zip(rows[seq], found, strict=True)
             }
         )
         layers.jobs.erase(seqs)
@@ -144,11 +143,11 @@ class Erasure:
         remember_forgotten(layers, seqs)
         for session, left in places_of(layers, seqs).items():
             self._left[session] += left
-        unknown = [row for seq in altered if seq in rows for row in rows[seq]]
+        unknown = [row for seq, some in rows.items() if seq not in known for row in some]
         layers.segments.drop(unknown)
         layers.passages.erase(seqs)
         layers.raw.erase(seqs)
-        # The terms of an altered turn are unknown, so its postings cannot be taken out one by one.
+        # Where the terms of a turn are unknown, its postings cannot be taken out one by one.
         for number in sorted({(row - 1) // layers.segments.size for row in unknown}):
             derive_segment(layers, number, kept_vectors(layers, number))
         self._turns += len(seqs)
@@ -161,15 +160,20 @@ class Erasure:
         else:
             layers.edges.relink(self._to_relink, self._min_cosine)
 
-    def _altered(self, seqs: Sequence[int]) -> set[int]:
-        """Return the turns that are not what was stored: their text cannot be trusted to name their terms."""
-        altered = set()
+    def _known(self, seqs: Sequence[int], rows: Mapping[int, RowRange]) -> dict[int, tuple[Document, ...]]:
+        """Return what turns are found by, where that is surely known.
+
+        It is not of a turn that is not what was stored, whose terms cannot be read, or could not be when it was stored.
+        """
+        plain = self._layers.jobs.open_turns("terms")
+        found: dict[int, tuple[Document, ...]] = {}
         for seq in seqs:
-            try:
-                self._layers.raw.read([seq])
-            except (*UNREADABLE, StoreCorrupt):
-                altered.add(seq)
-        return altered
+            if seq in rows and seq not in plain:
+                with suppress(*UNREADABLE, StoreCorrupt):
+                    (turn,) = self._layers.raw.read([seq])
+                    read = found_by(turn, rows[seq].count)
+                    found |= {seq: read.value} if read.error is None else {}
+        return found
 
 
 def finish_erasure(layers: Layers, *, wait: bool) -> bool:

@@ -22,7 +22,8 @@ class TurnStatus:
             "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
         reason: Why it was refused, dropped or is uncertain, that it has "no text", or why bytes of what was replaced
             are still there; else None.
-        pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model).
+        pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model), and
+            "facts" or "terms" where reading them raised: enrich() reads them again.
     """
 
     id: str
@@ -191,7 +192,7 @@ class Health:
     Attributes:
         status: "ok", or "degraded" if there are failed jobs or problems.
         turns: Stored turns.
-        pending: Queued jobs by kind: "vector", "link", "extract".
+        pending: Queued jobs by kind: "vector", "link", "extract", "facts", "terms".
         failed: Jobs given up after repeated failures, by kind.
         oldest_pending: When the oldest queued job was queued; None if there is none.
         problems: What is wrong and what to do, a sentence each.

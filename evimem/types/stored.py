@@ -10,8 +10,10 @@ from typing import Any, Literal
 from .values import Fact, Turn
 from .where import Where
 
-JobKind = Literal["vector", "link", "extract"]
-"""Queued work on a turn: its vector, the `similar` edges of its facts, facts found by a model."""
+JobKind = Literal["facts", "terms", "vector", "link", "extract"]
+"""Queued work on a turn: its facts or its terms, where reading them raised; its vector; the `similar` edges of its
+facts; facts found by a model."""
+READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # queued only where reading a turn raised; cost no request
 
 COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
@@ -27,6 +29,8 @@ class Entry:
         vectors: The embeddings of its passages, shape (passages, dimension), float32; None to queue them.
         fact_vectors: Those of its facts, shape (len(facts), dimension), float32; None to queue them.
         jobs: The jobs to queue for it.
+        failed: The jobs that were tried already, each with the type of the exception that it ended with.
+        extractor: Of the result of a job "facts": the extractor that found the facts.
     """
 
     turn: Turn
@@ -34,6 +38,8 @@ class Entry:
     vectors: Any = None
     fact_vectors: Any = None
     jobs: tuple[JobKind, ...] = ()
+    failed: tuple[tuple[JobKind, str], ...] = ()
+    extractor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
