@@ -16,7 +16,20 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from .protocols import Store
 from .types.model import Complete, Reply
 from .types.reports import AddReport
-from .types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Roster, Scope
+from .types.stored import (
+    EVERYTHING,
+    About,
+    Continuation,
+    Entry,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Past,
+    PastWanted,
+    Roster,
+    Scope,
+)
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Vectors
 
@@ -161,6 +174,18 @@ def write(
     options = {"strict": strict, "replace": replace, "gone": tuple(gone)}
     report: AddReport = yield StoreCall("write", (tuple(entries),), options)
     return report
+
+
+def past(asked: PastWanted) -> Flow[Past]:
+    """Return what a list of messages is laid beside."""
+    found: Past = yield StoreCall("past", (asked,))
+    return found
+
+
+def continue_session(more: Continuation) -> Flow[tuple[AddReport, tuple[str, int]] | None]:
+    """Keep what continues a session; return what became of it and the session's new state, None where it changed."""
+    kept: tuple[AddReport, tuple[str, int]] | None = yield StoreCall("continue_session", (more,))
+    return kept
 
 
 def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job, ...]]:

@@ -219,7 +219,10 @@ class Store(Protocol):
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
-        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased."""
+        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased.
+
+        An id that was forgotten is not unknown: there is nothing of it to erase.
+        """
         ...
 
     def forget_where(

@@ -112,16 +112,23 @@ class AsyncMemory:
         return await self._run(self._core.update(id, text))
 
     async def remember(
-        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        time: TimeInput | None = None,
+        strict: bool = False,
+        again: bool = False,
     ) -> AddReport:
-        """Store messages as chat APIs take them, each as one turn; see `Memory.remember`.
+        """Store messages as chat APIs take them, each once; see `Memory.remember`.
 
         Raises:
-            InvalidTurn: One of the messages is no message, or a new one has no time.
+            InvalidTurn: One of the messages is no message, a new one has no time, or one is refused with `strict`.
             InvalidQuery: An argument is not as described there.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(await self._run_each(self._core.remember(messages, session, time), None, turn_count))
+        batches = self._core.remember(messages, session, time, strict=strict, again=again)
+        return AddReport.of_all(await self._run_each(batches, None, turn_count))
 
     async def search(  # noqa: PLR0913 - the filters
         self,

@@ -34,7 +34,7 @@ from ..ingest.batch_api import process_batches
 from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_again
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
-from ..ingest.remember import remember
+from ..ingest.remember import Remembering
 from ..judging.judge import Judge
 from ..llm.context_block import context_block, most_quoted
 from ..llm.evidence_prompt import ordered
@@ -166,12 +166,19 @@ class Core:
         return (yield from ingestion.store([old if text == old.text else replace(old, text=text, metadata=metadata)]))
 
     def remember(
-        self, messages: Iterable[Mapping[str, Any]], session: str | None, time: TimeInput | None
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        session: str | None,
+        time: TimeInput | None,
+        *,
+        again: bool = False,
+        strict: bool = False,
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
         given = checked_messages(messages)
         said, of = self._time("time", time), checked_text("session", session) or ""
-        return self._watched("add", remember(given, of, said, self._ingest(self.extractor)))
+        ingestion = self._ingest(self.extractor, strict=strict)
+        return self._watched("add", Remembering(given, of, said, ingestion, again=again).batches())
 
     def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""

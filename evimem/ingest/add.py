@@ -57,18 +57,19 @@ class Ingestion:
         With `replace`, a known id with other content is no conflict: that content is erased.
         """
         stored_as, gone = yield from _imported(turns)
-        outcomes = [self._admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
+        outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         stored = yield from known(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
-        entries = iter((yield from self._entries(fresh)))
+        entries = iter((yield from self.entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
         report = yield from write(whole, strict=self.strict, replace=self.replace, gone=gone)
         written = iter(report.statuses)
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
         return AddReport.of(statuses, report.facts, report.erased)
 
-    def _admitted(self, turn: Turn) -> Turn | TurnStatus:
+    def admitted(self, turn: Turn) -> Turn | TurnStatus:
+        """Return a turn with its defaults, or why it is not stored. With `strict`, raise InvalidTurn."""
         own = _without_blocks(turn)
         if isinstance(own, TurnStatus):
             return own
@@ -80,7 +81,8 @@ class Ingestion:
             given = getattr(turn, "id", "")
             return TurnStatus(given if isinstance(given, str) else shown(given), "refused", str(error))
 
-    def _entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
+    def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
+        """Return turns with their facts and vectors."""
         read = [read_facts(self.extractor, turn) for turn in turns]
         passages: Sequence[Embedded | None] = [None] * len(turns)
         facts: Sequence[Embedded | None] = passages

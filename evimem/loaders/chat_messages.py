@@ -8,7 +8,6 @@ mappings, as objects, or as what those dump.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -116,21 +115,6 @@ def text_of_content(content: Json) -> str:
 
 def _worded(pieces: Iterable[_Piece]) -> str:
     return "\n".join(one.text for one in pieces if one.kind == "words")
-
-
-def message_ids(messages: Sequence[ChatMessage], session: str) -> list[str]:
-    """Return an id for each message of a list: a digest of the session, the content and its occurrence in the list.
-
-    A system prompt belongs to no session.
-    """
-    seen: Counter[str] = Counter()
-    ids = []
-    for message in messages:
-        content = json.dumps(["" if message.role == "system" else session, message.said])
-        digest = blake2b(content.encode(), digest_size=15).hexdigest()
-        ids.append(f"{digest}-{seen[digest]}" if seen[digest] else digest)
-        seen[digest] += message.role != "system"
-    return ids
 
 
 def media_named(value: Json) -> Json:

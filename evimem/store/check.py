@@ -28,7 +28,8 @@ from .user_code import as_callback, unwrap_callback_errors
 REPAIR = "`evimem doctor --repair` derives it again"
 RESTORE = "restore a backup"
 CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
-_RAW = {"turn", "session", "speaker", "meta", "forgotten", "trace", "trace_turn"}  # not derived: only a backup has them
+# Not derived: only a backup has them.
+_RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
 _PAGE = 500  # turns read at once
 # Facts that are neither embedded nor queued for it: nothing would ever link them.
 _UNLINKED = """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import UNREADABLE, StoreCorrupt
+from ..errors import UNREADABLE, StoreBusy, StoreCorrupt
 from ..index.document import Document, found_by
 from ..index.passage_table import RowRange
 from ..types.reports import EraseReport
@@ -14,6 +15,7 @@ from ..types.stored import Listing
 from .forgotten_ids import forgotten_in_copy, remember_forgotten
 from .layers import Layers
 from .rebuild import derive_segment, kept_vectors
+from .sequence import Places, leave, leave_all, places_of, replace_places
 from .trace_table import drop_traces_of
 
 # `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
@@ -49,16 +51,21 @@ class Erasure:
         self._turns = 0
         self._facts = 0
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
+        self._left: Places = defaultdict(list)
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
         self.replaced(seqs)
+        leave(self._layers, self._left)
         if self._turns and not self._layers.raw.count():
             self._layers.drop_settings()
         return self._turns > 0
 
     def replaced(self, seqs: Sequence[int]) -> None:
-        """Erase turns whose places others take: the settings of the memory stay, even if no turn is left."""
+        """Erase turns that others replace: the settings of the memory stay, even if no turn is left.
+
+        Call `taken` when the others are stored.
+        """
         for page in _pages(list(dict.fromkeys(seqs))):
             self._erase_page(page)
         if self._turns:
@@ -66,6 +73,10 @@ class Erasure:
             if self._layers.passages.sparse(SPARE):  # a search takes time and room by the highest number
                 self._layers.segments.renumber(self._layers.passages.renumber())
             self._note_commit()
+
+    def taken(self, numbers: Mapping[int, int]) -> None:
+        """Record which turns stand where erased ones did: their numbers by those of the erased."""
+        replace_places(self._layers, self._left, numbers)
 
     def where(self, listing: Listing, as_in: Path | None) -> bool:
         """Erase the turns of a listing, what the copy `as_in` has forgotten, or everything where all are listed.
@@ -82,8 +93,9 @@ class Erasure:
         """Erase all turns, derived rows, traces and settings at once."""
         layers = self._layers
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
-        for page in layers.raw.id_pages():
-            remember_forgotten(layers, page)
+        for page in layers.db.pages("SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
+            remember_forgotten(layers, [seq for (seq,) in page])
+        leave_all(layers)
         for table in _DERIVED:
             layers.db.execute(f"DELETE FROM {table}")
         layers.passages.clear()
@@ -93,13 +105,17 @@ class Erasure:
         return True
 
     def report(self) -> EraseReport:
-        """Purge the log, waiting for readers; return what was erased, as "pending" while a reader holds old pages."""
-        if finish_erasure(self._layers, wait=True):
-            return EraseReport("erased", self._turns, self._facts)
-        reason = (
-            "another reader still holds an older state of the file; its bytes go when that reader ends and the memory "
-            "is next written, opened or closed"
-        )
+        """Purge the log, waiting for readers; return what was erased, as "pending" while others hold the file.
+
+        It is erased by now, so that no error may say that nothing was written.
+        """
+        holds = "another reader still holds an older state of the file; its bytes go when that reader ends"
+        try:
+            if finish_erasure(self._layers, wait=True):
+                return EraseReport("erased", self._turns, self._facts)
+        except StoreBusy:
+            holds = "another process is writing to the file; the bytes of what was erased go when it has ended"
+        reason = f"{holds} and the memory is next written, opened or closed"
         return EraseReport("pending", self._turns, self._facts, reason)
 
     def _note_commit(self) -> None:
@@ -124,7 +140,9 @@ class Erasure:
         )
         layers.jobs.erase(seqs)
         drop_traces_of(layers, seqs)
-        remember_forgotten(layers, layers.raw.ids(seqs).values())
+        remember_forgotten(layers, seqs)
+        for session, left in places_of(layers, seqs).items():
+            self._left[session] += left
         unknown = [row for seq, some in rows.items() if seq not in known for row in some]
         layers.segments.drop(unknown)
         layers.passages.erase(seqs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from dataclasses import replace as change
 from pathlib import Path
@@ -12,13 +13,14 @@ import numpy as np
 
 from ..edges import threshold
 from ..embedding.quantize import pack
-from ..errors import InvalidTurn, TurnConflict
+from ..errors import InvalidTurn, StoreBusy, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, Job, JobKind, Listing
+from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.values import Turn
 from ..types.vectors import Vectors
+from . import sequence
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
 from .handle import StoreHandle
@@ -52,19 +54,54 @@ def write(
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
         statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
-        if written:
-            _fail(layers, "link", _link(layers, written).failed)
-            layers.segments.seal(layers.passages.high_water)
-            layers.count_commit()
         if erased:
+            erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
+        if written:
+            _derive(layers, written)
     if erased:
         statuses = _purged(handle, erasure, statuses)
+    return _report(handle, statuses, written, len(left))
+
+
+def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
+    """Store what continues a session; return the report and the session's new state.
+
+    Return None, and store nothing, where the session is no longer in the state in which its past was read.
+    """
+    layers = handle.layers
+    with handle.writing():
+        if sequence.state(layers, more.session) != more.state:
+            return None
+        statuses, written = _write_all(layers, more.entries, frozenset(), strict=more.strict)
+        for seq, entry in written:
+            if entry.turn.id in more.again:
+                sequence.fill(layers, more.session, more.again[entry.turn.id], seq)
+        sequence.keep_calls(layers, more.session, more.calls)
+        if written:
+            _derive(layers, written)
+        else:
+            layers.count_commit()
+        state = sequence.state(layers, more.session)
+    return _report(handle, statuses, written), state
+
+
+def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> None:
+    """Link and seal what a transaction has stored."""
+    _fail(layers, "link", _link(layers, written).failed)
+    layers.segments.seal(layers.passages.high_water)
+    layers.count_commit()
+
+
+def _report(
+    handle: StoreHandle, statuses: Sequence[TurnStatus], written: Sequence[tuple[int, Entry]], erased: int = 0
+) -> AddReport:
     if written:
         handle.after_commit()
-    pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
+    jobs = handle.layers.jobs
+    pending = {entry.turn.id: jobs.open_kinds(seq) for seq, entry in written} if jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
-    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, len(left))
+    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
 def _write_all(
@@ -100,7 +137,8 @@ def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
 def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
     """Purge the bytes of replaced turns after the commit; while a reader holds them, the statuses say so."""
     handle.drop_caches()
-    handle.save_mark()
+    with suppress(StoreBusy):  # the erasure is committed, and a later commit writes the mark
+        handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
@@ -214,7 +252,14 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
 
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
-    return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
+    layers = handle.layers
+
+    def act(erasure: Erasure) -> bool:
+        # What is forgotten already is no error: a call whose reply was lost may be repeated.
+        there = [one for one in turn_ids if layers.raw.find(one) is not None or not was_forgotten(layers, one)]
+        return erasure.turns(layers.raw.seqs(there))
+
+    return _erase(handle, act)
 
 
 def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:
@@ -314,7 +359,8 @@ def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
             handle.ann.drop()
     if changed:
         handle.drop_caches()
-        handle.save_mark()
+        with suppress(StoreBusy):  # as in `_purged`
+            handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return report

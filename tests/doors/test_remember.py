@@ -65,11 +65,11 @@ def test_the_same_words_again_are_another_message_and_so_are_those_of_another_se
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory: Memory, said: list[int], cut: int) -> None:
-    memory.forget(everything=True)
+    session = f"{memory.stats().turns} {said} {cut}"
     chat = [{"role": "user", "content": f"Number {number}."} for number in said]
-    memory.remember(chat[:cut], session="s", time=AT)
-    memory.remember(chat, session="s", time=AT)
-    assert [turn.text for turn in memory.turns(session="s")] == [message["content"] for message in chat]
+    memory.remember(chat[:cut], session=session, time=AT)
+    memory.remember(chat, session=session, time=AT)
+    assert [turn.text for turn in memory.turns(session=session)] == [message["content"] for message in chat]
 
 
 @pytest.mark.parametrize(
@@ -174,4 +174,4 @@ def test_the_async_door_remembers_the_same(memory: Memory, tmp_path: Path) -> No
             return await other.turns()
 
     memory.remember(CHAT, session="chat", time=AT)
-    assert asyncio.run(away()) == list(memory.turns())
+    assert [(turn.text, turn.time) for turn in asyncio.run(away())] == [(one.text, one.time) for one in memory.turns()]

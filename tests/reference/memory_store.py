@@ -204,8 +204,9 @@ class MemoryStore:
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns; derived data is recomputed at each call."""
-        self.read(turn_ids)
-        gone = [self._kept.pop(turn_id) for turn_id in dict.fromkeys(turn_ids)]
+        there = [one for one in dict.fromkeys(turn_ids) if one in self._kept or one not in self._forgotten]
+        self.read(there)
+        gone = [self._kept.pop(turn_id) for turn_id in there]
         self._forgotten.update(one.turn.id for one in gone)
         if not self._kept:
             self._settings.clear()
