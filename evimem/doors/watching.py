@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, Literal, Protocol, TypeVar
 
 from ..errors import InvalidQuery, shown
-from ..flow import Embed, Flow
+from ..flow import Effect, Embed, Flow, intercepted
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.model import Complete
@@ -121,23 +121,20 @@ class Watch:
     @staticmethod
     def _told(flow: Flow[T], observation: Observation) -> Flow[T]:
         """Run a flow, and tell of what it asks models and embedders."""
-        try:
-            effect = next(flow)
-            while True:
-                told = _checked_call(observation.asks(effect)) if isinstance(effect, (Complete, Embed)) else _nobody
-                try:
-                    result = yield effect
-                except BaseException as error:
-                    told(error)
-                    if not isinstance(error, Exception):
-                        raise
-                    effect = flow.throw(error)
-                else:
-                    told(result)
-                    effect = flow.send(result)
-        except StopIteration as done:
-            value: T = done.value
-            return value
+
+        def told(effect: Effect) -> Flow[Any]:
+            if not isinstance(effect, (Complete, Embed)):
+                return (yield effect)
+            tell = _checked_call(observation.asks(effect))
+            try:
+                result = yield effect
+            except BaseException as error:
+                tell(error)
+                raise
+            tell(result)
+            return result
+
+        return intercepted(flow, told)
 
 
 def _checked(observation: Observation | None) -> Observation | None:
@@ -213,7 +210,3 @@ def _summary(outcome: Any) -> str:
         case _:
             line = f"{outcome} done"
     return line
-
-
-def _nobody(_: object) -> None:
-    """Tell nobody."""
