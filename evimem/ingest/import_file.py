@@ -43,7 +43,9 @@ def import_batches(
         file.seek(0)
         pairs = stated(read_export(path, file), extractor.name)
         while batch := _batch(path, file, pairs, before):
-            exported = _ExportedFacts(extractor, {one.turn.id: (one.turn, _read(path, one.facts, times)) for one in batch})
+            exported = _ExportedFacts(
+                extractor, {one.turn.id: (one.turn, _read(path, one.facts, times)) for one in batch}
+            )
             unread = {one.turn.id: one.error for one in batch if one.error is not None}
             ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
             yield ingestion.store([one.turn for one in batch])

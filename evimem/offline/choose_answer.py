@@ -48,7 +48,8 @@ def quoted(view: View, constants: Constants, extractor: Extractor) -> Quotation 
     conventions, matches = conventions_of(extractor), match(view)
     alike = {item.turn.id: 0.5 for item in view.shown}  # where what tells turns apart cannot be read
     return view.kept_at_check(
-        "quoted", lambda: quote(view, matches, without(alike, likely_turns, view, matches, constants.likely, conventions))
+        "quoted",
+        lambda: quote(view, matches, without(alike, likely_turns, view, matches, constants.likely, conventions)),
     )
 
 
