@@ -80,7 +80,7 @@ class Dated:
 def dated(matches: Matches, found: Sequence[Match], conventions: Conventions) -> list[Dated]:
     """Return the times of the best sentences, most likely first; last comes the day on which the best one was said.
 
-    `weekday` is the convention for "last Friday", as in `evimem.find_times`.
+    `conventions` say what "last Friday" and 03/04/2024 mean, as in `evimem.find_times`.
     """
     if not found:
         return []

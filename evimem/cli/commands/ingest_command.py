@@ -101,7 +101,7 @@ def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, optio
     Where nothing was stored, no file is left that was not there.
     """
     is_new = not path.exists()
-    with evimem.open(path, timezone=options.timezone) as memory:
+    with evimem.open(path, timezone=options.timezone, date_order=options.date_order) as memory:
         try:
             return memory.extend(turns, strict=options.strict, replace=options.replace, progress=progress)
         except KeyboardInterrupt:
