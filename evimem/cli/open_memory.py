@@ -45,7 +45,8 @@ def add_timezone(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--date-order",
         choices=("dmy", "mdy", "ymd"),
-        help="how dates in figures are written: 03/04/2024 is 3 April (dmy) or 4 March (mdy); kept in the memory",
+        help="how dates in figures are written: 03/04/2024 is 3 April (dmy) or 4 March (mdy), in turns "
+        "and in the stamps of WhatsApp; kept in the memory",
     )
 
 
