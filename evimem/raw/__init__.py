@@ -1,6 +1,6 @@
 """The Raw layer: verbatim turns."""
 
-from .clock import check_clock, check_kind, is_of_clock, set_instants, settle_timezone, wrong_instants
+from .clock import check_clock, is_of_clock, set_instants, settle_timezone, wrong_instants
 from .local_times import AS_GIVEN, LocalTimes
 from .turn_log import BEGINNING, RawLog, TurnRows, digest
 from .validate import ROLES, TurnValidator, instant
@@ -14,7 +14,6 @@ __all__ = [
     "TurnRows",
     "TurnValidator",
     "check_clock",
-    "check_kind",
     "digest",
     "instant",
     "is_of_clock",

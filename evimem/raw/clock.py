@@ -49,18 +49,12 @@ def check_clock(db: Connection, turn: Turn) -> None:
     The first turn of a memory without a timezone decides: naive times have no instant to compare with aware ones. With
     a timezone, times were brought to one kind before (see `LocalTimes`).
     """
-    kept = db.value("SELECT value FROM meta WHERE key = 'clock'")
+    kept, kind = db.value("SELECT value FROM meta WHERE key = 'clock'"), _kind(turn.time)
     if kept is None:
-        db.execute("INSERT INTO meta (key, value) VALUES ('clock', ?)", (_kind(turn.time),))
-    else:
-        check_kind(f"turn {shown(turn.id)}", turn.time, kept)
-
-
-def check_kind(what: str, time: datetime, kept: str) -> None:
-    """Raise InvalidTurn where something has an aware time, and the memory naive ones, or the other way round."""
-    if _kind(time) != kept:
+        db.execute("INSERT INTO meta (key, value) VALUES ('clock', ?)", (kind,))
+    elif kept != kind:
         raise InvalidTurn(
-            f"{what} has the {_kind(time)} time {time.isoformat()!r} but this memory holds {kept} times; "
+            f"turn {shown(turn.id)} has the {kind} time {turn.time.isoformat()!r} but this memory holds {kept} times; "
             "open it with timezone='Europe/Madrid', or the zone in which naive times are meant, to add both, or give "
             f"every time {'with' if kept == 'aware' else 'without'} a UTC offset"
         )
