@@ -203,7 +203,7 @@ class Memory:
             One status per message, in order; a message that cannot be a turn, for its size or role, is "refused".
 
         Raises:
-                    InvalidTurn: One of the messages is no message (nothing is stored); or a new one has no time, and `time` is
+            InvalidTurn: One of the messages is no message (nothing is stored); or a new one has no time, and `time` is
                 None; or `time` is aware in a memory of naive times, or the other way round; or with `strict`, one is
                 refused.
                     InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
