@@ -206,7 +206,7 @@ class Memory:
             InvalidTurn: One of the messages is no message (nothing is stored); or a new one has no time, and `time` is
                 None; or `time` is aware in a memory of naive times, or the other way round; or with `strict`, one is
                 refused.
-                    InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
+            InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
         batches = self._core.remember(messages, session, time, strict=strict, again=again)
