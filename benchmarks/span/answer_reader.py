@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from evimem.extract import weekday_of
+from evimem.extract import conventions_of
 from evimem.judging.evidence import Analysis, Draft, View
 from evimem.offline.choose_answer import proven
 from evimem.offline.constants import Linear
@@ -13,7 +13,7 @@ from evimem.offline.dates_and_numbers import COUNT, DURATION, MONEY
 from evimem.offline.match_sentences import Match, Matches, match, strength
 from evimem.offline.verified import NotStated, ShortAnswer
 from evimem.protocols import Extractor
-from evimem.times.context import Weekday
+from evimem.times import Conventions
 from evimem.times.lexicon import FULL_WEEKDAYS
 from evimem.times.render import render
 from evimem.types.answer import Citation
@@ -58,8 +58,8 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
     found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
-    weekday = weekday_of(extractor)
-    return _by_form(view, matches, found, weekday) or _words(view, matches, found, word)
+    conventions = conventions_of(extractor)
+    return _by_form(view, matches, found, conventions) or _words(view, matches, found, word)
 
 
 def candidates(matches: Matches) -> list[Match]:
@@ -68,13 +68,15 @@ def candidates(matches: Matches) -> list[Match]:
     return ([m for m in found if not m.outdated] or found)[:SENTENCES]
 
 
-def _by_form(view: View, matches: Matches, found: list[Match], weekday: Weekday) -> Draft | None:
+def _by_form(view: View, matches: Matches, found: list[Match], conventions: Conventions) -> Draft | None:
     """Return an answer of the form asked for; None where the form is free or nothing has it."""
     wants = matches.analysis.wants
     if wants == "time":
-        return _time(matches, found, weekday)
+        return _time(matches, found, conventions)
     if wants == "duration":
-        return _duration(view, matches, found, weekday) or _sentence(found, "no length is stated; this is the closest")
+        return _duration(view, matches, found, conventions) or _sentence(
+            found, "no length is stated; this is the closest"
+        )
     if wants == "count" or quantities.PRICED.search(matches.analysis.question):
         return _count(matches, found) or _sentence(found, "no number is stated; this is the closest")
     if wants == "choice":
@@ -84,8 +86,8 @@ def _by_form(view: View, matches: Matches, found: list[Match], weekday: Weekday)
     return None
 
 
-def _time(matches: Matches, found: list[Match], weekday: Weekday) -> Draft:
-    best = dated(matches, found, weekday)[0]
+def _time(matches: Matches, found: list[Match], conventions: Conventions) -> Draft:
+    best = dated(matches, found, conventions)[0]
     return Draft(
         _date_text(best, matches.analysis.question),
         (cite(best.match, best.span),),
@@ -108,15 +110,15 @@ def _date_text(best: Dated, question: str) -> str:
     return render(best.time, best.match.unit.turn.time, "day")
 
 
-def _duration(view: View, matches: Matches, found: list[Match], weekday: Weekday) -> Draft | None:
+def _duration(view: View, matches: Matches, found: list[Match], conventions: Conventions) -> Draft | None:
     question = matches.analysis.question
-    if (events := quantities.two_events(question)) and (draft := _between(view, events, weekday)):
+    if (events := quantities.two_events(question)) and (draft := _between(view, events, conventions)):
         return draft
     if phrases := quantities.stated(matches, found, DURATION):
         best = phrases[0]
         text = f"{best.text} ago" if _AGO.search(question) else best.text
         return Draft(text, (cite(best.match, best.span),))
-    times = [d for d in dated(matches, found, weekday) if not d.mentioned and d.time.start is not None]
+    times = [d for d in dated(matches, found, conventions) if not d.mentioned and d.time.start is not None]
     if times and view.asked_at is not None and (_SO_FAR.search(question) or _AGO.search(question)):
         start = times[0].time.start
         passed = quantities.since(start, view.asked_at) if start else None
@@ -125,12 +127,12 @@ def _duration(view: View, matches: Matches, found: list[Match], weekday: Weekday
     return None
 
 
-def _between(view: View, events: tuple[str, str], weekday: Weekday) -> Draft | None:
+def _between(view: View, events: tuple[str, str], conventions: Conventions) -> Draft | None:
     """Resolve the date of each event by a search of its own, then subtract."""
     found: list[Dated] = []
     for event in events:
         matches = match(view, event)
-        found += dated(matches, candidates(matches), weekday)[:1]
+        found += dated(matches, candidates(matches), conventions)[:1]
     if len(found) < 2:
         return None
     text = quantities.between(found[0].time, found[1].time, view.analysis.question)

@@ -14,8 +14,7 @@ from datetime import datetime
 from evimem.lang import ENGLISH
 from evimem.offline.dates_and_numbers import ABOUT, NUMBER, SIZE, UNIT, WORDS, day_of
 from evimem.offline.match_sentences import Match, Matches, nearness, strength
-from evimem.times import Located, locate_times
-from evimem.times.context import Weekday
+from evimem.times import Conventions, Located, locate_times
 from evimem.types.values import TimeSpan
 
 _any = ENGLISH.any_of
@@ -78,10 +77,10 @@ class Dated:
     mentioned: bool = False
 
 
-def dated(matches: Matches, found: Sequence[Match], weekday: Weekday) -> list[Dated]:
+def dated(matches: Matches, found: Sequence[Match], conventions: Conventions) -> list[Dated]:
     """Return the times of the best sentences, most likely first; last comes the day on which the best one was said.
 
-    `weekday` is the convention for "last Friday", as in `evimem.find_times`.
+    `conventions` say what "last Friday" and 03/04/2024 mean, as in `evimem.find_times`.
     """
     if not found:
         return []
@@ -97,7 +96,7 @@ def dated(matches: Matches, found: Sequence[Match], weekday: Weekday) -> list[Da
         )
         for m in found[:_SENTENCES]
         if not m.unit.caption
-        for located in _located(m, weekday)
+        for located in _located(m, conventions)
         if located.time.start is not None
     ]
     candidates = [c for c in candidates if c.strength >= WITHIN]
@@ -106,10 +105,10 @@ def dated(matches: Matches, found: Sequence[Match], weekday: Weekday) -> list[Da
     return [*candidates, Dated(day_of(best.unit.turn.time), best, best.unit.span, 0.0, mentioned=True)]
 
 
-def _located(m: Match, weekday: Weekday) -> list[Located]:
+def _located(m: Match, conventions: Conventions) -> list[Located]:
     """Return the times of a sentence; the whole turn is read, since "three days later" counts from an earlier one."""
     start, end = m.unit.span
-    found = locate_times(m.unit.turn.text, m.unit.turn.time, weekday)
+    found = locate_times(m.unit.turn.text, m.unit.turn.time, conventions)
     return [located for located in found if start <= located.start < end]
 
 

@@ -35,12 +35,18 @@ def add_path(parser: argparse.ArgumentParser) -> None:
 
 
 def add_timezone(parser: argparse.ArgumentParser) -> None:
-    """Add the timezone of naive times."""
+    """Add where the user is, and how dates are written there."""
     parser.add_argument(
         "--timezone",
         metavar="NAME",
-        help="the zone in which times without a UTC offset are meant, such as Europe/Madrid; kept in the memory, which "
-        "then takes times with and without an offset",
+        help="where the user is, such as Europe/Madrid: its calendar says what 'yesterday' is, and times without a UTC "
+        "offset are meant there; kept in the memory, which then takes times with and without an offset",
+    )
+    parser.add_argument(
+        "--date-order",
+        choices=("dmy", "mdy", "ymd"),
+        help="how dates in figures are written: 03/04/2024 is 3 April (dmy) or 4 March (mdy), in turns "
+        "and in the stamps of WhatsApp; kept in the memory",
     )
 
 

@@ -49,9 +49,9 @@ class Memory:
     thread, and several processes may hold the same file open: each search sees every turn that was committed before
     it began.
 
-    Times are datetimes or ISO 8601 strings. A memory holds either naive or aware times; which, the first turn decides.
-    With a timezone (see `evimem.open`) both are taken everywhere and brought to one kind. Intervals are half-open:
-    `after <= time < before`.
+    Times are datetimes, ISO 8601 strings or "now", the wall clock (see `now`). With a timezone (see `evimem.open`)
+    naive and aware times are taken everywhere, as times of its calendar. Without one a memory holds the kind of its
+    first turn. Intervals are half-open: `after <= time < before`.
 
     Besides the exceptions that a method names, each can raise a `StoreError`: StoreClosed after `close`, StoreBusy
     when another process holds the write lock for over 5 seconds, StoreCorrupt for a damaged file, StoreRolledBack when

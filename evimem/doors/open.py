@@ -14,6 +14,7 @@ from ..openai import OpenAI
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..store.sqlite import SqliteStore
 from ..types.paths import AnyPath
+from ..types.values import DateOrder
 from .async_memory import AsyncMemory
 from .checked_arguments import checked_choice, checked_clock, checked_part, checked_path
 from .memory import Memory
@@ -29,6 +30,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
+    date_order: DateOrder | None = None,
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
 ) -> Memory:
@@ -45,11 +47,17 @@ def open(  # noqa: PLR0913 - what a memory is made of
             `StaticEmbedder`, which ships with evimem and needs no network.
         extractor: Finds facts in a turn when it is added; by default the rules that ship with evimem.
         clock: Returns seconds since 1970; dates queued jobs and their retries, and tells `now`.
-        timezone: The zone in which naive times are meant, as an IANA name such as "Europe/Madrid"; it is stored in the
-            file, and every later `open` reads naive times in it. With one, naive and aware times mix: a new memory
-            holds local times with their UTC offsets, sorted by UTC instants; one that already holds naive times keeps
-            them, and aware ones become local times of the zone. Without one, naive times stay naive, and a memory
-            holds either naive or aware times.
+        timezone: Where the user is, as an IANA name such as "Europe/Madrid"; it is stored in the file for every later
+            `open`. Times with a UTC offset become local times of the zone and times without one are meant in it,
+            so that both mix, and "yesterday", the default session and the day of an answer are those of the user's
+            calendar. A memory that holds naive times keeps naive local times. Turns that were stored before with
+            another offset count by its calendar until `rebuild` reads them in the zone. Without a timezone, times
+            stay as they are given, and a memory holds either naive or aware ones.
+        date_order: How the user writes dates in figures: 03/04/2024 is 3 April with "dmy" and 4 March with "mdy"; with
+            "ymd" 24/03/04 is 4 March. It is stored in the file. Another date of the same turn that can be read in one
+            order only outweighs it (25/12/2024). By default a turn is read as its language writes dates, one in English
+            as the country of the timezone does; where neither tells, such a date is left unread. After a change,
+            `rebuild` reads the turns again.
         on_model_error: What `ask` does where the model fails, in whatever way. "raise" raises the ModelError; "offline"
             has the offline judge answer, as without `llm`, in what is left of the budget. Such an answer says so:
             `fell_back` is True, `reason` names the failure, and what the model was asked stays in its trace and usage.
@@ -58,7 +66,8 @@ def open(  # noqa: PLR0913 - what a memory is made of
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
-            `path` is ":memory:", `timezone` is no zone, or the memory holds turns that were read in another.
+            `path` is ":memory:", `timezone` is no zone or another than that of the memory's turns, or
+            `date_order` is none of the three.
         MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
@@ -76,6 +85,7 @@ def open(  # noqa: PLR0913 - what a memory is made of
         extractor=extractor,
         clock=clock,
         timezone=timezone,
+        date_order=date_order,
         on_model_error=on_model_error,
         observer=observer,
     )
@@ -90,18 +100,20 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
+    date_order: DateOrder | None = None,
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
 ) -> AsyncMemory:
     """Open a memory for an event loop: `async with evimem.open_async(path) as memory: ...`.
 
     Opening itself is not awaited; it takes milliseconds. The arguments `path`, `llm`, `embedder`, `extractor`, `clock`,
-    `timezone`, `on_model_error` and `observer` are those of `open`; the model is used through its `as_async()`, and an
-    embedder whose `embed` is a coroutine function is awaited.
+    `timezone`, `date_order`, `on_model_error` and `observer` are those of `open`; the model is used through its
+    `as_async()`, and an embedder whose `embed` is a coroutine function is awaited.
 
     Raises:
         InvalidQuery: `llm` is neither a model nor the name of one, `on_model_error` neither "raise" nor "offline",
-            `path` is ":memory:", `timezone` is no zone, or the memory holds turns that were read in another.
+            `path` is ":memory:", `timezone` is no zone or another than that of the memory's turns, or
+            `date_order` is none of the three.
         MissingExtra: `llm` is a name, and the `openai` package is not installed.
         NotAMemory: The file is something else.
         NewerSchema: A later version of evimem wrote it.
@@ -121,6 +133,7 @@ def open_async(  # noqa: PLR0913 - what a memory is made of
         extractor=extractor,
         clock=clock,
         timezone=timezone,
+        date_order=date_order,
         on_model_error=on_model_error,
         observer=observer,
     )
@@ -135,6 +148,7 @@ def make_core(  # noqa: PLR0913 - the arguments of open
     extractor: Extractor | None = None,
     clock: Callable[[], float] = time,
     timezone: str | None = None,
+    date_order: DateOrder | None = None,
     on_model_error: OnModelError = "raise",
     observer: Observer | None = None,
     owner: str | None = None,
@@ -152,7 +166,13 @@ def make_core(  # noqa: PLR0913 - the arguments of open
     if observer is not None:
         checked_part("observer", observer, ("begin",), {})
     store = SqliteStore(
-        checked_path("path", path), chosen.name, chosen.dimension, clock=clock, owner=owner, timezone=timezone
+        checked_path("path", path),
+        chosen.name,
+        chosen.dimension,
+        clock=clock,
+        owner=owner,
+        timezone=timezone,
+        date_order=date_order,
     )
     judge = None if llm is None else LLMJudge()
     return Core(store, chosen, judge, extractor, _model_name(llm), on_model_error, clock, observer=observer)

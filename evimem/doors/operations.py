@@ -26,7 +26,7 @@ from ..calibration.apply_calibration import (
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery, ModelError, NoModel, StoreError, shown
-from ..extract import RuleExtractor
+from ..extract import RuleExtractor, conventions_of
 from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, read, roster, run
 from ..ingest.add import Ingestion
@@ -52,6 +52,7 @@ from ..raw import AS_GIVEN, LocalTimes
 from ..store.sqlite import SqliteStore
 from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import names
+from ..times import Conventions
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.budget import MOST, Budget
@@ -86,6 +87,7 @@ from .word_caches import clear_word_caches
 T = TypeVar("T")
 P = ParamSpec("P")
 TimeInput = datetime | str
+NOW = "now"  # as a time: what the clock of the memory shows
 OnModelError = Literal["raise", "offline"]
 Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
 WORKERS = 16  # model requests of one enrich() at the same time
@@ -140,13 +142,14 @@ class Core:
         self.clock = clock
         self.observer = observer
         self.name: str = store_name(store.path)
-        self.extractor: Extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
+        kept = store.conventions
+        self.extractor: Extractor = BoundedExtractor(extractor, kept) if extractor else self.default_extractor(kept)
         self.offline = OfflineJudge(extractor=self.extractor)  # judges where there is no model, or it failed
 
     @staticmethod
-    def default_extractor() -> Extractor:
+    def default_extractor(conventions: Conventions = Conventions()) -> Extractor:
         """Return the extractor that finds facts by rules, without a model."""
-        return RuleExtractor()
+        return RuleExtractor(conventions.weekday, conventions.date_order, conventions.zone)
 
     def extend(
         self, turns: Iterable[Turn], *, strict: bool = False, replace: bool = False
@@ -176,36 +179,49 @@ class Core:
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
         given = checked_messages(messages)
-        said, of = self._time("time", time), checked_text("session", session) or ""
+        moment, of = self._moment("time", time), checked_text("session", session) or ""
         ingestion = self._ingest(self.extractor, strict=strict)
-        return self._watched("add", Remembering(given, of, said, ingestion, again=again).batches())
+
+        def batches() -> Iterator[Flow[AddReport]]:  # begun where the store may be waited for
+            said = self._run_on_store(moment)
+            yield from Remembering(given, of, said, ingestion, again=again).batches()
+
+        return self._watched("add", batches())
 
     def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
         times = self.store.times
         path = checked_path("path", path)
-        name, jobs = self.extractor.name, self._jobs()
-        return self._watched("add", import_batches(path, name, deferred=self.remote, jobs=jobs, times=times))
+        own, jobs = self.extractor, self._jobs()
+        return self._watched("add", import_batches(path, own, deferred=self.remote, jobs=jobs, times=times))
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
         times = self.store.times
         remote, jobs = self.remote, self._jobs()
-        return Ingestion(extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times)
+        return Ingestion(
+            extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times, now=self._now
+        )
 
     def search(
         self, query: str, k: int, filters: Filters, asked_at: TimeInput | None, on_event: OnEvent | None = None
     ) -> Flow[tuple[Hit, ...]]:
         """Return the flow of a search; `on_event` is called with what is looked for, and with what was found."""
-        before, after = self._time("before", filters.before), self._time("after", filters.after)
-        wanted = replace(filters, before=before, after=after)
+        moments = {name: self._moment(name, getattr(filters, name)) for name in ("before", "after")}
+        moments["asked_at"] = self._moment("asked_at", asked_at)
         most, hears = checked_count("k", k, 1), checked_on_event(on_event)
-        return self._watch("search", query).over(self._search(query, most, wanted, self._asked_at(asked_at), hears))
+        return self._watch("search", query).over(self._search(query, most, filters, moments, hears))
 
     def _search(
-        self, query: str, k: int, filters: Filters, asked_at: Flow[datetime | None], on_event: OnEvent | None
+        self,
+        query: str,
+        k: int,
+        filters: Filters,
+        moments: Mapping[str, Flow[datetime | None]],
+        on_event: OnEvent | None,
     ) -> Flow[tuple[Hit, ...]]:
-        searching = search(query, k, filters, (yield from asked_at))
+        before, after = (yield from moments["before"]), (yield from moments["after"])
+        searching = search(query, k, replace(filters, before=before, after=after), (yield from moments["asked_at"]))
         if on_event is None:
             return (yield from searching)
         check_asked("query", query)
@@ -228,7 +244,7 @@ class Core:
         wanted, hears = checked_kind("budget", budget, Budget), checked_on_event(on_event)
         watch = self._watch("ask", question)
         tell = watch.heard if hears is None else both(watch.heard, hears)
-        return watch.over(self._ask(question, loop, self._asked_at(asked_at), wanted, scope, tell))
+        return watch.over(self._ask(question, loop, self._moment("asked_at", asked_at), wanted, scope, tell))
 
     def _ask(
         self,
@@ -281,7 +297,7 @@ class Core:
     ) -> Flow[Block]:
         """Return the flow of a block for a prompt; it asks no chat model. Raise InvalidQuery."""
         question, most = checked_question(question_or_messages), checked_count("tokens", tokens)
-        blocking = self._block(question, most, self._asked_at(asked_at), checked_exclude(exclude), scope)
+        blocking = self._block(question, most, self._moment("asked_at", asked_at), checked_exclude(exclude), scope)
         return self._watch("block", question).over(blocking)
 
     def _block(
@@ -363,14 +379,14 @@ class Core:
 
     def extract(self, job: Job) -> Flow[int]:
         """Return the flow that has a model extract facts from the turn of a job."""
-        return self._watch("extract").over(extract_job(job))
+        return self._watch("extract").over(extract_job(job, conventions_of(self.extractor)))
 
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
         if self.judge is None:
             raise NoModel("enrich_batch()")
         self.store.enqueue_missing("extract")
-        return process_batches()
+        return process_batches(conventions_of(self.extractor))
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
@@ -495,18 +511,16 @@ class Core:
         """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""
         return read_time(name, value, self.store.times)
 
-    def _asked_at(self, value: TimeInput | None) -> Flow[datetime | None]:
-        """Return the flow of "today" for a question: "now" is the wall clock. Raise InvalidQuery at once for no time.
+    def _moment(self, name: str, value: TimeInput | None) -> Flow[datetime | None]:
+        """Return the flow of an argument's time: "now" is the wall clock. Raise InvalidQuery at once for no time.
 
         The store tells in the flow what kind of times it holds, so that an event loop never waits for it.
         """
-        if isinstance(value, str) and value == "now":
-            return self._now()
-        return _as_flow(self._time("asked_at", value))
+        return self._now() if value == NOW else _as_flow(self._time(name, value))
 
     def _bound(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
-        bound = self._time(name, value)
+        bound = self._run_on_store(self._moment(name, value))
         if bound is not None:
             check_clock(name, bound, self.store.roster().last)
         return bound
@@ -537,7 +551,8 @@ def parse_time(name: str, value: TimeInput | None) -> datetime | None:
         return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
     except (ValueError, AttributeError, TypeError) as error:
         raise InvalidQuery(
-            f"{name} is {shown(value, 200)}; expected a datetime or an ISO 8601 string such as '2024-03-12T18:20'"
+            f"{name} is {shown(value, 200)}; expected a datetime, an ISO 8601 string such as "
+            "'2024-03-12T18:20', or 'now'"
         ) from error
 
 
@@ -553,7 +568,10 @@ def read_time(name: str, value: TimeInput | None, times: LocalTimes = AS_GIVEN) 
 def filters(before: TimeInput | None, after: TimeInput | None, scope: Scope, exclude: Collection[str]) -> Filters:
     """Return the hard filters of a search. Raise InvalidQuery for a bound that is not a time, or a string of ids."""
     within = Filters.within(scope, checked_exclude(exclude))
-    return replace(within, before=parse_time("before", before), after=parse_time("after", after))
+    given: Any = {
+        name: at if at == NOW else parse_time(name, at) for name, at in (("before", before), ("after", after))
+    }
+    return replace(within, **given)
 
 
 def scope_of(session: str | None, speaker: str | None, role: str | None, where: Mapping[str, Any] | None) -> Scope:

@@ -66,7 +66,8 @@ class MemoryPool:
             refuses at once.
         llm: the model of every memory, see `evimem.open`.
         on_model_error: what `ask` does where that model fails, "raise" or "offline", see `evimem.open`.
-        options: `embedder`, `extractor`, `clock`, `timezone` and `observer` of every memory, see `evimem.open`.
+        options: `embedder`, `extractor`, `clock`, `timezone`, `date_order` and `observer` of every memory, see
+            `evimem.open`.
 
     Raises:
         InvalidQuery: `capacity` is below 1, `wait_seconds` is no number from 0 to `threading.TIMEOUT_MAX`, or

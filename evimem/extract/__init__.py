@@ -2,7 +2,7 @@
 
 from .identity import fact_id
 from .predicates import predicate_class
-from .rule_extractor import RuleExtractor, Stance, stance, weekday_of
+from .rule_extractor import RuleExtractor, Stance, conventions_of, stance
 from .topics import ENDABLE, ENDING, Topic, topic_of
 from .updates import contradicts, outranks, replaces
 
@@ -19,5 +19,5 @@ __all__ = [
     "replaces",
     "stance",
     "topic_of",
-    "weekday_of",
+    "conventions_of",
 ]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from ..protocols import Extractor
-from ..times.context import Weekday
+from ..times import Conventions
 from ..types.values import Fact, Granularity, TimeSpan, Turn
 from .identity import fact_id
-from .rule_extractor import weekday_of
+from .rule_extractor import conventions_of
 
 # The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
 # characters; a custom extractor may go beyond them up to these bounds.
@@ -24,6 +24,7 @@ class BoundedExtractor:
     """A custom extractor within the bounds: facts that cannot be stored are left out, ids are those of the content."""
 
     inner: Extractor
+    memory: Conventions = Conventions()
 
     @property
     def name(self) -> str:
@@ -31,9 +32,10 @@ class BoundedExtractor:
         return self.inner.name
 
     @property
-    def weekday(self) -> Weekday:
-        """Its weekday convention: see `weekday_of`."""
-        return weekday_of(self.inner)
+    def conventions(self) -> Conventions:
+        """What times mean to the extractor inside and, where it leaves that open, to the memory."""
+        own = conventions_of(self.inner)
+        return replace(self.memory, weekday=own.weekday, date_order=own.date_order or self.memory.date_order)
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the first MAX_FACTS facts of a turn that can be stored and exported."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from typing import Literal
 
 from ..lang.guess import is_english
 from ..protocols import Extractor
 from ..text.sentences import sentences
-from ..times.context import Weekday
+from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
 from .captions import read_caption
 from .clause_facts import read
@@ -30,28 +31,30 @@ class RuleExtractor:
     whole). What was not understood for sure is left out. At most 16 facts come from a turn, and one more for every
     2,000 characters of a long one; code, quotations, tables and letters that are passed on are not read.
 
-    `weekday` decides what "last Friday" means, as in `evimem.find_times`: "recent" is the last one before the turn,
-    "previous_week" that of the ISO week before. With another value `extract` raises InvalidQuery where a turn names a
-    time. Safe to use from any thread.
+    `weekday` decides what "last Friday" means and `date_order` what 03/04/2024 does, as in `evimem.find_times`; a
+    memory gives its own rules its `date_order`, and its timezone as `zone`. Safe to use from any thread.
     """
 
     name = "rules"
 
-    def __init__(self, weekday: Weekday = "recent") -> None:
-        self.weekday: Weekday = weekday
+    def __init__(
+        self, weekday: Weekday = "recent", date_order: DateOrder | None = None, zone: tzinfo | None = None
+    ) -> None:
+        """Raise InvalidQuery for a convention that there is not."""
+        self.conventions: Conventions = Conventions(weekday, date_order, zone)
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts.
 
         A span is a half-open range of characters of the turn's text, or of its caption for a fact of kind image.
         """
-        return facts_of(turn, self.weekday, read, self.name)
+        return facts_of(turn, self.conventions, read, self.name)
 
 
-def weekday_of(extractor: Extractor) -> Weekday:
-    """Return the weekday convention of an extractor: "recent" for one of another kind, which may have none."""
-    weekday: Weekday = getattr(extractor, "weekday", "recent")
-    return weekday
+def conventions_of(extractor: Extractor) -> Conventions:
+    """Return what the times in turns mean to an extractor: the usual things for one of another kind."""
+    conventions: Conventions = getattr(extractor, "conventions", Conventions())
+    return conventions
 
 
 def stance(turn: Turn) -> Stance:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import MissingExtra
 from ..lang import ENGLISH
-from ..times.context import Weekday
+from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
 from .clause_facts import read, statements_from
 from .fact_draft import Statement
@@ -43,20 +43,20 @@ class SpacyExtractor:
 
     `nlp` is any spaCy pipeline that sets heads and dependency labels, with the English (ClearNLP) or the Universal
     Dependencies labels. Parts of speech and entities are used where it sets them. A sentence in which the parse finds
-    no subject with a verb is read by the rules. `weekday` is that of `RuleExtractor`.
+    no subject with a verb is read by the rules. `weekday` and `date_order` are those of `RuleExtractor`.
 
     Importing this module raises MissingExtra where spaCy is not installed.
     """
 
     name = "spacy"
 
-    def __init__(self, nlp: Language, weekday: Weekday = "recent") -> None:
+    def __init__(self, nlp: Language, weekday: Weekday = "recent", date_order: DateOrder | None = None) -> None:
         self._nlp = nlp
-        self.weekday: Weekday = weekday
+        self.conventions: Conventions = Conventions(weekday, date_order)
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-        return facts_of(turn, self.weekday, self._read, self.name)
+        return facts_of(turn, self.conventions, self._read, self.name)
 
     def _read(self, sentence: Tagged, voice: Voice, limit: int | None) -> list[Statement]:
         if not sentence.words:

@@ -9,8 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..lang import ENGLISH
 from ..lang.guess import is_english, language_of
-from ..times import Located, locate_times, mentions_time
-from ..times.context import Weekday
+from ..times import Conventions, Located, locate_times, mentions_time
 from ..types.values import Fact, TimeSpan, Turn
 from .aliases import aliases
 from .bounds import NOT_ITS_TIME
@@ -59,9 +58,9 @@ class DatedStatement(NamedTuple):
     event: TimeSpan | None
 
 
-def facts_of(turn: Turn, weekday: Weekday, read: Reader, extractor: str) -> tuple[Fact, ...]:
+def facts_of(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> tuple[Fact, ...]:
     """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-    found = dated_statements(turn, weekday, read)
+    found = dated_statements(turn, conventions, read)
     reads_caption = turn.caption is not None and is_english(turn.caption)
     image = read_caption(turn.caption or "", voice_of(turn.speaker)) if reads_caption else None
     most = MAX_FACTS + len(turn.text) // PER_FACT - (image is not None)
@@ -90,7 +89,7 @@ def is_foreign(turn: Turn) -> bool:
     return role_of(turn) != "user"
 
 
-def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedStatement]:
+def dated_statements(turn: Turn, conventions: Conventions, read: Reader) -> list[DatedStatement]:
     """Return what the sentences of a turn state, in order; very short ones only where no other states anything."""
     role = role_of(turn)
     if role in _SILENT:
@@ -98,7 +97,7 @@ def dated_statements(turn: Turn, weekday: Weekday, read: Reader) -> list[DatedSt
     own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text)
     if not own:
         return []
-    source = Source(turn, weekday)
+    source = Source(turn, conventions)
     foreign = not is_english(turn.text)
     found: list[DatedStatement] = []
     short: list[DatedStatement] = []
@@ -146,10 +145,10 @@ def _stated(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader) 
 class Source:
     """The text of a turn with its times, sentence by sentence."""
 
-    def __init__(self, turn: Turn, weekday: Weekday) -> None:
+    def __init__(self, turn: Turn, conventions: Conventions) -> None:
         self.voice: Voice = voice_of(turn.speaker)
         self._turn = turn
-        self._weekday: Weekday = weekday
+        self._conventions = conventions
         self._low = lowered(turn.text)
         self._is_short = len(turn.text) <= MAX_AT_ONCE
         self._times: Sequence[Located] = self._located(0, len(turn.text)) if self._is_short else ()
@@ -181,7 +180,7 @@ class Source:
         text = self._turn.text[start:end]
         if not mentions_time(text):
             return ()
-        found = locate_times(text, self._turn.time, self._weekday)
+        found = locate_times(text, self._turn.time, self._conventions)
         if not start:
             return found
         return [replace(time, start=time.start + start, end=time.end + start) for time in found]

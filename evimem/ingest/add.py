@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -29,7 +30,8 @@ class Ingestion:
     """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
     `replace` erases other content of a known id; `deferred` leaves embeddings to the queue, for a remote embedder;
-    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds;
+    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds; `now` tells
+    the time of a turn that is said "now";
     `unread` says, by id, of which turns facts are missing, and what reading them raised.
     """
 
@@ -39,6 +41,7 @@ class Ingestion:
     deferred: bool = False
     jobs: tuple[JobKind, ...] = ()
     times: LocalTimes = AS_GIVEN
+    now: Callable[[], Flow[datetime]] | None = None
     admit: TurnValidator = field(default_factory=TurnValidator)
     unread: Mapping[str, str] = field(default_factory=dict)
 
@@ -56,6 +59,9 @@ class Ingestion:
 
         With `replace`, a known id with other content is no conflict: that content is erased.
         """
+        if self.now is not None and any(getattr(turn, "time", None) == "now" for turn in turns):
+            now = yield from self.now()
+            turns = [replace(turn, time=now) if getattr(turn, "time", None) == "now" else turn for turn in turns]
         stored_as, gone = yield from _imported(turns)
         outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]

@@ -21,6 +21,7 @@ from ..flow import (
     start_batch,
 )
 from ..llm.extract_facts import MAX_EARLIER, extract_request, may_state_facts, plan_retry, read_extraction
+from ..times import Conventions
 from ..types.model import Complete
 from ..types.reports import BatchReport
 from ..types.stored import Entry, Job
@@ -34,13 +35,13 @@ _NOT_FOUND = 404
 _PAGE = 256  # jobs per transaction
 
 
-def process_batches() -> Flow[BatchReport]:
+def process_batches(conventions: Conventions = Conventions()) -> Flow[BatchReport]:
     """Collect finished batches, then submit queued turns. Repeat it until the report says that none wait.
 
     The ids of submitted batches are stored in the memory, so that another process may collect them. A turn whose reply
     cannot be used is queued again, and given up after as many attempts as in `extract_job`.
     """
-    collected, failed = yield from _collect_all()
+    collected, failed = yield from _collect_all(conventions)
     handed_in = yield from _submit_all()
     waiting = 0
     for batch_id in (yield from _open()):
@@ -48,7 +49,7 @@ def process_batches() -> Flow[BatchReport]:
     return BatchReport(collected, failed, handed_in, waiting)
 
 
-def _collect_all() -> Flow[tuple[int, int]]:
+def _collect_all(conventions: Conventions) -> Flow[tuple[int, int]]:
     collected = failed = 0
     for batch_id in (yield from _open()):
         jobs = yield from due("extract", MAX_REQUESTS, _reason(batch_id))
@@ -64,14 +65,17 @@ def _collect_all() -> Flow[tuple[int, int]]:
             continue
         for start in range(0, len(jobs), _PAGE):
             page = jobs[start : start + _PAGE]
-            stored = yield from _store_page(page, earlier, outcomes)
+            stored = yield from _store_page(page, earlier, outcomes, conventions)
             collected, failed = collected + stored, failed + len(page) - stored
         yield from _save_open([other for other in (yield from _open()) if other != batch_id])
     return collected, failed
 
 
 def _store_page(
-    jobs: Sequence[Job], earlier: Mapping[str, Sequence[Turn]], outcomes: Mapping[str, object]
+    jobs: Sequence[Job],
+    earlier: Mapping[str, Sequence[Turn]],
+    outcomes: Mapping[str, object],
+    conventions: Conventions,
 ) -> Flow[int]:
     """Store the facts of the replies that can be parsed, postpone the other jobs; return how many were stored."""
     extracted: list[tuple[Job, tuple[Fact, ...]]] = []
@@ -81,7 +85,7 @@ def _store_page(
             if isinstance(outcome, ModelError):
                 raise outcome
             text = getattr(outcome, "text", "")
-            extracted.append((job, read_extraction(text, job.turn, earlier[job.turn.id]).facts))
+            extracted.append((job, read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts))
         except ModelError as error:
             plan = plan_retry(error, job.attempts + 1)
             yield from postpone("extract", job.turn.id, plan.reason, plan.seconds)

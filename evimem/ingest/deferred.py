@@ -14,6 +14,7 @@ from ..protocols import Extractor
 from ..store.job_leases import holder
 from ..store.queue import ATTEMPTS, RETRY_SECONDS
 from ..text.terms import terms
+from ..times import Conventions
 from ..types.stored import MOST_SECONDS, READINGS, Entry, Job, JobKind
 from ..types.values import Fact
 from .add import read_facts
@@ -90,7 +91,7 @@ def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
     return embed_groups([[fact.text for fact in job.facts] for job in jobs])
 
 
-def extract_job(job: Job) -> Flow[int]:
+def extract_job(job: Job, conventions: Conventions = Conventions()) -> Flow[int]:
     """Ask a model for the facts of one turn; return 1. A failure is recorded in the queue.
 
     A turn whose replies cannot be parsed is given up after some attempts, and blocks no other. Raise ModelError where
@@ -104,7 +105,7 @@ def extract_job(job: Job) -> Flow[int]:
     except UnknownTurn:
         return 1  # it was forgotten since the job was read
     try:
-        extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1)
+        extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1, conventions)
     except ModelError as error:
         plan = plan_retry(error, job.attempts + 1)
         yield from postpone("extract", job.turn.id, plan.reason, plan.seconds)

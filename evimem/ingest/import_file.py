@@ -18,6 +18,7 @@ from ..db.atomic_files import open_regular
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, InvalidTurn, StoreError
 from ..flow import Flow
+from ..protocols import Extractor
 from ..raw import AS_GIVEN, LocalTimes
 from ..types.reports import AddReport
 from ..types.stored import JobKind
@@ -28,11 +29,11 @@ from .stated_facts import StatedTurn, stated
 
 
 def import_batches(
-    path: Path, extractor: str, *, deferred: bool, jobs: tuple[JobKind, ...], times: LocalTimes = AS_GIVEN
+    path: Path, extractor: Extractor, *, deferred: bool, jobs: tuple[JobKind, ...], times: LocalTimes = AS_GIVEN
 ) -> Iterator[Flow[AddReport]]:
     """Validate a whole export, then yield a flow for each batch of its turns.
 
-    `deferred`, `jobs` and `times` are those of `Ingestion`; `extractor` names the extractor of the memory. Raise
+    `deferred`, `jobs` and `times` are those of `Ingestion`; `extractor` is that of the memory. Raise
     ImportFailed, before the first flow, for a file that is no whole and well-formed export.
     """
     with _opened(path) as file:
@@ -40,9 +41,11 @@ def import_batches(
         for _ in read_export(path, file):
             pass
         file.seek(0)
-        pairs = stated(read_export(path, file), extractor)
+        pairs = stated(read_export(path, file), extractor.name)
         while batch := _batch(path, file, pairs, before):
-            exported = _ExportedFacts(extractor, {one.turn.id: _read(path, one.facts, times) for one in batch})
+            exported = _ExportedFacts(
+                extractor, {one.turn.id: (one.turn, _read(path, one.facts, times)) for one in batch}
+            )
             unread = {one.turn.id: one.error for one in batch if one.error is not None}
             ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
             yield ingestion.store([one.turn for one in batch])
@@ -129,13 +132,24 @@ class _ExportRules:
 
 @dataclass(frozen=True, slots=True)
 class _ExportedFacts:
-    """An extractor that returns the facts that were exported with each turn of a batch."""
+    """An extractor that returns the facts that were exported with each turn of a batch.
 
-    name: str
-    facts: dict[str, tuple[Fact, ...]]
+    Where the day or hour of a turn is another one in the timezone of this memory, the memory's own extractor reads what
+    "yesterday" in it is.
+    """
+
+    own: Extractor
+    exported: dict[str, tuple[Turn, tuple[Fact, ...]]]
+
+    @property
+    def name(self) -> str:
+        return self.own.name
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
-        return self.facts[turn.id]
+        given, facts = self.exported[turn.id]
+        if given.time.replace(tzinfo=None) == turn.time.replace(tzinfo=None):
+            return facts
+        return (*self.own.extract(turn), *(fact for fact in facts if fact.extractor != self.name))
 
 
 def _opened(path: Path) -> BinaryIO:

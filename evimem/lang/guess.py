@@ -36,6 +36,7 @@ _SCRIPTS = (
     ("ar", re.compile("[\u0600-\u06ff\u0750-\u077f]+")),
     (OTHER, re.compile("[\u0370-\u05ff\u0700-\u074f\u0780-\u08ff\u0980-\u1fff\u3100-\u31bf\uac00-\ud7af]+")),
 )
+_TURKISH = re.compile(r"\d'(?:[dt][ea]n?|y?[eaiu\u0131\u00fc]|n?[iu\u0131\u00fc]n)\b")  # endings of numbers: 2018'den
 _NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06af\u0679\u0688\u0691\u06ba\u06d2]")  # letters of Persian and Urdu
 
 
@@ -96,6 +97,8 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
         if shown and score >= enough and score > english:
             return language, score
     if english == 0 and len(words) >= _FEWEST and sum(word not in known for word in words) * 3 >= len(words) * 2:
+        return OTHER, len(words)
+    if english == 0 and _TURKISH.search(text):
         return OTHER, len(words)
     return ("en" if english else ""), english
 

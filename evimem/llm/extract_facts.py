@@ -12,7 +12,7 @@ from ..embedding import count_tokens
 from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..extract import fact_id, stance
 from ..flow import Flow
-from ..times import find_times, locate_times
+from ..times import Conventions, locate_times
 from ..types.model import Complete
 from ..types.reports import Estimate
 from ..types.trace import Called
@@ -62,7 +62,9 @@ class RetryPlan:
     reason: str
 
 
-def extract_facts(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1) -> Flow[Extraction]:
+def extract_facts(
+    turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1, conventions: Conventions = Conventions()
+) -> Flow[Extraction]:
     """Ask a model for a turn's facts, with the turns before it as context, and keep the grounded ones.
 
     Raise ModelError when there is no usable reply. An empty extraction means that the turn states nothing.
@@ -70,7 +72,7 @@ def extract_facts(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1) -
     ledger = Ledger(attempt)
 
     def parse(text: str) -> Extraction:
-        return read_extraction(text, turn, previous)
+        return read_extraction(text, turn, previous, conventions)
 
     extraction = yield from ask_model(extract_request(turn, previous, attempt), parse, ledger)
     return Extraction(extraction.facts, extraction.dropped, ledger.calls)
@@ -96,12 +98,14 @@ def extract_request(turn: Turn, previous: Sequence[Turn] = (), attempt: int = 1)
     )
 
 
-def read_extraction(text: str, turn: Turn, previous: Sequence[Turn] = ()) -> Extraction:
+def read_extraction(
+    text: str, turn: Turn, previous: Sequence[Turn] = (), conventions: Conventions = Conventions()
+) -> Extraction:
     """Return the grounded facts of a reply. Raise ReplyError when the reply has no list of facts."""
     entries = read(text, "extract", ("facts",), bare="facts", form=reply_form("extract"))["facts"]
     if not isinstance(entries, list):
         raise ReplyError("extract", f"its facts are a {type(entries).__name__}, not a list", text)
-    reader = _FactReader(turn, previous)
+    reader = _FactReader(turn, previous, conventions)
     for entry in entries[:MAX_FACTS]:
         reader.add(entry if isinstance(entry, dict) else {})
     if len(entries) > MAX_FACTS:
@@ -151,12 +155,13 @@ def _system_tokens(text: str) -> int:
 class _FactReader:
     """Reads a reply's facts one by one, and drops those that are not grounded in the turn."""
 
-    def __init__(self, turn: Turn, previous: Sequence[Turn]) -> None:
+    def __init__(self, turn: Turn, previous: Sequence[Turn], conventions: Conventions) -> None:
         self.facts: dict[str, Fact] = {}
         self.dropped: Counter[str] = Counter()
         self._turn = turn
         self._text = turn.text[:MAX_CHARACTERS]
-        self._located = locate_times(self._text, turn.time) if self._text else []
+        self._conventions = conventions
+        self._located = locate_times(self._text, turn.time, conventions) if self._text else []
         near = [turn, *previous[-MAX_EARLIER:]]
         self._known = [part for t in near for part in (t.speaker, t.text[:MAX_CHARACTERS], t.caption or "") if part]
 
@@ -196,5 +201,5 @@ class _FactReader:
         for located in self._located:
             if located.start < span[1] and span[0] < located.end:
                 return located.time
-        found = find_times(when, self._turn.time)
-        return found[0] if found else None
+        found = locate_times(when, self._turn.time, self._conventions)
+        return found[0].time if found else None

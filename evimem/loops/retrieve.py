@@ -167,7 +167,7 @@ class Retrieval:
     def _hints(self, text: str) -> Hints:
         if text == self._analysis.question:
             return self._analysis.hints
-        return hints(text, self._roster.speakers, self._asked_at)
+        return hints(text, self._roster.speakers, self._asked_at, self._roster.date_order)
 
     def keep(self, hits: Sequence[Hit], path: str, iteration: int) -> Arrived:
         """Add these turns; those that are evidence already keep where they came from."""

@@ -246,7 +246,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
 
 
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
-    found = analyse(task.question, roster.speakers, asked_at)
+    found = analyse(task.question, roster.speakers, asked_at, roster.date_order)
     return replace(found, temporal=False) if "temporal" in task.budget.without else found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..extract import weekday_of
+from ..extract import conventions_of
 from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
 from ..types.attempt import without
@@ -45,10 +45,11 @@ def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
 
 def quoted(view: View, constants: Constants, extractor: Extractor) -> Quotation | None:
     """Return the sentences to read for an answer, kept like what is proven."""
-    weekday, matches = weekday_of(extractor), match(view)
+    conventions, matches = conventions_of(extractor), match(view)
     alike = {item.turn.id: 0.5 for item in view.shown}  # where what tells turns apart cannot be read
     return view.kept_at_check(
-        "quoted", lambda: quote(view, matches, without(alike, likely_turns, view, matches, constants.likely, weekday))
+        "quoted",
+        lambda: quote(view, matches, without(alike, likely_turns, view, matches, constants.likely, conventions)),
     )
 
 

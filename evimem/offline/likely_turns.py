@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..judging.evidence import View
-from ..times.context import Weekday
+from ..times import Conventions
 from .constants import Linear
 from .match_sentences import Matches
 from .verified.asked_form import AskedForm, asked_of
@@ -20,12 +20,16 @@ from .verified.stated_values import bears
 _MAYBE = 0.5  # how far a passage bears a type whose values are not read, by what they look like
 
 
-def likely_turns(view: View, matches: Matches, model: Linear, weekday: Weekday = "recent") -> dict[str, float]:
+def likely_turns(
+    view: View, matches: Matches, model: Linear, conventions: Conventions = Conventions()
+) -> dict[str, float]:
     """Return the probability of each shown turn that it holds the answer, by id."""
-    return {turn: model.probability(signals) for turn, signals in turn_signals(view, matches, weekday).items()}
+    return {turn: model.probability(signals) for turn, signals in turn_signals(view, matches, conventions).items()}
 
 
-def turn_signals(view: View, matches: Matches, weekday: Weekday = "recent") -> dict[str, Mapping[str, float]]:
+def turn_signals(
+    view: View, matches: Matches, conventions: Conventions = Conventions()
+) -> dict[str, Mapping[str, float]]:
     """Return the signals of each shown turn, by id.
 
     `search` is the turn's score as a share of the best, `window` how far one of its sentences with the dialogue around
@@ -47,13 +51,15 @@ def turn_signals(view: View, matches: Matches, weekday: Weekday = "recent") -> d
             "search": searched[turn],
             "window": window,
             "newer": late[turn] * asked.newest,
-            **_of_passages(view, asked, said.get(turn, ()), weekday),
+            **_of_passages(view, asked, said.get(turn, ()), conventions),
         }
         for turn, window in windows.items()
     }
 
 
-def _of_passages(view: View, asked: AskedForm, passages: Sequence[Passage], weekday: Weekday) -> Mapping[str, float]:
+def _of_passages(
+    view: View, asked: AskedForm, passages: Sequence[Passage], conventions: Conventions
+) -> Mapping[str, float]:
     """Return the signals of the sentences of one turn: the best of each, wherever it stands.
 
     `about` is whether one may state something of the asked person, `near` how far one binds the words of the question,
@@ -62,12 +68,12 @@ def _of_passages(view: View, asked: AskedForm, passages: Sequence[Passage], week
     return {
         "about": max((float(is_about(asked, one)) for one in passages), default=0.0),
         "near": max((share(asked, one.near) for one in passages), default=0.0),
-        "typed": max((_typed(view, asked, one, weekday) for one in passages), default=0.0),
+        "typed": max((_typed(view, asked, one, conventions) for one in passages), default=0.0),
     }
 
 
-def _typed(view: View, asked: AskedForm, passage: Passage, weekday: Weekday) -> float:
-    found = bears(view, asked, passage, weekday)
+def _typed(view: View, asked: AskedForm, passage: Passage, conventions: Conventions) -> float:
+    found = bears(view, asked, passage, conventions)
     return 1.0 if found == "value" else _MAYBE if found == "likeness" else 0.0
 
 

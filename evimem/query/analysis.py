@@ -14,7 +14,7 @@ from ..lang import ENGLISH
 from ..text.names import whole_matches
 from ..text.plain_letters import plain
 from ..text.terms import STOP_WORDS, plainest, stem, words
-from ..times import find_times
+from ..times import DateOrder, find_times
 from ..types.attempt import without
 from ..types.values import Hints, TimeSpan
 from .foreign_questions import question_words
@@ -125,11 +125,11 @@ def looked_for(text: str) -> str:
     return text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
 
 
-def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hints:
+def hints(text: str, speakers: Iterable[str], asked_at: datetime | None, date_order: DateOrder | None = None) -> Hints:
     """Return the hints of a question asked at a time; without one, its times stay unread."""
     text = text[:MOST_HINTED]
     named = tuple(speaker for speaker in speakers if without(None, _is_named, speaker, text))
-    times = () if asked_at is None else tuple(without([], find_times, text, asked_at))
+    times = () if asked_at is None else tuple(without([], find_times, text, asked_at, "recent", date_order))
     when, several = without(None, asks_when, text), without(None, asks_for_several, text)
     return Hints(named, times, bool(when), _RECALLS.search(text) is not None, bool(several))
 
@@ -147,10 +147,12 @@ def asks_when(text: str) -> bool:
     return _ASKS_WHEN.search(_TIME_COMPOUND.sub(" ", " ".join(text.split()))) is not None
 
 
-def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -> Analysis:
+def analyse(
+    question: str, speakers: Sequence[str], asked_at: datetime | None, date_order: DateOrder | None = None
+) -> Analysis:
     """Return what a question asks, its hints included, given who speaks in the memory and what time it is."""
     question = question[:MOST_ANALYSED]
-    hinted = hints(question, speakers, asked_at)
+    hinted = hints(question, speakers, asked_at, date_order)
     wants: Wants = without("thing", form, question)
     entities = _distinct((*hinted.names, *without([], _other_names, question, hinted.names)))[:_MOST_NAMES]
     asked = hinted.names or without((), _asked_by_role, question, speakers)

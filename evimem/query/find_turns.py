@@ -52,7 +52,9 @@ def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None
     known = yield from roster()
     check_clock("before", filters.before, known.last)
     check_clock("after", filters.after, known.last)
-    return (yield from find_turns(text, k, hints(text, known.speakers, asked_at or known.last), filters))
+    return (
+        yield from find_turns(text, k, hints(text, known.speakers, asked_at or known.last, known.date_order), filters)
+    )
 
 
 def find_turns(

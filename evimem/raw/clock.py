@@ -17,8 +17,9 @@ _KEEP = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
 def settle_timezone(db: Connection, name: str | None) -> LocalTimes:
     """Record the timezone in which naive times are read, or take the recorded one; return how times are read.
 
-    A memory that holds naive times keeps them, and aware ones become local times of the zone. Every other memory with a
-    timezone holds aware times from then on, so that two turns in the hour that a clock repeats keep their order.
+    A memory that holds naive times keeps them, and aware ones become naive local times of the zone. Every other memory
+    with a timezone holds local times with their offset from then on, so that two turns in the hour that a clock repeats
+    keep their order. Times that were stored before are brought to the zone by a rebuild.
 
     Raises:
         InvalidQuery: The name is that of no zone, or the memory holds turns read in another one.
@@ -48,8 +49,7 @@ def check_clock(db: Connection, turn: Turn) -> None:
     The first turn of a memory without a timezone decides: naive times have no instant to compare with aware ones. With
     a timezone, times were brought to one kind before (see `LocalTimes`).
     """
-    kind = "aware" if turn.time.tzinfo else "naive"
-    kept = db.value("SELECT value FROM meta WHERE key = 'clock'")
+    kept, kind = db.value("SELECT value FROM meta WHERE key = 'clock'"), _kind(turn.time)
     if kept is None:
         db.execute("INSERT INTO meta (key, value) VALUES ('clock', ?)", (kind,))
     elif kept != kind:
@@ -60,9 +60,13 @@ def check_clock(db: Connection, turn: Turn) -> None:
         )
 
 
+def _kind(time: datetime) -> str:
+    return "aware" if time.tzinfo else "naive"
+
+
 def is_of_clock(db: Connection, turn: Turn) -> bool:
     """Whether the time of a turn is of the kind that the memory holds."""
-    return db.value("SELECT value FROM meta WHERE key = 'clock'") in (None, "aware" if turn.time.tzinfo else "naive")
+    return db.value("SELECT value FROM meta WHERE key = 'clock'") in (None, _kind(turn.time))
 
 
 def forget_clock(db: Connection) -> None:

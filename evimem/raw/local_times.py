@@ -1,4 +1,4 @@
-"""The two kinds of times, naive and aware: each is brought to the kind that a memory holds, by its timezone."""
+"""Times as a memory holds them: naive or aware, and with a timezone those of its calendar, however they are given."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class LocalTimes:
     def read(self, time: datetime) -> datetime:
         """Return a time as one of the memory's kind. Raise OverflowError for one at the edge of the calendar."""
         given = fixed_offset(time)
-        if self.zone is None or (given.tzinfo is not None) == self.aware:
+        if self.zone is None:
             return given
-        if self.aware:
-            return fixed_offset(given.replace(tzinfo=self.zone))
-        return given.astimezone(self.zone).replace(tzinfo=None, fold=0)
+        if given.tzinfo is None:
+            return fixed_offset(given.replace(tzinfo=self.zone)) if self.aware else given
+        return self._written(given.astimezone(self.zone))
 
     def now(self, seconds: float, *, naive: bool) -> datetime:
         """Return a moment, in seconds since 1970, as a time of the memory's kind, which `naive` is without a zone.
@@ -37,7 +37,9 @@ class LocalTimes:
         """
         if self.zone is None:
             return datetime.fromtimestamp(seconds, None if naive else timezone.utc).replace(fold=0)
-        local = datetime.fromtimestamp(seconds, self.zone)
+        return self._written(datetime.fromtimestamp(seconds, self.zone))
+
+    def _written(self, local: datetime) -> datetime:
         return fixed_offset(local) if self.aware else local.replace(tzinfo=None, fold=0)
 
     def read_fact(self, fact: Fact) -> Fact:

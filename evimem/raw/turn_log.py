@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
@@ -89,10 +90,25 @@ class RawLog:
         """Return the row numbers of a stored turn."""
         return TurnRows(seq, *self._db.rows("SELECT session, speaker FROM turn WHERE seq = ?", (seq,))[0])
 
-    def digest_of(self, turn_id: str) -> bytes | None:
-        """Return the stored digest of an id, or None for an unknown one."""
-        found: bytes | None = self._db.value("SELECT digest FROM turn WHERE id = ?", (bindable(turn_id),))
-        return found
+    def holds(self, turn: Turn) -> bool | None:
+        """Return whether the id of a turn is stored with its content; None for an unknown id.
+
+        The same moment with another offset is the same content: a memory may have got its timezone later.
+        """
+        for kept, time in self._db.rows("SELECT digest, time FROM turn WHERE id = ?", (bindable(turn.id),)):
+            if kept == digest(turn):
+                return True
+            with suppress(ValueError):  # damaged, and so other than any turn
+                stored = datetime.fromisoformat(time)
+                return stored == turn.time and bool(kept == digest(replace(turn, time=stored)))
+            return False
+        return None
+
+    def set_time(self, seq: int, turn: Turn) -> None:
+        """Write the time of a stored turn with the offset of the turn as it is given; the moment is the same."""
+        self._db.execute(
+            "UPDATE turn SET time = ?, digest = ? WHERE seq = ?", (turn.time.isoformat(), digest(turn), seq)
+        )
 
     def find(self, turn_id: str) -> int | None:
         """Return the sequence number of an id, or None for an unknown one."""

@@ -12,7 +12,7 @@ import orjson
 from ..errors import InvalidTurn, shown
 from ..types.json_bytes import json_bytes
 from ..types.values import Turn
-from .local_times import AS_GIVEN, LocalTimes
+from .local_times import AS_GIVEN, LocalTimes, fixed_offset
 
 MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
@@ -49,11 +49,13 @@ class TurnValidator:
             metadata=_metadata(turn),
         )
         _whole_size(whole)
-        return replace(whole, id=_name("id", turn.id) if turn.id else self._digest_id(whole))
+        # The time as it is given: the id of content is the same in a memory that gets a timezone later.
+        given = time if None in (turn.time.tzinfo, time.tzinfo) else fixed_offset(turn.time)
+        return replace(whole, id=_name("id", turn.id) if turn.id else self._digest_id(whole, given.isoformat()))
 
-    def _digest_id(self, turn: Turn) -> str:
+    def _digest_id(self, turn: Turn, time: str) -> str:
         content = blake2b(digest_size=15)
-        for part in (turn.session, turn.speaker, turn.time.isoformat(), turn.text, turn.caption or ""):
+        for part in (turn.session, turn.speaker, time, turn.text, turn.caption or ""):
             content.update(part.encode("utf-8", "surrogatepass") + b"\x1f")
         occurrence = self._seen.get(content.digest(), 0)
         self._seen[content.digest()] = occurrence + 1
@@ -85,7 +87,7 @@ def _time(turn: Turn, times: LocalTimes) -> datetime:
             ) from error
     raise InvalidTurn(
         f"turn {shown(turn.id)} of {shown(turn.speaker)} has time {shown(given)}; expected a datetime or an ISO 8601 "
-        "string such as '2024-03-12T18:20', the moment when it was said"
+        "string such as '2024-03-12T18:20', the moment when it was said, or 'now'"
     )
 
 

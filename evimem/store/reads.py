@@ -12,7 +12,7 @@ from ..index.keyword_match import match_keywords
 from ..index.prepared_query import IndexQuery, microseconds
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
-from ..raw import BEGINNING, ROLES, RawLog, digest
+from ..raw import BEGINNING, ROLES, RawLog
 from ..text.names import is_about
 from ..text.terms import terms
 from ..types.budget import MOST
@@ -26,8 +26,7 @@ ABOUT = 512  # newest turns naming an entity whose facts are read: a common name
 
 def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
     """See `Store.known`."""
-    kept = [handle.layers.raw.digest_of(turn.id) for turn in turns]
-    return tuple(old is not None and old == digest(turn) for old, turn in zip(kept, turns, strict=True))
+    return tuple(handle.layers.raw.holds(turn) is True for turn in turns)
 
 
 def recall(handle: StoreHandle, query: Query) -> tuple[Hit, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from ..embedding.quantize import Packed, is_packed
 from ..errors import UNREADABLE
@@ -11,7 +12,7 @@ from ..index.passage_table import RowRange
 from ..index.passages import passages
 from ..index.segments import Stored, stored
 from ..protocols import Extractor
-from ..raw import instant, set_instants, wrong_instants
+from ..raw import LocalTimes, instant, set_instants, settle_timezone, wrong_instants
 from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from .layers import WHOLE_TURNS, Layers
@@ -43,8 +44,10 @@ def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress:
     layers.facts.drop_unreadable()
     set_instants(db, wrong_instants(db))
     drop_unreadable_traces(layers)
+    times = settle_timezone(db, None)
     for page in layers.raw.pages():
-        for seq, turn in page:
+        for seq, stored_turn in page:
+            turn = _in_zone(layers, seq, stored_turn, times)
             _read_facts(layers, seq, turn, extractor)
             _drop_ungrounded(layers, seq, turn)
             progress(1)
@@ -54,6 +57,16 @@ def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress:
     # In ascending order, so that each fact is linked to those before it whatever page of the queue it falls on.
     layers.jobs.enqueue("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
     layers.count_commit(rewrote=True)
+
+
+def _in_zone(layers: Layers, seq: int, turn: Turn, times: LocalTimes) -> Turn:
+    """Return a turn with its time as one of the memory's timezone, and write it so: it may have got that later."""
+    with suppress(OverflowError):  # at the edge of the calendar it stays as it is
+        local = replace(turn, time=times.read(turn.time))
+        if local.time.isoformat() != turn.time.isoformat():
+            layers.raw.set_time(seq, local)
+        return local
+    return turn
 
 
 def _read_facts(layers: Layers, seq: int, turn: Turn, extractor: Extractor) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ..index.segments import SIZE
 from ..protocols import Extractor
 from ..raw import settle_timezone
 from ..raw.local_times import LocalTimes
+from ..times import Conventions
+from ..times.date_order import checked_date_order, order_of_zone
 from ..types.reports import AddReport, EraseReport, Health, Stats
 from ..types.stored import (
     EVERYTHING,
@@ -28,7 +32,7 @@ from ..types.stored import (
     Scope,
 )
 from ..types.trace import Trace
-from ..types.values import Fact, Hit, Query, Turn
+from ..types.values import DateOrder, Fact, Hit, Query, Turn
 from ..types.where import Where
 from . import check, maintenance, reads, sequence, statistics, writes
 from .ann import MIN_ROWS, AnnIndexCache
@@ -59,6 +63,7 @@ class SqliteStore:
         segment: int = SIZE,
         index_from: int = MIN_ROWS,
         timezone: str | None = None,
+        date_order: DateOrder | None = None,
     ) -> None:
         """Open or create a file.
 
@@ -72,8 +77,9 @@ class SqliteStore:
             owner: The user of a pool that the file belongs to; recorded in a new file, compared in an old one.
             segment: Turns a segment, recorded in a new file and ignored in an old one.
             index_from: Turns from which `index_vectors` builds a vector index.
-            timezone: The IANA name of the zone in which naive times are read, recorded in the file; by default the
-                recorded one.
+            timezone: The IANA name of the zone in which times are read, recorded in the file; by default the recorded
+                one.
+            date_order: How dates in figures are written, recorded in the file; by default the recorded order.
 
         Raises:
             InvalidQuery: `timezone` is no zone, or the file holds turns that were read in another.
@@ -91,6 +97,10 @@ class SqliteStore:
                 with self._handle.writing():
                     check_identity(layers, embedder, dimension, owner)
                     self.times: LocalTimes = settle_timezone(db, timezone)
+                    if (given := checked_date_order(date_order)) and given != layers.meta("date_order"):
+                        layers.set_meta("date_order", given)
+                    order: Any = layers.meta("date_order")
+                    self.conventions: Conventions = Conventions("recent", order, self.times.zone)
                 self._handle.finish_erasure()
                 self._handle.save_mark()
         except BaseException:
@@ -157,7 +167,8 @@ class SqliteStore:
 
     def roster(self) -> Roster:
         """Return the speakers and the time of the first and last turn."""
-        return reads.roster(self._handle)
+        order = self.conventions.date_order or order_of_zone(self.conventions.zone)
+        return replace(reads.roster(self._handle), date_order=order)
 
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> tuple[Job, ...]:
         """Return queued jobs of a kind that may be tried now; see `Store.due`."""

@@ -15,7 +15,7 @@ from ..edges import threshold
 from ..embedding.quantize import pack
 from ..errors import InvalidTurn, StoreBusy, TurnConflict
 from ..index.prepared_query import microseconds
-from ..raw import check_clock, digest, is_of_clock
+from ..raw import check_clock, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.values import Turn
@@ -128,7 +128,7 @@ def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
     """Return the sequence numbers, by id, of stored turns that these replace: no one that then would be refused."""
     found: dict[str, int] = {}
     for turn in (entry.turn for entry in entries):
-        if layers.raw.digest_of(turn.id) != digest(turn) and is_of_clock(layers.db, turn):
+        if layers.raw.holds(turn) is False and is_of_clock(layers.db, turn):
             seq = layers.raw.find(turn.id)
             found |= {} if seq is None else {turn.id: seq}
     return found
@@ -270,9 +270,9 @@ def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> E
 def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, tuple[int, Entry] | None]:
     """Store one turn with all that is known of it; where it is new, return its number, and what was stored."""
     turn = entry.turn
-    kept = layers.raw.digest_of(turn.id)
+    kept = layers.raw.holds(turn)
     if kept is not None:
-        if kept != digest(turn):
+        if not kept:
             raise TurnConflict(turn.id)
         return TurnStatus(turn.id, "exists"), None
     check_clock(layers.db, turn)
@@ -298,7 +298,7 @@ def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, tuple[int, Ent
 
 def _as_offered(layers: Layers, turn: Turn) -> int | None:
     """Return the sequence number of a turn that is still what it was; of a replaced one, facts would be false."""
-    return layers.raw.find(turn.id) if layers.raw.digest_of(turn.id) == digest(turn) else None
+    return layers.raw.find(turn.id) if layers.raw.holds(turn) else None
 
 
 def _set_vectors(layers: Layers, seq: int, vectors: Vectors) -> None:

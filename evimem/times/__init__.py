@@ -18,16 +18,29 @@ Where English is ambiguous, these conventions hold, always counted from the day 
 * Beside a number, year or unit that is not understood nothing is read: "31 June 2023", "Q3 FY24".
 * "Since 2016" and "for three years now" last until now; `onset` is the unit in which they began. A bare duration ("for
   two hours") is no time. "Within two weeks" and "the rest of the month" begin today, "the next two weeks" tomorrow.
-* In numeric dates the month is first where it can be: 6/9/2023 is June 9, 25/12/2022 Christmas. With dots the day is
-  first: 9.6.2023.
+* A date in figures is read in the order of the text: another date of it shows which (25/12/2022), else the caller's
+  `date_order` says, else its language or the country of the timezone. 6/9/2023 is no date where none of these tells.
+  With dots the day is first, 9.6.2023, but where the order is "mdy".
 * Seasons are northern and meteorological, holidays those of the United States where countries differ, and nights end
   at midnight. The words are English (`lang/en`). A text in another language is read by `other_languages`, whose
   conventions differ where those of the language do.
 """
 
+from ..types.values import DateOrder
 from .cues import mentions_time
+from .date_order import Conventions, Weekday
 from .find_times import Located, find_times, locate_times
 from .onset import onset
 from .render import render
 
-__all__ = ["Located", "find_times", "locate_times", "mentions_time", "onset", "render"]
+__all__ = [
+    "Conventions",
+    "DateOrder",
+    "Located",
+    "Weekday",
+    "find_times",
+    "locate_times",
+    "mentions_time",
+    "onset",
+    "render",
+]

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from operator import attrgetter
-from typing import Literal
 
 from ..lang import ENGLISH
+from ..types.values import DateOrder
 from .calendar import midnight
+from .date_order import Weekday
 from .fragments import FOLLOWED, Pattern, one_of
 from .unit_counts import UnitCount, unit_counts
 
-Weekday = Literal["recent", "previous_week"]
 BACK, PERHAPS_BACK, PRESENT, AHEAD = -2, -1, 1, 2  # how a sentence looks at a time; 0 is unknown
 FAR = 64  # characters from a cue at which it may belong to another clause
 REACH = 160  # characters of a sentence that are read for its tense, on each side: bounds the work on long sentences
@@ -76,12 +76,13 @@ _start = attrgetter("start")
 
 @dataclass(frozen=True)
 class Context:
-    """A text as written and folded, the naive wall-clock time it was said at, and the convention for "last Friday"."""
+    """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it."""
 
     text: str
     folded: str
     now: datetime
     weekday: Weekday
+    date_order: DateOrder | None = None
 
     @cached_property
     def today(self) -> datetime:

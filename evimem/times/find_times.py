@@ -6,18 +6,19 @@ that the work is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
-from typing import get_args
+from functools import cache, partial
+from itertools import zip_longest
 
-from ..errors import InvalidQuery, shown
+from ..errors import InvalidQuery
 from ..lang.guess import ENGLISH_OR_UNKNOWN
-from ..types.values import TimeSpan
+from ..types.values import DateOrder, TimeSpan
 from .calendar import TimeInterval
-from .context import Context, Weekday
+from .context import Context
 from .cues import cues, language_of_times
+from .date_order import Conventions, Weekday
 from .folding import LIMIT, fold
 from .fragments import MONTH, Pattern
 from .joins import Expression, joined
@@ -28,9 +29,9 @@ from .rules import RULES
 from .unread import beside_unread
 from .windows import Windows
 
+NEXT = 4  # characters between a time of day and its day: "4pm on 7/8"
 NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
 NUMERIC = Pattern(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
-CONVENTIONS: tuple[str, ...] = get_args(Weekday)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class Located:
     time: TimeSpan
 
 
-def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> list[TimeSpan]:
+def find_times(
+    text: str, said_at: datetime, weekday: Weekday = "recent", date_order: DateOrder | None = None
+) -> list[TimeSpan]:
     """Return the times that a text mentions, one per expression, in text order.
 
     The conventions (what "next Friday" or "in May" mean) are listed in the docstring of `evimem.times`.
@@ -54,6 +57,9 @@ def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> lis
         said_at: When it was said, naive or aware; relative expressions count from it. The wall clock is never read.
         weekday: What "last Friday" and "last week" mean: "recent" is the most recent past Friday and the seven days
             before today, "previous_week" the Friday and the whole of the ISO week before. English only.
+        date_order: How 03/04/2024 is written: "dmy" is 3 April, "mdy" 4 March; with "ymd" 24/03/04 is 4 March. By
+            default as another date of the text shows (25/12/2024), else as its language or the country of the
+            `ZoneInfo` of `said_at` writes it; where these do not tell, such a date is left out.
 
     Returns:
         Half-open intervals of wall-clock time with the tzinfo of `said_at`. A vague phrase ("a while ago") has start
@@ -61,42 +67,44 @@ def find_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> lis
         out.
 
     Raises:
-        InvalidQuery: `weekday` is neither "recent" nor "previous_week", `text` is no string or `said_at` no datetime.
+        InvalidQuery: `weekday` is neither "recent" nor "previous_week", `date_order` none of the three, `text` no
+            string or `said_at` no datetime.
     """
     if not isinstance(text, str) or not isinstance(said_at, datetime):
         raise InvalidQuery(
             f"find_times was given {type(text).__name__}, {type(said_at).__name__}; expected str, datetime"
         )
-    return [located.time for located in locate_times(text, said_at, weekday)]
+    conventions = Conventions(weekday, date_order, said_at.tzinfo)
+    return [located.time for located in locate_times(text, said_at, conventions)]
 
 
-def locate_times(text: str, said_at: datetime, weekday: Weekday = "recent") -> list[Located]:
+def locate_times(text: str, said_at: datetime, conventions: Conventions = Conventions()) -> list[Located]:
     """Return the times that a text mentions with their places in it, in text order, not overlapping.
 
-    Arguments, intervals and exceptions are those of `find_times`.
+    Intervals are those of `find_times`.
     """
-    if weekday not in CONVENTIONS:
-        raise InvalidQuery(f"weekday is {shown(weekday)} but must be one of {', '.join(map(repr, CONVENTIONS))}")
     folded = fold(text[:LIMIT])
     language = language_of_times(text, folded)
+    aware = partial(conventions.aware, said_at=said_at)
     if language not in ENGLISH_OR_UNKNOWN:
-        dates = locate_dates(language, folded, said_at.replace(tzinfo=None))
-        return [_located(Expression(start, end, Meaning(time)), text, said_at) for start, end, time in dates]
+        dates = locate_dates(language, folded, said_at.replace(tzinfo=None), conventions.order_in(folded, language))
+        return [_located(Expression(start, end, Meaning(time)), text, aware) for start, end, time in dates]
     groups, words = cues(folded)
     if not misspellings().keys().isdisjoint(words):
         spelled = respelled(text[:LIMIT])
-        found = locate_times(spelled.text, said_at, weekday)
+        found = locate_times(spelled.text, said_at, conventions)
         return [_in_place(each, spelled, text) for each in found]
     if not groups:
         return []
-    ctx = Context(text, folded, said_at.replace(tzinfo=None), weekday)
+    order = conventions.order_in(folded, language)
+    ctx = Context(text, folded, said_at.replace(tzinfo=None), conventions.weekday, order)
     windows = Windows(folded)
     candidates: list[Candidate] = []
     for rule in _rules_of(groups):
         if rule.cues.may_match(words):
             candidates += rule.candidates(ctx, windows.of(rule.cues))
     expressions = joined(_longest(candidates, ctx), ctx)
-    return [_located(each, text, said_at) for each in _resolved(expressions, ctx) if not beside_unread(each, ctx)]
+    return [_located(each, text, aware) for each in _resolved(expressions, ctx) if not beside_unread(each, ctx)]
 
 
 def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
@@ -133,8 +141,8 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
     day: Expression | None = None
     month: Expression | None = None
     numeric: Expression | None = None  # a date beside which "11/24" is one too
-    unread = -1  # where a word began that may be a weekday, as "sat" in "rugby sat, kick-off 2.15pm"
-    for each in expressions:
+    unread = -1  # where a day began that was not read: "sat" in "rugby sat, kick-off 2.15pm", 7/8/2024
+    for each in _without_unread_days(expressions):
         meaning = each.meaning
         if meaning.kind == "clock" and unread >= ctx.sentence(each.start, each.end)[0]:
             continue
@@ -148,7 +156,8 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
             beside = numeric.end > ctx.sentence(each.start, each.end)[0]
             meaning = replace(meaning, weak=not beside)
         if meaning.weak or (meaning.interval is None and meaning.kind != "vague"):
-            unread = each.start if meaning.weak and meaning.kind == "weekday" else unread
+            unread = each.start if (meaning.weak and meaning.kind == "weekday") or each.is_unread else unread
+            base = None if each.is_unread and not meaning.weak else base
             continue
         base = meaning.interval or base
         numeric = each if _is_numeric(each, ctx) else numeric
@@ -157,6 +166,14 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
         if each.is_a("day") or meaning.kind == "part":
             day, unread = each, -1
         yield Expression(each.start, each.end, meaning)
+
+
+def _without_unread_days(expressions: list[Expression]) -> Iterator[Expression]:
+    """Leave out the time of a day that was not read and stands right after it: "4pm on 7/8/2024"."""
+    for each, following in zip_longest(expressions, expressions[1:]):
+        near = following is not None and following.is_unread and following.start - each.end <= NEXT
+        if not (near and each.meaning.kind == "clock"):
+            yield each
 
 
 def _is_numeric(expression: Expression, ctx: Context) -> bool:
@@ -171,10 +188,10 @@ def _in_month(day: Expression, month: Expression) -> TimeInterval | None:
     return found[0] if found else day.interval
 
 
-def _located(expression: Expression, text: str, said_at: datetime) -> Located:
+def _located(expression: Expression, text: str, aware: Callable[[datetime], datetime]) -> Located:
     start, end, interval = expression.start, expression.end, expression.interval
-    words, zone = text[start:end], said_at.tzinfo
+    words = text[start:end]
     if interval is None:
         return Located(start, end, TimeSpan(None, None, "vague", words))
-    first, last = interval.start.replace(tzinfo=zone), interval.end.replace(tzinfo=zone)
-    return Located(start, end, TimeSpan(first, last, interval.granularity, words))
+    span = TimeSpan(aware(interval.start), aware(interval.end), interval.granularity, words)
+    return Located(start, end, span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..types.values import TimeSpan
-from .context import Weekday
+from .date_order import Weekday
 from .find_times import find_times
 from .folding import fold
 from .fragments import Pattern

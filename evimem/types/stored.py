@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from .values import Fact, Turn
+from .values import DateOrder, Fact, Turn
 from .where import Where
 
 JobKind = Literal["facts", "terms", "vector", "link", "extract"]
@@ -100,12 +100,16 @@ EVERYTHING = Scope()
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The speakers of a memory, the times of its first and last turn, and the number of turns, at most `COUNTED`."""
+    """The speakers of a memory, the times of its first and last turn, and the number of turns, at most `COUNTED`.
+
+    `date_order` is how its dates in figures are written, as far as that is known.
+    """
 
     speakers: tuple[str, ...]
     first: datetime | None
     last: datetime | None
     counted: int
+    date_order: DateOrder | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from .where import Where
 
+DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
 
 GapKind = Literal["entity", "attribute", "time", "attribution", "granularity", "conflict", "contradicted", "none"]

@@ -82,7 +82,7 @@ def ids_are_not_unique() -> None:
     honest = writes._write_one
 
     def stored_again(layers: Layers, entry: Entry) -> Any:
-        if layers.raw.digest_of(entry.turn.id) is None:
+        if layers.raw.holds(entry.turn) is None:
             return honest(layers, entry)
         layers.raw.append(entry.turn)
         return TurnStatus(entry.turn.id, "added"), None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -140,9 +141,9 @@ def test_the_hints_of_a_question_come_with_its_analysis() -> None:
 def test_the_times_of_a_question_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
-    def counted(text: str, said_at: datetime) -> list[TimeSpan]:
+    def counted(text: str, said_at: datetime, *more: Any) -> list[TimeSpan]:
         read.append(text)
-        return find_times(text, said_at)
+        return find_times(text, said_at, *more)
 
     monkeypatch.setattr(analysis, "find_times", counted)
     assert len(ask("What did Mira do last Friday?").times) == 1

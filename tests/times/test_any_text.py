@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.times import find_times, locate_times, mentions_time, onset, render
+from evimem.times import Conventions, find_times, locate_times, mentions_time, onset, render
 from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS
 from evimem.times.rules.holidays import HOLIDAYS
 
@@ -25,10 +25,10 @@ SIZES = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": time
 SIZES |= {"week": timedelta(7)}
 
 
-@given(texts, moments, st.sampled_from(["recent", "previous_week"]))
-def test_times_of_any_text_are_ordered_disjoint_and_have_their_words(text, said_at, weekday):
+@given(texts, moments, st.sampled_from(["recent", "previous_week"]), st.sampled_from([None, "dmy", "mdy", "ymd"]))
+def test_times_of_any_text_are_ordered_disjoint_and_have_their_words(text, said_at, weekday, order):
     at = 0
-    for located in locate_times(text, said_at, weekday):
+    for located in locate_times(text, said_at, Conventions(weekday, order, said_at.tzinfo)):
         span = located.time
         assert at <= located.start < located.end <= len(text)
         assert span.text == text[located.start : located.end]

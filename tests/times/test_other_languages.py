@@ -36,7 +36,9 @@ def test_the_times_of_all_sentences_are_found_and_no_others(table: Callable[[str
 
 
 def _found(code: str, text: str, said_at: datetime) -> tuple[tuple[datetime, datetime, str], ...]:
-    return tuple((time.start, time.end, time.granularity) for _, _, time in locate_dates(code, fold(text), said_at))
+    return tuple(
+        (time.start, time.end, time.granularity) for _, _, time in locate_dates(code, fold(text), said_at, "dmy")
+    )
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -113,7 +115,7 @@ def test_times_of_any_text_are_ordered_and_disjoint(code: str, data: st.DataObje
     words += [*language.words("common.weekdays"), *language.words("common.months")]
     text = fold(" ".join(data.draw(st.lists(st.sampled_from(words), max_size=12))))
     at = 0
-    for start, end, time in locate_dates(code, text, now):
+    for start, end, time in locate_dates(code, text, now, None):
         assert at <= start < end <= len(text)
         assert time.start < time.end
         at = end
@@ -126,11 +128,11 @@ EXPENSIVE = ("il y a ", "ヶ月前", "2024年", "最", "de la semaine ", "पि
 def test_no_text_of_any_language_is_expensive(unit: str) -> None:
     text = (unit * LIMIT)[:LIMIT]
     for code in CODES:
-        list(locate_dates(code, unit, SAID))  # patterns are compiled once per process
+        list(locate_dates(code, unit, SAID, None))  # patterns are compiled once per process
         taken = []
         for _ in range(2):
             started = process_time()
-            list(locate_dates(code, text, SAID))
+            list(locate_dates(code, text, SAID, None))
             taken.append(process_time() - started)
         assert min(taken) < 1, code
 

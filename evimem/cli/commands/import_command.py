@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, screen: Screen) -> Exit:
     """Add the export; turns that are stored already stay unchanged."""
     with (
-        evimem.open(options.path, timezone=options.timezone) as memory,
+        evimem.open(options.path, timezone=options.timezone, date_order=options.date_order) as memory,
         screen.progress("importing", "turns") as progress,
     ):
         report = memory.import_(options.file, progress=progress)

@@ -27,7 +27,6 @@ from ...db.atomic_files import make_folder
 from ...errors import InvalidQuery, StoreError
 from ...loaders import FORMATS, Conversation, RefusedItem, detect, load, raise_refused
 from ...loaders.locomo_format import known_file
-from ...loaders.whatsapp import DATE_ORDERS
 from ...types.reports import AddReport
 from ...types.values import Turn
 from ..exit_codes import Exit
@@ -53,9 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where an id is stored with other content, erase that and store this turn",
     )
     parser.add_argument("--session", metavar="NAME", help="for messages: the session (default: the file's name)")
-    parser.add_argument(
-        "--date-order", choices=DATE_ORDERS, help="for WhatsApp: how its dates are written (default: decided from all)"
-    )
     add_timezone(parser)
     parser.add_argument("--only", metavar="NAME", help="of several conversations, add only this one, to the file PATH")
     parser.add_argument(
@@ -101,7 +97,7 @@ def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, optio
     Where nothing was stored, no file is left that was not there.
     """
     is_new = not path.exists()
-    with evimem.open(path, timezone=options.timezone) as memory:
+    with evimem.open(path, timezone=options.timezone, date_order=options.date_order) as memory:
         try:
             return memory.extend(turns, strict=options.strict, replace=options.replace, progress=progress)
         except KeyboardInterrupt:

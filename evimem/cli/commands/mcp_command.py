@@ -102,7 +102,7 @@ def _opened(options: argparse.Namespace, llm: Any) -> evimem.AsyncMemory | evime
 
     settings: dict[str, Any] = {"llm": llm, "on_model_error": options.on_model_error or "raise"}
     settings["observer"] = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
-    settings |= {"timezone": options.timezone} if options.timezone else {}
+    settings |= {"timezone": options.timezone, "date_order": options.date_order}
     if options.pool:
         return evimem.MemoryPool(options.pool, **settings)
     return evimem.open_async(options.path, **settings)

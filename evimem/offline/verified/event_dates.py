@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from ...judging.evidence import View
 from ...lang import ENGLISH
-from ...times import Located, locate_times
-from ...times.context import Weekday
+from ...times import Conventions, Located, locate_times
 from ...times.lexicon import FULL_WEEKDAYS
 from ...times.render import date, day_of_year, render
 from ...types.values import TimeSpan, Turn
@@ -36,9 +35,9 @@ _GRANULAR = {
 }
 
 
-def times_of(view: View, turn: Turn, weekday: Weekday) -> Sequence[Located]:
+def times_of(view: View, turn: Turn, conventions: Conventions) -> Sequence[Located]:
     """Return the times that a turn names, kept for all its sentences and all checks of a question."""
-    return view.kept(("times", turn.id), lambda: locate_times(turn.text, turn.time, weekday))
+    return view.kept(("times", turn.id), lambda: locate_times(turn.text, turn.time, conventions))
 
 
 def dates(asked: AskedForm, passage: Passage, times: Sequence[Located]) -> Iterator[tuple[Value, TimeSpan]]:

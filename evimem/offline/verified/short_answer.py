@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from ...extract import weekday_of
+from ...extract import conventions_of
 from ...extract.updates import may_be_same
 from ...judging.evidence import View
 from ...lang import ENGLISH
 from ...protocols import Extractor
 from ...text.terms import STOP_WORDS, stem, words
-from ...times.context import Weekday
+from ...times import Conventions
 from ...types.answer import Citation
 from ...types.values import TimeSpan, Turn
 from ..attributes import ADVICE, ATTRIBUTES, Item, Lookup, attribute_of, lookup
@@ -93,14 +93,14 @@ def short_answer(view: View, extractor: Extractor) -> ShortAnswer | NotStated | 
         return None
     if asked.form == "yes_no":
         return _yes_or_no(asked, _passages(view, asked))
-    return _value(view, asked, bound_values(view, asked, extractor), weekday_of(extractor))
+    return _value(view, asked, bound_values(view, asked, extractor), conventions_of(extractor))
 
 
 def bound_values(view: View, asked: AskedForm, extractor: Extractor) -> list[Binding]:
     """Return the values of the asked type that the evidence states of the subject, each with its checks."""
-    weekday = weekday_of(extractor)
+    conventions = conventions_of(extractor)
     passages = _passages(view, asked)
-    found = [(one, *stated) for one in passages for stated in stated_values(view, asked, one, weekday)]
+    found = [(one, *stated) for one in passages for stated in stated_values(view, asked, one, conventions)]
     return bind(view, asked, passages, found)
 
 
@@ -111,7 +111,7 @@ def _passages(view: View, asked: AskedForm) -> list[Passage]:
     return [one for one in may if not speaks_against(asked, one)]
 
 
-def _value(view: View, asked: AskedForm, bound: Sequence[Binding], weekday: Weekday) -> ShortAnswer | None:
+def _value(view: View, asked: AskedForm, bound: Sequence[Binding], conventions: Conventions) -> ShortAnswer | None:
     """Return the firmest value, the first or last of those about as firm; None where one turn states two.
 
     None, too, where it is corrected soon after.
@@ -128,7 +128,7 @@ def _value(view: View, asked: AskedForm, bound: Sequence[Binding], weekday: Week
     in_order = sorted((best, *rivals), key=lambda one: one.passage.turn.time)
     own = [one for one in in_order if one.passage.turn.speaker in asked.subject]
     chosen = (own or in_order)[0 if asked.first else -1]
-    if _is_corrected(view, asked, chosen, weekday):
+    if _is_corrected(view, asked, chosen, conventions):
         return None
     turn, span = chosen.passage.turn, chosen.value.span
     told = [Told(one.value.text, one.passage.turn, one.value.span) for one in in_order if own and not asked.first]
@@ -145,13 +145,15 @@ def _value(view: View, asked: AskedForm, bound: Sequence[Binding], weekday: Week
     )
 
 
-def _is_corrected(view: View, asked: AskedForm, chosen: Binding, weekday: Weekday) -> bool:
+def _is_corrected(view: View, asked: AskedForm, chosen: Binding, conventions: Conventions) -> bool:
     """Return whether a sentence soon after gives another value for what it calls "it": nothing is proved then."""
     turn, (_, end) = chosen.passage.turn, chosen.value.span
     order = turn.time, turn.id, end
     later = (one for one in passages_of(view, asked) if (one.turn.time, one.turn.id, one.unit.span[0]) >= order)
     cues = (one for one in later if one.turn.time - turn.time <= _SOON and _CORRECTS.search(one.text) and not one.asks)
-    return any(value.text != chosen.value.text for one in cues for value, _ in stated_values(view, asked, one, weekday))
+    return any(
+        value.text != chosen.value.text for one in cues for value, _ in stated_values(view, asked, one, conventions)
+    )
 
 
 def _is_reported(view: View, asked: AskedForm, person: str, told: Told) -> bool:

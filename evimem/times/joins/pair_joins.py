@@ -34,16 +34,19 @@ class Pair:
 def weekday_and_date(left: Expression, right: Expression) -> Meaning | None:
     """Join "Friday" and "9 June": the date is the more precise."""
     for named, date in ((left, right), (right, left)):
-        if named.meaning.kind == "weekday" and date.meaning.kind == "date" and date.is_a("day"):
+        if named.meaning.kind == "weekday" and date.meaning.kind == "date" and (date.is_a("day") or date.is_unread):
             return Meaning(_on_weekday(named, date) or date.interval, yearly=date.meaning.yearly)
     return None
 
 
 def _on_weekday(named: Expression, date: Expression) -> TimeInterval | None:
-    """Return the day nearest to the reading of a date, of those that it may mean, that is on the named weekday."""
-    if date.interval is None or named.interval is None:
+    """Return the day nearest to the reading of a date, of those that it may mean, that is on the named weekday.
+
+    Without a reading, as of 6/7 in no order, it is the one nearest to that weekday.
+    """
+    if named.interval is None:
         return None
-    start, weekday = date.interval.start, named.interval.start.weekday()
+    start, weekday = (date.interval or named.interval).start, named.interval.start.weekday()
     found = [day for day in date.meaning.choices if day.start.weekday() == weekday]
     return min(found, key=lambda day: abs(day.start - start), default=None)
 

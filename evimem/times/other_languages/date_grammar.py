@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ...lang import Language
+from ..date_order import FIGURES
 from .date_words import RELATIVES, DateWords
 from .form_slots import AS, SYNTAX, check_slots
 from .numerals import IDEOGRAPHS
@@ -128,6 +129,7 @@ class DateGrammar:
             "day_part": self.words.day_parts.source,
             "half": any_of(self.words.language.words("dates.half")),
             "minute": r"[0-5]\d(?!\d)",
+            "figures": FIGURES,
             "year": rf"{year}(?!\d)",
             **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from ...types.values import DateOrder
 from .. import calendar
 from ..calendar import TimeInterval
 from ..times_of_day import Clock
@@ -43,11 +44,12 @@ class TimePiece:
 
 @dataclass(frozen=True)
 class Said:
-    """A folded text in a language, and the naive wall-clock time it was said at."""
+    """A folded text in a language, the naive wall-clock time it was said at, and the order of its dates in figures."""
 
     text: str
     now: datetime
     grammar: DateGrammar
+    date_order: DateOrder | None
 
     @property
     def words(self) -> DateWords:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from .. import calendar
 from ..calendar import DAY, TimeInterval
+from ..date_order import date_in_figures, month_and_day
 from ..times_of_day import Clock
 from ..yearly import Yearly, nearest
 from .date_pieces import Match, Said, TimePiece, span_of
@@ -17,6 +19,7 @@ _NO_WORDS: SpelledTable[int] = SpelledTable({})
 _YEARS = range(1500, 2200)
 _MONTH, _JUST_OVER = 31 * DAY, 3 * DAY  # how long ago a day of a month may be, looking back and otherwise
 _AGAINST_TENSE = 3
+_GOES_ON = re.compile(r"[/.-]\d")
 _SURE_FROM = 8  # the hour from which on a clock of twelve hours is read as it stands
 
 
@@ -40,14 +43,31 @@ def _month_number(match: Match, said: Said) -> int:
 
 def date(match: Match, said: Said) -> TimePiece:
     month, day = _month_number(match, said), number(match["day"], said.words.numbers)
-    start, end = span_of(match)
     if match.groupdict().get("year"):
-        return TimePiece(start, end, calendar.day(datetime(_year_number(match), month, day)))
+        return TimePiece(*span_of(match), calendar.day(datetime(_year_number(match), month, day)))
+    return _yearless(match, said, month, day)
 
+
+def _yearless(match: Match, said: Said, month: int, day: int) -> TimePiece:
     def yearly(year: int) -> TimeInterval:
         return calendar.day(datetime(year, month, day))
 
-    return TimePiece(start, end, nearest(yearly, said.today, 0), yearly=yearly)
+    return TimePiece(*span_of(match), nearest(yearly, said.today, 0), yearly=yearly)
+
+
+def numeric(match: Match, said: Said) -> TimePiece | None:
+    """Read a date in figures; one that may be either of two days has no interval."""
+    words = match.groupdict()
+    if words.get("figures"):
+        found = date_in_figures(words["figures"], said.date_order)
+        return TimePiece(*span_of(match), None if found is None else calendar.day(found))
+    if words.get("year"):
+        return date(match, said)
+    if _GOES_ON.match(said.text, match.end()):
+        return None  # a part of a longer number
+    first, second = int(match["day"]), int(match["number"])
+    month = month_and_day(first, second, said.date_order, dotted="." in match[0], yearless=True)
+    return TimePiece(*span_of(match)) if month is None else _yearless(match, said, *month)
 
 
 def _year_number(match: Match) -> int:

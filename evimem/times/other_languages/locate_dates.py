@@ -9,9 +9,11 @@ from functools import cache
 from itertools import islice
 
 from ...lang.guess import OTHER
+from ...types.values import DateOrder
 from .. import calendar
 from ..calendar import TimeInterval
 from ..context import Context
+from ..date_order import FIGURES, date_in_figures
 from ..rule_types import possible
 from ..rules import foreign
 from .date_grammar import grammar
@@ -19,20 +21,26 @@ from .date_pieces import Match, Said, TimePiece
 from .piece_joins import joined
 from .piece_readers import NO_TIMES_ALONE, READERS
 
+_FIGURES = re.compile(
+    rf"(?<!\w){FIGURES}|(?<![\w.:/-])(?P<year>[12]\d{{3}})(?:[-/.]|\. |\ub144 ?)(?P<month>\d\d?)(?:[-/.]|\. |\uc6d4 ?)"
+    "(?P<day>\\d\\d?)(?![\\d/-]|\\.\\d)\uc77c?"
+)
 _MOST = 200  # matches of a form that are read in one text
 _NEAR = 24  # characters before a time, and after it, that are looked at for a habit or for "since"
 
 
-def locate_dates(language: str, folded: str, now: datetime) -> Iterator[tuple[int, int, TimeInterval]]:
+def locate_dates(
+    language: str, folded: str, now: datetime, order: DateOrder | None
+) -> Iterator[tuple[int, int, TimeInterval]]:
     """Yield the times that a folded text mentions, with their half-open character ranges, in text order.
 
     `language` is a code of LANGUAGES but "en", or OTHER: then only full dates are read. `now` is the naive wall-clock
-    time of saying.
+    time of saying; `order` is that of dates in figures.
     """
     if language == OTHER:
-        yield from _full_dates(folded, now)
+        yield from _full_dates(folded, now, order)
         return
-    said = Said(folded, now, grammar(language))
+    said = Said(folded, now, grammar(language), order)
     for piece in joined(_pieces(said), said):
         if piece.interval is not None and not _is_habit(piece, said):
             yield _since(piece, piece.interval, said)
@@ -41,7 +49,7 @@ def locate_dates(language: str, folded: str, now: datetime) -> Iterator[tuple[in
 def may_mention_dates(language: str, folded: str) -> bool:
     """Return whether a folded text has a form that can be a time; without one, none is found in it."""
     if language == OTHER:
-        return next(_full_dates(folded, datetime.min), None) is not None
+        return next(_full_dates(folded, datetime.min, "dmy"), None) is not None
     return _surely_a_time(language).search(folded) is not None
 
 
@@ -50,12 +58,26 @@ def _surely_a_time(language: str) -> re.Pattern[str]:
     return grammar(language).any_form(sorted(READERS.keys() - NO_TIMES_ALONE))
 
 
-def _full_dates(folded: str, now: datetime) -> Iterator[tuple[int, int, TimeInterval]]:
-    for rule in foreign.RULES:
-        for match in islice(rule.pattern.regex.finditer(folded), rule.most):
-            date = possible(foreign.foreign_date, match, Context(folded, folded, now, "recent"))
-            if date is not None:
-                yield *match.span(), date
+def _full_dates(folded: str, now: datetime, order: DateOrder | None) -> Iterator[tuple[int, int, TimeInterval]]:
+    ctx = Context(folded, folded, now, "recent", order)
+    found = [
+        (match, foreign.foreign_date)
+        for rule in foreign.RULES
+        for match in islice(rule.pattern.regex.finditer(folded), rule.most)
+    ]
+    found += [(match, _in_figures) for match in islice(_FIGURES.finditer(folded), _MOST)]
+    for match, read in sorted(found, key=lambda each: each[0].start()):
+        date = possible(read, match, ctx)
+        if date is not None:
+            yield *match.span(), date
+
+
+def _in_figures(match: Match, ctx: Context) -> TimeInterval | None:
+    if match["year"]:
+        found: datetime | None = datetime(int(match["year"]), int(match["month"]), int(match["day"]))
+    else:
+        found = date_in_figures(match[0], ctx.date_order)
+    return None if found is None else calendar.day(found)
 
 
 def _pieces(said: Said) -> list[TimePiece]:

@@ -20,7 +20,7 @@ READERS: Mapping[str, Read] = {
     "weekday": relative.bare_weekday,
     "part": dated.part,
     "date": dated.date,
-    "numeric": dated.date,
+    "numeric": dated.numeric,
     "month": dated.month_of_year,
     "season": dated.month_of_year,
     "bare_month": dated.bare_month,

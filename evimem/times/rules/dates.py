@@ -1,18 +1,20 @@
 """Dates with a day: 9 June 2023, June 9th, the fifth of May, 3-9 June, 2023-06-09, 6/9/2023, on the 15th.
 
-Without a year it is the nearest one that the tense of its sentence allows. In numeric dates the month is first where it
-can be (6/9/2023 is June 9, 25/12/2022 is Christmas); with dots the day is first (9.6.2023).
+Without a year it is the nearest one that the tense of its sentence allows. In which order a date in figures is written
+says `date_order`.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, TimeInterval
 from ..context import BACK, PRESENT, Context
+from ..date_order import FIGURES, date_in_figures, month_and_day
 from ..fragments import DAY_NUMBER, MONTH, WEEKDAY, YEAR, Pattern, day_number, one_of, year_number
 from ..lexicon import (
     BEFORE,
@@ -57,24 +59,24 @@ def _day_of_year(month: int, day: int) -> Yearly:
     return lambda year: calendar.day(datetime(year, month, day))
 
 
-def _month_and_day(match: Match) -> tuple[int, int]:
-    first, second = int(match["first"]), int(match["second"])
-    return (second, first) if match["mark"] == "." or first > 12 else (first, second)
-
-
-def numeric(match: Match, _: Context) -> TimeInterval:
-    """Read "6/9/2023" and "9.6.2023"."""
-    month, day = _month_and_day(match)
-    year = match["year"] if len(match["year"]) == 4 else f"'{match['year']}"
-    return calendar.day(datetime(year_number(year), month, day))
+def numeric(match: Match, ctx: Context) -> Meaning:
+    """Read "6/9/2023" and "9.6.23"; one that may be either of two days has no interval, nor has a part of it."""
+    found = date_in_figures(match["figures"], ctx.date_order)
+    return Meaning(None if found is None else calendar.day(found))
 
 
 def numeric_without_year(match: Match, ctx: Context) -> Meaning:
-    """Read "on 6/9"; weak without a word before it that makes it a date, since it may be a fraction or a score."""
-    month, day = _month_and_day(match)
+    """Read "on 6/9"; weak without a word before it that makes it a date, since it may be a fraction or a score.
+
+    One that may be either of two days is only read where the weekday beside it tells which.
+    """
+    first, second = int(match["first"]), int(match["second"])
+    found = month_and_day(first, second, ctx.date_order, dotted=match["mark"] == ".", yearless=True)
+    month, day = found or (first, second)
     others = (_day_of_year(day, month),) if max(month, day) <= 12 else ()
     weak = match["lead"] is None or (match["lead"] in ("of", "from") and day <= 12)
-    return _yearless(_day_of_year(month, day), match.span("x"), ctx, *others, weak=weak)
+    read = _yearless(_day_of_year(month, day), match.span("x"), ctx, *others, weak=weak)
+    return read if found else replace(read, interval=None, yearly=None)
 
 
 def dotted_range(match: Match, ctx: Context) -> Meaning:
@@ -211,7 +213,6 @@ _SURE = frozenset(BEFORE["sure_day"])
 _SHORT_YEAR = r"(?P<year>[12]\d{3}|'?\d\d)"
 _ISO = r"(?P<year>[12]\d{3})(?P<mark>[-/])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
 _CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d(?:\.\d{1,6})?)?z?"
-_TWO = r"(?P<first>\d\d?)(?P<mark>[./-])(?P<second>\d\d?)"
 # A number after a month's name may count what follows: "in March 10 people came".
 _NO_COUNT = rf"(?![.,:]?\d|(?: |-)?(?:am|pm|a\.m|p\.m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 
@@ -231,8 +232,7 @@ _DAY_AND_MONTH = needs("month", [DIGIT, *ORDINAL_WORDS])
 RULES = rules(
     (_FIGURES, rf"{_NOT_INSIDE}{_ISO}(?![\w/-])", iso),
     (_FIGURES, rf"{_NOT_INSIDE}{_ISO}[t ]{_CLOCK}(?![\w/-])", iso_with_clock),
-    (_FIGURES, rf"{_NOT_INSIDE}{_TWO}(?P=mark)(?P<year>[12]\d{{3}})(?![\w/-]|\.\d)", numeric),
-    (_FIGURES, rf"{_NOT_INSIDE}(?P<first>\d\d?)(?P<mark>/)(?P<second>\d\d?)/(?P<year>\d\d)(?![\w/-]|\.\d)", numeric),
+    (_FIGURES, rf"{_NOT_INSIDE}(?P<figures>{FIGURES})(?!\w)", numeric),
     (
         _FIGURES,
         rf"(?:\b(?P<lead>{one_of(BEFORE['numeric_date'])}) )?{_NOT_INSIDE}"

@@ -16,7 +16,7 @@ from ..fragments import Pattern
 from ..lexicon import MONTHS, NUMBERS, UNITS
 from ..rule_types import Rule, needs
 
-LANGUAGES = ["fr", "de", "es", "it", "pt", "nl", "pl", "sv", "ru"]
+LANGUAGES = ["fr", "de", "es", "it", "pt", "nl", "pl", "sv", "ru", "tr", "da", "nb", "fi", "cs", "ro", "uk"]
 LONGEST = 64  # characters of a match that dateparser gets
 PARSES = 16  # matches per text that dateparser gets
 _ENGLISH = frozenset(MONTHS) | frozenset(UNITS) | frozenset(NUMBERS)

@@ -1,0 +1,238 @@
+"""A timezone says which day a moment is of: whatever offset it is given with, and whichever turn came first."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import evimem
+from evimem import InvalidQuery, InvalidTurn, Memory, MemoryPool, Turn
+
+SYDNEY = "Australia/Sydney"
+SAID = "We adopted a puppy yesterday."
+ASKED = "When did Mira adopt a puppy?"
+ZONES = [
+    SYDNEY,
+    "Asia/Kolkata",
+    "Australia/Lord_Howe",
+    "Pacific/Kiritimati",
+    "Pacific/Pago_Pago",
+    "America/St_Johns",
+    "Europe/Lisbon",
+    "America/New_York",
+    "Asia/Beirut",
+    "Pacific/Chatham",
+    "UTC",
+]
+MOMENTS = st.datetimes(datetime(2023, 1, 3), datetime(2025, 12, 28), timezones=st.just(timezone.utc)) | st.sampled_from(
+    [datetime(2024, month, day, hour, 30, tzinfo=timezone.utc) for month, day in ((3, 31), (4, 7), (10, 27), (11, 3))
+     for hour in (0, 1, 6, 14, 23)]
+)  # fmt: skip
+
+
+def opened(folder: Path | str, timezone: str | None = SYDNEY, name: str = "m", **more: Any) -> Memory:
+    return evimem.open(Path(folder) / f"{name}.evimem", timezone=timezone, **more)
+
+
+def days(memory: Memory, id: str) -> list[tuple[datetime, datetime]]:
+    events = [fact.event for fact in memory.facts([id]) if fact.event is not None]
+    assert all(event.start is not None and event.end is not None for event in events)
+    return [(event.start.replace(tzinfo=None), event.end.replace(tzinfo=None)) for event in events]
+
+
+def test_yesterday_is_that_of_the_users_calendar(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.add("Mira", SAID, time="2024-07-01T22:00Z", id="a")  # 8:00 on 2 July in Sydney
+        assert days(memory, "a") == [(datetime(2024, 7, 1), datetime(2024, 7, 2))]
+        assert memory.turn("a").session == "2024-07-02"
+        assert memory.ask(ASKED).text == "1 July 2024"
+        assert '= "yesterday" is 1 July 2024' in memory.block(ASKED).text
+        assert [hit.turn.id for hit in memory.search("puppy", after="2024-07-01", before="2024-07-02")] == ["a"]
+        assert memory.search("puppy", before="2024-07-01") == []
+
+
+@given(st.sampled_from(ZONES), st.lists(MOMENTS, min_size=1, max_size=3, unique=True), st.randoms())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_facts_sessions_and_answers_do_not_depend_on_how_or_in_which_order_times_are_given(
+    zone: str, moments: list[datetime], random: Any
+) -> None:
+    known = []
+    for _ in range(2):
+        order = random.sample(range(len(moments)), len(moments))
+        with TemporaryDirectory() as folder, opened(folder, zone) as memory:
+            for place in order:
+                given = moments[place].astimezone(
+                    random.choice([timezone.utc, timezone(timedelta(hours=-9.5)), ZoneInfo(zone)])
+                )
+                local = moments[place].astimezone(ZoneInfo(zone))
+                if local.fold == 0 and random.random() < 0.5:
+                    given = local.replace(tzinfo=None)
+                memory.add("Mira", SAID, time=given, id=f"{place}")
+            found = [(memory.turn(f"{place}").session, days(memory, f"{place}")) for place in range(len(moments))]
+            known.append((found, memory.ask(ASKED, asked_at=moments[0]).text))
+            assert memory.check().problems == ()
+    assert known[0] == known[1]
+    for moment, (session, spans) in zip(moments, known[0][0], strict=True):
+        today = moment.astimezone(ZoneInfo(zone)).date()
+        assert session == today.isoformat()
+        assert [start.date() for start, _ in spans] == [today - timedelta(1)]
+
+
+@given(st.sampled_from(ZONES), MOMENTS)
+@settings(max_examples=25, deadline=None)
+def test_a_day_of_a_fact_is_found_by_its_date_across_changes_of_the_clock(zone: str, moment: datetime) -> None:
+    local = moment.astimezone(ZoneInfo(zone))
+    day = datetime(local.year, 1 if local.month > 6 else 7, 15)
+    with TemporaryDirectory() as folder, opened(folder, zone) as memory:
+        memory.add("Mira", f"We adopted a puppy on {day:%d %B %Y}.", time=moment)
+        assert len(memory.search("puppy", after=day, before=day + timedelta(1))) == 1
+        assert memory.search("puppy", before=day) == []
+        assert memory.search("puppy", after=day + timedelta(1)) == []
+
+
+def test_a_memory_that_gets_its_timezone_later_reads_its_turns_again_when_it_is_rebuilt(tmp_path: Path) -> None:
+    turn = Turn("a", "s", "Mira", SAID, datetime(2024, 7, 1, 22, tzinfo=timezone.utc), role="user")
+    with opened(tmp_path, None) as memory:
+        memory.extend([turn], strict=True)
+    with opened(tmp_path) as memory:
+        assert memory.extend([turn]).existing == 1
+        assert days(memory, "a") == [(datetime(2024, 6, 30), datetime(2024, 7, 1))]
+        assert memory.check().problems == ()
+        memory.rebuild()
+        assert days(memory, "a") == [(datetime(2024, 7, 1), datetime(2024, 7, 2))]
+        assert memory.turn("a") == turn
+        assert memory.extend([turn]).existing == 1
+        assert memory.check().problems == ()
+
+
+def test_content_without_an_id_is_known_again_after_a_timezone_was_given(tmp_path: Path) -> None:
+    for zone in (None, SYDNEY, SYDNEY):
+        with opened(tmp_path, zone) as memory:
+            memory.add("Mira", SAID, time="2024-07-01T22:00Z", session="s")
+            memory.rebuild()
+            assert len(list(memory.turns())) == 1
+
+
+def test_an_import_into_another_zone_is_read_there(tmp_path: Path) -> None:
+    with opened(tmp_path, None, "utc") as memory:
+        memory.add("Mira", SAID, time="2024-07-01T22:00Z", id="a")
+        memory.export(tmp_path / "x.jsonl")
+    with opened(tmp_path) as memory:
+        assert memory.import_(tmp_path / "x.jsonl").added == 1
+        assert days(memory, "a") == [(datetime(2024, 7, 1), datetime(2024, 7, 2))]
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize("first", ["2024-07-01T12:00", "2024-07-01T12:00Z"])
+def test_the_other_kind_of_times_is_refused_alike_by_every_call(tmp_path: Path, first: str) -> None:
+    other = "2024-07-02T12:00" if first.endswith("Z") else "2024-07-02T12:00Z"
+    line = {"role": "user", "content": "Hello."}
+    with opened(tmp_path, None) as memory:
+        memory.add("Mira", SAID, time=first, id="a")
+        says = "this memory holds .* times; open it with timezone="
+        for call in (
+            lambda: memory.add("Mira", "Hello.", time=other),
+            lambda: memory.extend([Turn("b", "s", "Mira", "Hello.", datetime.fromisoformat(other))], strict=True),
+            lambda: memory.remember([line], session="s", time=other),
+        ):
+            with pytest.raises(InvalidTurn, match=says):
+                call()
+        report = memory.extend([Turn("b", "s", "Mira", "Hello.", datetime.fromisoformat(other))])
+        assert report.refused == 1
+        assert memory.remember([{**line, "created_at": other}], session="s").refused == 1
+        assert [turn.id for turn in memory.turns()] == ["a"]
+
+
+@pytest.mark.parametrize("zone", [None, SYDNEY])
+@pytest.mark.parametrize("first", [None, "2024-06-01T12:30", "2024-06-01T12:30Z"])
+def test_now_is_taken_wherever_a_time_is(tmp_path: Path, first: str | None, zone: str | None) -> None:
+    if first:
+        with opened(tmp_path, None) as memory:
+            memory.add("Mira", "Hello.", time=first)
+    with opened(tmp_path, zone, clock=datetime(2024, 7, 1, 22, tzinfo=timezone.utc).timestamp) as memory:
+        memory.add("Mira", SAID, time="now", id="a")
+        memory.extend([Turn("b", "s", "Mira", SAID, "now")], strict=True)  # type: ignore[arg-type]
+        memory.remember([{"role": "user", "content": "Hi there."}], session="r", time="now")
+        assert {memory.turn("a").time, memory.turn("b").time, next(memory.turns(session="r")).time} == {memory.now()}
+        assert memory.ask(ASKED, asked_at="now").citations
+        assert memory.block(ASKED, asked_at="now").turns
+        assert memory.search("puppy", before="now", asked_at="now")
+        assert [hit.turn.session for hit in memory.search("puppy", after="now")] == ["r"]
+        assert [turn.id for turn in memory.turns(after="now")][:2] == ["a", "b"]
+        assert memory.forget(before="now").turns == bool(first)
+
+
+def test_now_is_taken_by_the_async_door_and_the_pool(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with evimem.open_async(tmp_path / "m.evimem", clock=lambda: 1.7e9, timezone=SYDNEY) as memory:
+            await memory.add("Mira", SAID, time="now", id="a")
+            await memory.remember([{"role": "user", "content": "Hi there."}], session="r", time="now")
+            assert (await memory.turn("a")).time == await memory.now()
+            assert await memory.search("puppy", before="now", asked_at="now")
+            assert (await memory.forget(before="now")).turns == 0
+
+    asyncio.run(scenario())
+    with MemoryPool(tmp_path / "users", clock=lambda: 1.7e9) as pool, pool.open("mira") as memory:
+        memory.add("Mira", SAID, time="now", id="a")
+        assert memory.turn("a").time == memory.now()
+
+
+def test_what_is_no_time_is_still_refused(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        with pytest.raises(InvalidTurn, match="or 'now'"):
+            memory.add("Mira", "Hello.", time="Now")
+        with pytest.raises(InvalidQuery, match="or 'now'"):
+            memory.search("hello", before="soon")
+
+
+@pytest.mark.parametrize(("order", "answer"), [("dmy", "3 April 2024"), ("mdy", "4 March 2024")])
+def test_a_memory_keeps_how_its_dates_are_written(tmp_path: Path, order: Any, answer: str) -> None:
+    with opened(tmp_path, None, date_order=order) as memory:
+        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00")
+    with opened(tmp_path, None) as memory:
+        memory.add("Nigel", "My passport is due on 03/04/2024.", time="2024-03-01T10:00")
+        assert memory.ask("When is Nigel's MOT due?").text == answer
+        assert {fact.event.start for fact in memory.facts(about="Nigel") if fact.event} == {
+            datetime.strptime(answer, "%d %B %Y")
+        }
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize(("zone", "month"), [("Europe/London", 4), ("America/Chicago", 3), ("America/Toronto", None)])
+def test_the_country_of_the_timezone_tells_how_dates_are_written(tmp_path: Path, zone: str, month: int | None) -> None:
+    with opened(tmp_path, zone) as memory:
+        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="now", id="a")
+        assert [start.month for start, _ in days(memory, "a")] == ([month] if month else [])
+
+
+def test_another_order_is_read_after_a_rebuild(tmp_path: Path) -> None:
+    with opened(tmp_path, None) as memory:
+        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
+        assert days(memory, "a") == []
+        assert "March 2024" not in memory.ask("When is Nigel's MOT due?").text.replace("1 March 2024", "")
+    with opened(tmp_path, None, date_order="dmy") as memory:
+        memory.rebuild()
+        assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]
+
+
+def test_every_door_takes_the_order_of_dates(tmp_path: Path) -> None:
+    with pytest.raises(InvalidQuery, match="expected 'dmy'"):
+        opened(tmp_path, date_order="day first")
+
+    async def scenario() -> None:
+        async with evimem.open_async(tmp_path / "n.evimem", date_order="dmy") as memory:
+            await memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
+            assert [fact.event.start for fact in await memory.facts(["a"])] == [datetime(2024, 4, 3)]
+
+    asyncio.run(scenario())
+    with MemoryPool(tmp_path / "users", date_order="dmy") as pool, pool.open("mira") as memory:
+        memory.add("Nigel", "My MOT is due on 03/04/2024.", time="2024-03-01T10:00", id="a")
+        assert days(memory, "a") == [(datetime(2024, 4, 3), datetime(2024, 4, 4))]
