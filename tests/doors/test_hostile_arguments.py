@@ -118,7 +118,7 @@ VALUES: tuple[Callable[[], Any], ...] = (
             NOON.replace(tzinfo=WrongZone()), NOON.date(), timedelta(1), Path("/"), Path("none/here"), Path("a\x00b"),
             Budget(), Budget(iterations=2**70, k=2**70, step=2**70, hops=2**70, tokens=2**70),
             Budget(*[2**31 - 1] * 5),
-            Budget(k=True, seconds=math.nan, delta="all", abstain="maybe", calls=7, gate=None, without=7),
+            Budget(k=True, seconds=math.nan, delta="all", abstain="maybe", calls=7, without=7),
             Budget(seconds="soon", abstain_below="low"), Budget(without=[["a"]]), Budget(delta=-1), Budget(delta=2**70),
             Turn(7, 7, 7, 7, 7, 7, 7, 7), Turn("", "", "", "", None), Turn("a", "s", "Mira", "Hello.", datetime.max),
             [Turn(Raising(), "s", "Mira", "x", NOON)], [Turn("t", "s", "Mira", "x", NOON, metadata=Raising())],
