@@ -85,6 +85,13 @@ class _Spoken:
             "named_day": sorted(language.table("dates.days")),
             "day_part": sorted(language.table("dates.day_parts")) or weekdays,
             "half": list(language.words("dates.half")) or numbers,
+            "figures": [
+                f"{d}{sign}{m}{sign}{y}"
+                for d in (1, 12, 29, 31)
+                for m in (2, 4, 13)
+                for y in (24, 2023)
+                for sign in "/.-"
+            ],
         }
         few = [*numbers, *language.words("dates.a_few")]
         units = self._words["unit"]
