@@ -156,8 +156,12 @@ def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
 
 def write(entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> Flow[AddReport]:
     """Keep a batch; return what became of it."""
-    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict, "replace": replace})
-    return report
+    left, reports = tuple(entries), list[AddReport]()
+    while left or not reports:
+        report: AddReport = yield StoreCall("write", (left,), {"strict": strict, "replace": replace})
+        reports.append(report)
+        left = left[len(report.statuses) :]
+    return AddReport.of_all(reports)
 
 
 def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job, ...]]:
@@ -168,7 +172,10 @@ def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job,
 
 def settle(kind: JobKind, entries: Sequence[Entry]) -> Flow[None]:
     """Store the results of queued jobs."""
-    yield StoreCall("settle", (kind, tuple(entries)))
+    left = tuple(entries)
+    while left:
+        done: int = yield StoreCall("settle", (kind, left))
+        left = left[done:]
 
 
 def hold(kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> Flow[None]:

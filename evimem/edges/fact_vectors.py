@@ -145,8 +145,9 @@ class FactMatrix:
             earlier = earlier[cosines >= bound - 2 * _ROUNDING]
         exact = np.minimum(1.0, self._exact(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
-        links = best(zip(earlier.tolist(), exact.tolist(), strict=True))
-        return SimilarFacts(position, tuple(links), later)
+        first = np.lexsort((earlier, -exact))[:PER_FACT]  # as `best` has it, of thousands that say the same
+        links = tuple(zip(earlier[first].tolist(), exact[first].tolist(), strict=True))
+        return SimilarFacts(position, links, later)
 
     def unsound(self, edges: Sequence[tuple[int, int, float]], min_cosine: float) -> list[int]:
         """Return the later end of each edge (row, row, weight) that the vectors of its ends do not give."""

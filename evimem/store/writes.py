@@ -1,7 +1,13 @@
-"""What changes a store's turns and jobs. Each function is one transaction: it is kept whole or not at all."""
+"""What changes a store's turns and jobs. Each function is one transaction: it is kept whole or not at all.
+
+Long work, `write` and `settle`, is a part of what it is given, so that whoever waits to write soon can. Its callers go
+on with the rest, in a transaction of its own.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace as change
 from pathlib import Path
@@ -26,6 +32,9 @@ from .reads import jobs_of
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
+HELD_SECONDS = 0.02  # after so long, a transaction begins no more of a long work
+AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
+REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
 
 
 def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
@@ -33,14 +42,19 @@ def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False
     layers = handle.layers
     erasure = _erasure(layers)
     with handle.writing():
+        until = time.monotonic() + HELD_SECONDS
+        given = len(entries)
         if replace:  # of several versions of a turn in one call, the last counts
             last = {entry.turn.id: entry for entry in entries}
-            entries = [last[entry.turn.id] for entry in entries]
+            entries = [last[entry.turn.id] for entry in entries[:REPLACED_AT_ONCE]]
+            until = math.inf
         stale = _stale(layers, entries) if replace else {}
         if stale:
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(list(stale.values()))
-        statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
+        if strict:
+            _check(layers, [entry.turn for entry in entries])
+        statuses, written = _write_some(layers, entries, frozenset(stale), until)
         if written:
             _link(layers, written)
             layers.segments.seal(layers.passages.high_water)
@@ -51,23 +65,39 @@ def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False
         statuses = _purged(handle, erasure, statuses)
     if written:
         handle.after_commit()
+    if len(statuses) < given:
+        handle.db.give_way()
     pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts)
 
 
-def _write_all(
-    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], *, strict: bool
+def _check(layers: Layers, turns: Sequence[Turn]) -> None:
+    """Raise TurnConflict or InvalidTurn for the first turn that would be refused, also for another of the same call."""
+    digests: dict[str, bytes] = {}
+    for turn in turns:
+        kept, own = layers.raw.digest_of(turn.id), digest(turn)
+        if digests.setdefault(turn.id, kept or own) != own:
+            raise TurnConflict(turn.id)
+        if kept is None:
+            check_clock(layers.db, turn)
+
+
+def _write_some(
+    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], until: float
 ) -> tuple[list[TurnStatus], list[tuple[int, Entry]]]:
-    """Store turns one by one; return what became of each, and which are new. One of a stale id is a replacement."""
+    """Store turns one by one, so many as there is time for; return what became of each, and which are new.
+
+    One of a stale id is a replacement.
+    """
     statuses: list[TurnStatus] = []
     written: list[tuple[int, Entry]] = []
     for entry in entries:
+        if len(statuses) >= AT_LEAST and time.monotonic() > until:
+            break
         try:
             status, seq = _write_one(layers, entry)
         except (TurnConflict, InvalidTurn) as error:
-            if strict:
-                raise
             status, seq = TurnStatus(entry.turn.id, "refused", str(error)), None
         if seq is not None:
             written.append((seq, entry))
@@ -99,30 +129,43 @@ def _erasure(layers: Layers) -> Erasure:
     return Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
 
 
-def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
+def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped."""
     layers = handle.layers
     with handle.writing():
-        known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
-        for seq, entry in known:
-            if kind == "vector":
-                _set_vectors(layers, seq, entry.vectors)
-            elif kind == "extract":
-                layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
-                happens = events(layers.facts.of_turns([seq])[seq])
-                for row in layers.passages.of([seq]).get(seq, ()):
-                    layers.segments.set_events(row, happens)
-        relinked = kind != "vector" and _link(layers, known, now=kind == "link")
-        layers.jobs.complete(kind, [seq for seq, _ in known])
+        until, done, relinked = time.monotonic() + HELD_SECONDS, 0, False
+        while done < len(entries) and (not done or time.monotonic() < until):
+            relinked |= _settle_some(layers, kind, entries[done : done + AT_LEAST])
+            done += AT_LEAST
         layers.count_commit(rewrote=kind != "link", relinked=relinked)
     handle.after_commit()
+    if done < len(entries):
+        handle.db.give_way()
+    return min(done, len(entries))
+
+
+def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -> bool:
+    """Store the results of jobs; return what `_link` does."""
+    known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
+    for seq, entry in known:
+        if kind == "vector":
+            _set_vectors(layers, seq, entry.vectors)
+        elif kind == "extract":
+            layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
+            happens = events(layers.facts.of_turns([seq])[seq])
+            for row in layers.passages.of([seq]).get(seq, ()):
+                layers.segments.set_events(row, happens)
+    relinked = kind != "vector" and _link(layers, known, now=kind == "link")
+    layers.jobs.complete(kind, [seq for seq, _ in known])
+    return relinked
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
     """Queue a job of a kind for every turn that never had one."""
-    with handle.writing():
-        handle.layers.jobs.enqueue(kind, [seq for page in handle.layers.raw.pages() for seq, _ in page])
-        handle.layers.count_commit()
+    if handle.layers.jobs.missing(kind):
+        with handle.writing():
+            handle.layers.jobs.enqueue(kind, handle.layers.jobs.missing(kind))
+            handle.layers.count_commit()
 
 
 def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
