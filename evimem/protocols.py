@@ -220,7 +220,10 @@ class Store(Protocol):
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
-        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased."""
+        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased.
+
+        One that was forgotten before is not unknown, so that the call can be repeated.
+        """
         ...
 
     def forget_where(

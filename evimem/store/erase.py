@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..errors import UNREADABLE, StoreCorrupt
+from ..errors import UNREADABLE, DiskFull, StoreBusy, StoreCorrupt
 from ..index.document import documents
 from ..types.reports import EraseReport
 from ..types.stored import Listing
@@ -91,12 +91,12 @@ class Erasure:
         return True
 
     def report(self) -> EraseReport:
-        """Purge the log, waiting for readers; return what was erased, as "pending" while a reader holds old pages."""
+        """Purge the log, waiting for others; return what was erased, as "pending" where they held it on."""
         if finish_erasure(self._layers, wait=True):
             return EraseReport("erased", self._turns, self._facts)
         reason = (
-            "another reader still holds an older state of the file; its bytes go when that reader ends and the memory "
-            "is next written, opened or closed"
+            "another reader still holds an older state of the file, another process writes to it, or the disk is full; "
+            "its bytes go when that has ended and the memory is next written, opened or closed"
         )
         return EraseReport("pending", self._turns, self._facts, reason)
 
@@ -157,16 +157,20 @@ class Erasure:
 def finish_erasure(layers: Layers, *, wait: bool) -> bool:
     """Purge the bytes of erased turns from the log and from unused parts of pages, if an erasure left any.
 
-    With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log.
+    With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log, or others
+    write: the erasure itself is committed, so that it must not be reported as one that failed.
     """
     if layers.meta(UNFINISHED) is None:
         return True
-    if not layers.db.checkpoint(wait=wait):
+    try:
+        if not layers.db.checkpoint(wait=wait):
+            return False
+        with layers.db.writing():
+            if not layers.db.blank():
+                return False  # another handle has written since the checkpoint
+            layers.db.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED,))
+    except (StoreBusy, DiskFull):
         return False
-    with layers.db.writing():
-        if not layers.db.blank():
-            return False  # another handle has written since the checkpoint
-        layers.db.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED,))
     return True
 
 

@@ -223,7 +223,13 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
 
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
-    return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
+    layers = handle.layers
+
+    def erase(erasure: Erasure) -> bool:
+        gone = {one for one in turn_ids if layers.raw.find(one) is None and was_forgotten(layers, one)}
+        return erasure.turns(layers.raw.seqs([one for one in turn_ids if one not in gone]))
+
+    return _erase(handle, erase)
 
 
 def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:
