@@ -201,6 +201,7 @@ class MemoryStore:
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns; derived data is recomputed at each call."""
+        turn_ids = [one for one in turn_ids if one in self._kept or one not in self._forgotten]
         self.read(turn_ids)
         gone = [self._kept.pop(turn_id) for turn_id in dict.fromkeys(turn_ids)]
         self._forgotten.update(one.turn.id for one in gone)
