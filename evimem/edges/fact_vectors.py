@@ -18,6 +18,7 @@ from .link_rules import IN_A_CELL, PER_FACT, WINDOW
 
 Positions = NDArray[np.int64]
 _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
+_EXACT_FLOATS = 2**24 // 127**2  # dimensions
 _BLOCK = 256  # facts compared with others in one matrix product
 
 _PAGE = 16_384  # vectors read, or put into cells, at once
@@ -168,8 +169,10 @@ class FactMatrix:
         return [int(row) for row in later[~sound]]
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
-        # int32 holds the sum: 127 * 127 * dimension stays below 2 ** 31 up to 133,000 dimensions.
-        dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
+        # float32 holds each sum exactly below 2 ** 24, so to 1,040 dimensions, and is multiplied three times as fast;
+        # int32 does to 133,000.
+        kind = np.float32 if self.quantized.shape[1] <= _EXACT_FLOATS else np.int32
+        dots = self.quantized[positions].astype(kind) @ self.quantized[position].astype(kind)
         exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
         return exact
 
