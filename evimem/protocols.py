@@ -123,13 +123,16 @@ class Store(Protocol):
         """Return which of these turns are stored with the same content."""
         ...
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+    def write(
+        self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+    ) -> AddReport:
         """Store the first turns of a batch in one transaction; known ids with the same content are no-ops.
 
         It is as many as do not make others wait long who want to write, at least one, and the report tells how many:
         go on with the rest. A turn that contradicts what is stored is refused in the report; with `strict` it raises
         TurnConflict or InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is
-        erased and stored anew in that transaction; of several versions in one batch the last is stored.
+        erased and stored anew in that transaction; of several versions in one batch the last is stored. The turns of
+        the ids in `gone` that are there are erased with the whole batch, in one transaction.
         """
         ...
 
@@ -222,7 +225,7 @@ class Store(Protocol):
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased.
 
-        One that was forgotten before is not unknown, so that the call can be repeated.
+        An id that was forgotten is not unknown: there is nothing of it to erase.
         """
         ...
 

@@ -53,7 +53,7 @@ def test_what_is_gone_is_reported_while_another_process_writes(
         with another_writes(path, monkeypatch, kind, after):
             report = CALLS[call](memory)
         reason = report.statuses[0].reason if call in ("update", "replace") else report.reason
-        assert "another process writes" in reason
+        assert "another process is writing" in reason
         assert memory.forget(session="s").turns == (call in ("update", "replace"))
         memory.add("Mira", "I moved to Leeds.", time=NOON)
         assert not any(b"puppy" in file.read_bytes() for file in tmp_path.iterdir())
