@@ -171,9 +171,13 @@ def write(
     entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
 ) -> Flow[AddReport]:
     """Keep a batch, and erase the turns that are gone; return what became of it."""
+    left, reports = tuple(entries), list[AddReport]()
     options = {"strict": strict, "replace": replace, "gone": tuple(gone)}
-    report: AddReport = yield StoreCall("write", (tuple(entries),), options)
-    return report
+    while left or not reports:
+        report: AddReport = yield StoreCall("write", (left,), options)
+        reports.append(report)
+        left = left[len(report.statuses) :]
+    return AddReport.of_all(reports)
 
 
 def past(asked: PastWanted) -> Flow[Past]:
@@ -196,7 +200,10 @@ def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job,
 
 def settle(kind: JobKind, entries: Sequence[Entry]) -> Flow[None]:
     """Store the results of queued jobs."""
-    yield StoreCall("settle", (kind, tuple(entries)))
+    left = tuple(entries)
+    while left:
+        done: int = yield StoreCall("settle", (kind, left))
+        left = left[done:]
 
 
 def hold(kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> Flow[None]:

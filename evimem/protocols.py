@@ -126,12 +126,13 @@ class Store(Protocol):
     def write(
         self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
     ) -> AddReport:
-        """Store a batch in one transaction; known ids with the same content are no-ops.
+        """Store the first turns of a batch in one transaction; known ids with the same content are no-ops.
 
-        A turn that contradicts what is stored is refused in the report; with `strict` it raises TurnConflict or
-        InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is erased and
-        stored anew in that transaction; of several versions in one batch the last is stored. The turns of the ids
-        in `gone` that are there are erased in it too.
+        It is as many as do not make others wait long who want to write, at least one, and the report tells how many:
+        go on with the rest. A turn that contradicts what is stored is refused in the report; with `strict` it raises
+        TurnConflict or InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is
+        erased and stored anew in that transaction; of several versions in one batch the last is stored. The turns of
+        the ids in `gone` that are there are erased with the whole batch, in one transaction.
         """
         ...
 
@@ -198,8 +199,11 @@ class Store(Protocol):
         """
         ...
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> None:
-        """Store the results of jobs: vectors ("vector"), linked facts ("link") or further facts ("extract")."""
+    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
+        """Store the results of jobs: vectors ("vector"), linked facts ("link") or further facts ("extract").
+
+        Return of how many, at least one: the first of them, as in `write`.
+        """
         ...
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:

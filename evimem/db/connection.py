@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -49,6 +49,7 @@ _PRAGMAS_TO_READ = ("PRAGMA trusted_schema=OFF", "PRAGMA cell_size_check=ON")
 _AS_MAIN = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
 _PAGES_PER_READ = 2048
 _LONGEST_SLEEP = 0.004  # seconds between two attempts at a lock that another process holds
+_MOST_YIELDED = 0.1  # seconds: a process that waits asks for the lock every few milliseconds, unless it was stopped
 _AS_MAIN_TO_READ = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY
 _HEADER_SIZE = 100  # bytes
 _NO_ROOM = {apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE}  # a file-size limit shows as a failed write
@@ -75,6 +76,7 @@ class Connection:
         self._readonly = readonly
         self._busy_seconds = busy_seconds
         self._give_up_at = 0.0
+        self._place: apsw.VFSFile | None = None  # in the queue for the write lock; see `_queue_up`
         # Entered by `with` in the function that uses it: a C lock is then released whatever a signal handler raises.
         self._lock = threading.RLock()
         self._errors = _TypedErrors(path)
@@ -160,6 +162,13 @@ class Connection:
             self._check_same_file()  # under the write lock, which `remove` takes too
             yield
 
+    def give_way(self) -> None:
+        """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
+        time.sleep(_LONGEST_SLEEP / 8)  # so that a thread that waits for this handle gets it
+        give_up_at = time.monotonic() + _MOST_YIELDED
+        while self._is_awaited() and time.monotonic() < give_up_at:
+            time.sleep(_LONGEST_SLEEP / 2)
+
     @safe_context
     def reading(self) -> Iterator[None]:
         """See one state of the file throughout a block. Nothing can be written, unless `writing` is around it."""
@@ -209,8 +218,7 @@ class Connection:
         with self._errors, self._lock:
             db = self._handle()
             size, count = db.pragma("page_size"), db.pragma("page_count")
-            # Through SQLite's VFS, as in `read_header`: a descriptor of our own would drop the locks of this process.
-            file = apsw.VFSFile(self._vfs or "", str(self.path), [_AS_MAIN, 0])
+            file = self._as_file()
             try:
                 found = list(_left_behind(file, size, min(count, MOST_PAGES)))
                 for start, end in found:
@@ -296,12 +304,35 @@ class Connection:
         """Sleep shortly; return whether to try for the lock again (SQLite's busy handler).
 
         SQLite's own timeout sleeps longer and longer, so that among many writers an unlucky one hardly ever asks while
-        the lock is free, and fails. Short sleeps of random length give each the same chance.
+        the lock is free, and fails. Short sleeps of random length give each the same chance; long work gives way.
         """
         if attempts == 0:
             self._give_up_at = time.monotonic() + self._busy_seconds
+        self._queue_up()
         time.sleep(random.uniform(0.0, _LONGEST_SLEEP))
         return time.monotonic() < self._give_up_at
+
+    def _queue_up(self) -> None:
+        """Show that this handle waits to write; `_place` is kept while it does, and nothing else shows it.
+
+        The sign is the lock that SQLite calls RESERVED. With a log it takes that one never but to change the journal
+        mode, which other handles forbid; it ends with its process, needs no file, and is there on every system. One
+        handle at a time can hold it: a second that waits takes it when the first has its turn.
+        """
+        if self._depth and self._place is None:
+            place = self._as_file()
+            with suppress(apsw.BusyError):
+                place.xLock(apsw.SQLITE_LOCK_SHARED)
+                place.xLock(apsw.SQLITE_LOCK_RESERVED)
+                self._place = place
+
+    def _is_awaited(self) -> bool:
+        with self._errors, self._lock:
+            return bool(self._as_file().xCheckReservedLock())
+
+    def _as_file(self) -> apsw.VFSFile:
+        """Return the file beside its handle, through SQLite's VFS, as in `read_header`. It is closed when let go."""
+        return apsw.VFSFile(self._vfs or "", str(self.path), [_AS_MAIN, 0])
 
     def _check_same_file(self) -> None:
         """Raise StoreRolledBack if the file was deleted or replaced: what is written now would be lost."""
@@ -347,6 +378,7 @@ class Connection:
             self._depth = 1
             try:
                 db.execute(begin)
+                self._place = None
                 if query_only:
                     self._query_only = True
                     db.execute("PRAGMA query_only=ON")
@@ -362,7 +394,7 @@ class Connection:
                 self._rollback(error)
                 raise
             finally:
-                self._depth = 0
+                self._depth, self._place = 0, None
 
     def _rollback(self, error: BaseException) -> None:
         reasons = (error, error.__cause__)

@@ -45,8 +45,9 @@ class MemoryPool:
                 memory.add("Mira", "Hello!", time="2024-03-12T18:20")
 
     Several blocks may use the memory of one user at the same time. At most `capacity` memories are open; those that no
-    block uses are closed to make room, the longest unused first. Where all are in use, `open`, `open_async` and
-    `erase` wait for a place, in order of arrival. Opening and closing the file of one user holds up no other user.
+    block uses are closed to make room, the longest unused first. Where all are in use, `open`, `erase` and
+    their async forms wait for a place, in order of arrival. Opening and closing the file of one user holds up no other
+    user.
 
     A block keeps its place until it ends, but lends it while it waits for a model (or a remote embedder): its file is
     closed then if somebody else needs the place, and only then. The next call that reads or writes waits for a place,
@@ -135,30 +136,17 @@ class MemoryPool:
         Raises:
             InvalidQuery, PoolFull, StoreBusy, StoreClosed, StoreError: as `open` does.
         """
-        loop = asyncio.get_running_loop()
-        granted = loop.create_future()
-        lease = Lease(key_of(user_id), partial(_wake, loop, granted))
-        worker, cancelled = None, False
-        try:
-            await self._wait_async(lease, granted)
-            worker = self._take_worker()
+        async with self._served(key_of(user_id)) as (lease, worker):
+            loop = asyncio.get_running_loop()
             opened = await asyncio.shield(loop.run_in_executor(worker, self._prepare, lease))
             model = None if self._llm is None else self._llm.as_async()
             yield AsyncMemory(opened.core, model, worker, self._lending(lease))
-        except (asyncio.CancelledError, GeneratorExit):
-            cancelled = True
-            raise
-        finally:
-            ended = None if worker is None else self._end_after(lease, worker)
-            if ended is None:
-                self._end(lease)
-            elif not cancelled:
-                await asyncio.shield(asyncio.wrap_future(ended))
 
     def erase(self, user_id: str) -> EraseReport:
         """Forget a user: overwrite what their memory holds, then remove its files.
 
-        Where another process has the memory open, its file stays, empty; the report says so.
+        It waits until no block uses the memory. Where another process has it open, its file stays, empty; the report
+        says so.
 
         Args:
             user_id: see `open`.
@@ -167,18 +155,32 @@ class MemoryPool:
             What was erased; an id without a memory is no error.
 
         Raises:
-            StoreBusy: a block uses the memory.
+            StoreBusy: blocks used the memory for `wait_seconds`.
             InvalidQuery, PoolFull, StoreClosed, StoreError: as `open` does.
         """
         key, gate = key_of(user_id), _closed_gate()
-        lease = Lease(key, partial(_open_gate, gate), exclusive=True)
-        with self._guard():
-            if self._leases.has_block(key):
-                raise StoreBusy(f"the memory of {shown(user_id)} is in use; erase it when its `with` blocks have ended")
-        if not self._path(key).exists():
-            return EraseReport("erased", 0, 0, f"there is no memory of {shown(user_id)}")
-        with self._leased(lease, gate) as opened:
+        if not self._is_there(key):
+            return _nobody(user_id)
+        with self._leased(Lease(key, partial(_open_gate, gate), exclusive=True), gate) as opened:
             return opened.core.erase()
+
+    async def erase_async(self, user_id: str) -> EraseReport:
+        """Forget a user as `erase` does; the event loop goes on meanwhile.
+
+        A caller may be cancelled at any time. An erasure that has begun is finished all the same.
+
+        Args:
+            user_id: see `open`.
+
+        Raises:
+            StoreBusy, InvalidQuery, PoolFull, StoreClosed, StoreError: as `erase` does.
+        """
+        key = key_of(user_id)
+        if not self._is_there(key):
+            return _nobody(user_id)
+        async with self._served(key, exclusive=True) as (lease, worker):
+            erasing = asyncio.get_running_loop().run_in_executor(worker, self._erase, lease)
+            return await asyncio.shield(erasing)
 
     def __contains__(self, user_id: object) -> bool:
         """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""
@@ -248,6 +250,33 @@ class MemoryPool:
                 self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
                 raise
 
+    @asynccontextmanager
+    async def _served(self, key: str, *, exclusive: bool = False) -> AsyncIterator[tuple[Lease, ThreadPoolExecutor]]:
+        """Wait for a lease on an event loop, with a thread for it; end it, in any case, after the calls of the thread.
+
+        One who is cancelled does not wait for them.
+        """
+        loop = asyncio.get_running_loop()
+        granted = loop.create_future()
+        lease = Lease(key, partial(_wake, loop, granted), exclusive)
+        worker, cancelled = None, False
+        try:
+            await self._wait_async(lease, granted)
+            worker = self._take_worker()
+            yield lease, worker
+        except (asyncio.CancelledError, GeneratorExit):
+            cancelled = True
+            raise
+        finally:
+            ended = None if worker is None else self._end_after(lease, worker)
+            if ended is None:
+                self._end(lease)
+            elif not cancelled:
+                await asyncio.shield(asyncio.wrap_future(ended))
+
+    def _erase(self, lease: Lease) -> EraseReport:
+        return self._prepare(lease).core.erase()
+
     @safe_context
     def _held(self, key: str, *, reading: bool = False) -> Iterator[None]:
         """Keep the memory of a block open for one call, or for an iterator; wait for its place where that was lent.
@@ -310,8 +339,12 @@ class MemoryPool:
                 return
             if lease.ended:
                 raise StoreClosed("the `with` block of this memory has ended; use a memory inside its block")
-            used = lease.exclusive and self._leases.has_block(lease.key)
-            if used or lease.key in self._leases.closing or lease.key in self._leases.slots:
+            if lease.exclusive and self._leases.has_block(lease.key):
+                raise StoreBusy(
+                    f"the memory {lease.key!r} was in use for {self._wait_seconds:g} s; erase it when its `with` "
+                    "blocks have ended, or wait longer with wait_seconds="
+                )
+            if lease.key in self._leases.closing or lease.key in self._leases.slots:
                 raise StoreBusy(
                     f"the memory {lease.key!r} was being opened, closed or erased for {self._wait_seconds:g} s; "
                     "repeat the call, or wait longer with wait_seconds="
@@ -420,6 +453,11 @@ class MemoryPool:
     def _path(self, key: str) -> Path:
         return self._root / key[:2] / f"{key}{_SUFFIX}"
 
+    def _is_there(self, key: str) -> bool:
+        """Return whether a user has a memory, or a block that is about to make one."""
+        with self._guard():
+            return self._leases.has_block(key) or self._path(key).exists()
+
     def _files(self) -> Iterator[os.DirEntry[str]]:
         """Yield the files of memories, and what SQLite and the vector index keep beside them."""
         with os.scandir(self._root) as folders:
@@ -443,6 +481,10 @@ def key_of(user_id: object) -> str:
     if not isinstance(user_id, str) or not user_id:
         raise InvalidQuery(f"the user id is {shown(user_id)}; expected a non-empty string")
     return blake2b(user_id.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+
+def _nobody(user_id: str) -> EraseReport:
+    return EraseReport("erased", 0, 0, f"there is no memory of {shown(user_id)}")
 
 
 def _size(file: os.DirEntry[str]) -> int:

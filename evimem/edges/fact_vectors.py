@@ -18,6 +18,7 @@ from .link_rules import IN_A_CELL, PER_FACT, WINDOW
 
 Positions = NDArray[np.int64]
 _ROUNDING = 1e-4  # bound on the rounding error of a float32 cosine
+_EXACT_FLOATS = 2**24 // 127**2  # dimensions
 _BLOCK = 256  # facts compared with others in one matrix product
 
 _PAGE = 16_384  # vectors read, or put into cells, at once
@@ -145,8 +146,9 @@ class FactMatrix:
             earlier = earlier[cosines >= bound - 2 * _ROUNDING]
         exact = np.minimum(1.0, self._exact(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
-        links = best(zip(earlier.tolist(), exact.tolist(), strict=True))
-        return SimilarFacts(position, tuple(links), later)
+        first = np.lexsort((earlier, -exact))[:PER_FACT]  # as `best` has it, of thousands that say the same
+        links = tuple(zip(earlier[first].tolist(), exact[first].tolist(), strict=True))
+        return SimilarFacts(position, links, later)
 
     def unsound(self, edges: Sequence[tuple[int, int, float]], min_cosine: float) -> list[int]:
         """Return the later end of each edge (row, row, weight) that the vectors of its ends do not give."""
@@ -167,8 +169,10 @@ class FactMatrix:
         return [int(row) for row in later[~sound]]
 
     def _exact(self, positions: Positions, position: int) -> NDArray[np.float64]:
-        # int32 holds the sum: 127 * 127 * dimension stays below 2 ** 31 up to 133,000 dimensions.
-        dots = self.quantized[positions].astype(np.int32) @ self.quantized[position].astype(np.int32)
+        # float32 holds each sum exactly below 2 ** 24, so to 1,040 dimensions, and is multiplied three times as fast;
+        # int32 does to 133,000.
+        kind = np.float32 if self.quantized.shape[1] <= _EXACT_FLOATS else np.int32
+        dots = self.quantized[positions].astype(kind) @ self.quantized[position].astype(kind)
         exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
         return exact
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import UNREADABLE, StoreBusy, StoreCorrupt
+from ..errors import UNREADABLE, DiskFull, StoreBusy, StoreCorrupt
 from ..index.document import Document, found_by
 from ..index.passage_table import RowRange
 from ..types.reports import EraseReport
@@ -105,17 +105,13 @@ class Erasure:
         return True
 
     def report(self) -> EraseReport:
-        """Purge the log, waiting for readers; return what was erased, as "pending" while others hold the file.
-
-        It is erased by now, so that no error may say that nothing was written.
-        """
-        holds = "another reader still holds an older state of the file; its bytes go when that reader ends"
-        try:
-            if finish_erasure(self._layers, wait=True):
-                return EraseReport("erased", self._turns, self._facts)
-        except StoreBusy:
-            holds = "another process is writing to the file; the bytes of what was erased go when it has ended"
-        reason = f"{holds} and the memory is next written, opened or closed"
+        """Purge the log, waiting for others; return what was erased, as "pending" where they held it on."""
+        if finish_erasure(self._layers, wait=True):
+            return EraseReport("erased", self._turns, self._facts)
+        reason = (
+            "another reader still holds an older state of the file, another process is writing to the file, or the "
+            "disk is full; the bytes go when that has ended and the memory is next written, opened or closed"
+        )
         return EraseReport("pending", self._turns, self._facts, reason)
 
     def _note_commit(self) -> None:
@@ -179,16 +175,20 @@ class Erasure:
 def finish_erasure(layers: Layers, *, wait: bool) -> bool:
     """Purge the bytes of erased turns from the log and from unused parts of pages, if an erasure left any.
 
-    With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log.
+    With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log, or others
+    write: the erasure itself is committed, so that it must not be reported as one that failed.
     """
     if layers.meta(UNFINISHED) is None:
         return True
-    if not layers.db.checkpoint(wait=wait):
+    try:
+        if not layers.db.checkpoint(wait=wait):
+            return False
+        with layers.db.writing():
+            if not layers.db.blank():
+                return False  # another handle has written since the checkpoint
+            layers.db.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED,))
+    except (StoreBusy, DiskFull):
         return False
-    with layers.db.writing():
-        if not layers.db.blank():
-            return False  # another handle has written since the checkpoint
-        layers.db.execute("DELETE FROM meta WHERE key = ?", (UNFINISHED,))
     return True
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ..db.connection import Connection
 from ..db.safe_context import safe_context
+from ..errors import StoreBusy
 from ..index.ann_file import Origin
 from ..index.corpus import Corpus
 from ..raw.commit_mark import EVERY
@@ -89,9 +91,14 @@ class StoreHandle:
         self._erasure_finished = finished
 
     def save_mark(self) -> None:
-        """Write the high-water mark."""
-        save_mark(self.db)
-        self._commits_since_mark = 0
+        """Write the high-water mark; while others write on and on, leave it to the next commit, or to `close`.
+
+        What was committed is kept without it, so that no call fails for it.
+        """
+        self._commits_since_mark = EVERY
+        with suppress(StoreBusy):
+            save_mark(self.db)
+            self._commits_since_mark = 0
 
     def close(self) -> None:
         """Write the mark if commits were made since the last one, and close the file."""

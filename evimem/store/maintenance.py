@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..errors import StoreError
+from ..errors import StoreBusy, StoreError
 from ..protocols import Extractor
 from ..types.trace import Trace
 from .handle import StoreHandle
@@ -53,10 +53,13 @@ def trace(handle: StoreHandle, number: int | None) -> Trace:
 
 def remove(handle: StoreHandle) -> bool:
     """Delete the files of an empty memory; see `SqliteStore.remove`."""
-    with handle.writing():
-        if handle.layers.raw.count():
-            raise StoreError(f"{str(handle.db.path)!r} holds turns; forget everything before its files are deleted")
-        drop_mark(handle.db.path)  # first: a mark without its file reads as a lost memory
+    try:
+        with handle.writing():
+            if handle.layers.raw.count():
+                raise StoreError(f"{str(handle.db.path)!r} holds turns; forget everything before its files are deleted")
+            drop_mark(handle.db.path)  # first: a mark without its file reads as a lost memory
+    except StoreBusy:  # another handle writes
+        return False
     removed = handle.db.remove()
     if not removed:
         handle.save_mark()

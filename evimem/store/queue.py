@@ -37,6 +37,11 @@ class Jobs:
             [(seq, kind, now, now) for seq in seqs],
         )
 
+    def missing(self, kind: JobKind) -> list[int]:
+        """Return the turns that never had a job of a kind."""
+        sql = "SELECT seq FROM turn WHERE seq NOT IN (SELECT seq FROM job WHERE kind = ?) ORDER BY seq"
+        return [seq for (seq,) in self._db.rows(sql, (kind,))]
+
     def due(self, kind: JobKind, limit: int, reason: str | None = None) -> list[tuple[int, int]]:
         """Return (sequence number, attempts) of jobs that may be tried now or, with a reason, that wait for it.
 

@@ -114,7 +114,7 @@ class SqliteStore:
     def write(
         self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
     ) -> AddReport:
-        """Store a batch in one transaction; see `Store.write`."""
+        """Store the first turns of a batch in one transaction; see `Store.write`."""
         return writes.write(self._handle, entries, strict=strict, replace=replace, gone=gone)
 
     def past(self, asked: PastWanted) -> Past:
@@ -174,9 +174,9 @@ class SqliteStore:
         """Return queued jobs of a kind that may be tried now; see `Store.due`."""
         return reads.due(self._handle, kind, limit, reason)
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> None:
-        """Store the results of jobs and complete them; see `Store.settle`."""
-        writes.settle(self._handle, kind, entries)
+    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
+        """Store the results of the first of these jobs and complete them; see `Store.settle`."""
+        return writes.settle(self._handle, kind, entries)
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
         """Offer no jobs of these turns for a while; see `Store.hold`."""

@@ -1,9 +1,14 @@
-"""What changes a store's turns and jobs. Each function is one transaction: it is kept whole or not at all."""
+"""What changes a store's turns and jobs. Each function is one transaction: it is kept whole or not at all.
+
+Long work, `write` and `settle`, is a part of what it is given, so that whoever waits to write soon can. Its callers go
+on with the rest, in a transaction of its own.
+"""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from dataclasses import replace as change
 from pathlib import Path
@@ -13,7 +18,7 @@ import numpy as np
 
 from ..edges import threshold
 from ..embedding.quantize import pack
-from ..errors import InvalidTurn, StoreBusy, TurnConflict
+from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
@@ -31,6 +36,9 @@ from .rebuild import derive_segment, kept_vectors
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
+HELD_SECONDS = 0.02  # after so long, a transaction begins no more of a long work
+AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
+REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
 
 
 def write(
@@ -45,15 +53,19 @@ def write(
     layers = handle.layers
     erasure = _erasure(layers)
     with handle.writing():
+        until = time.monotonic() + HELD_SECONDS
+        given = len(entries)
         if replace:  # of several versions of a turn in one call, the last counts
             last = {entry.turn.id: entry for entry in entries}
             entries = [last[entry.turn.id] for entry in entries]
+        if replace or gone:
+            until, entries = math.inf, entries if gone else entries[:REPLACED_AT_ONCE]
         stale = _stale(layers, entries) if replace else {}
         left = [seq for one in gone if (seq := layers.raw.find(one)) is not None]
         if erased := [*stale.values(), *left]:
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
-        statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
+        statuses, written = _write_some(layers, entries, frozenset(stale), until, strict=strict)
         if erased:
             erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
@@ -61,7 +73,10 @@ def write(
             _derive(layers, written)
     if erased:
         statuses = _purged(handle, erasure, statuses)
-    return _report(handle, statuses, written, len(left))
+    report = _report(handle, statuses, written, len(left))
+    if len(statuses) < given:
+        handle.db.give_way()
+    return report
 
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
@@ -73,7 +88,7 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     with handle.writing():
         if sequence.state(layers, more.session) != more.state:
             return None
-        statuses, written = _write_all(layers, more.entries, frozenset(), strict=more.strict)
+        statuses, written = _write_some(layers, more.entries, frozenset(), math.inf, strict=more.strict)
         for seq, entry in written:
             if entry.turn.id in more.again:
                 sequence.fill(layers, more.session, more.again[entry.turn.id], seq)
@@ -104,18 +119,34 @@ def _report(
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
-def _write_all(
-    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], *, strict: bool
+def _check(layers: Layers, turns: Sequence[Turn]) -> None:
+    """Raise TurnConflict or InvalidTurn for the first turn that would be refused, also for another of the same call."""
+    digests: dict[str, bytes] = {}
+    for turn in turns:
+        kept, own = layers.raw.digest_of(turn.id), digest(turn)
+        if digests.setdefault(turn.id, kept or own) != own:
+            raise TurnConflict(turn.id)
+        if kept is None:
+            check_clock(layers.db, turn)
+
+
+def _write_some(
+    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], until: float, *, strict: bool
 ) -> tuple[list[TurnStatus], list[tuple[int, Entry]]]:
-    """Store turns one by one; return what became of each, and which are new. One of a stale id is a replacement."""
+    """Store turns one by one, so many as there is time for; return what became of each, and which are new.
+
+    One of a stale id is a replacement. With `strict`, raise for one that would be refused, before the first is stored.
+    """
+    if strict:
+        _check(layers, [entry.turn for entry in entries])
     statuses: list[TurnStatus] = []
     written: list[tuple[int, Entry]] = []
     for entry in entries:
+        if len(statuses) >= AT_LEAST and time.monotonic() > until:
+            break
         try:
             status, new = _write_one(layers, entry)
         except (TurnConflict, InvalidTurn) as error:
-            if strict:
-                raise
             status, new = TurnStatus(entry.turn.id, "refused", str(error)), None
         if new is not None:
             written.append(new)
@@ -137,8 +168,7 @@ def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
 def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
     """Purge the bytes of replaced turns after the commit; while a reader holds them, the statuses say so."""
     handle.drop_caches()
-    with suppress(StoreBusy):  # the erasure is committed, and a later commit writes the mark
-        handle.save_mark()
+    handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
@@ -148,27 +178,40 @@ def _erasure(layers: Layers) -> Erasure:
     return Erasure(layers, threshold(layers.meta("embedder") or ""), LINK_NOW)
 
 
-def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
+def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped."""
     layers = handle.layers
     with handle.writing():
-        known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
-        failed: dict[int, str] = {}
-        for seq, entry in known:
-            if kind == "vector":
-                _set_vectors(layers, seq, entry.vectors)
-            elif kind in {"extract", "facts"} and (error := layers.derive(_settle_facts, layers, kind, seq, entry)):
-                failed[seq] = error
-        known = [(seq, entry) for seq, entry in known if seq not in failed]
-        linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
-        left = linked.failed if kind == "link" else {}
-        layers.jobs.complete(kind, [seq for seq, _ in known if seq not in left])
-        if kind == "terms":  # no longer queued for it, so that they are read
-            _derive_terms(layers, [seq for seq, _ in known])
-        _fail(layers, "link", linked.failed)
-        _fail(layers, kind, failed)
-        layers.count_commit(rewrote=kind != "link", relinked=linked.late)
+        until, done, relinked = time.monotonic() + HELD_SECONDS, 0, False
+        step = len(entries) if kind == "terms" else AT_LEAST  # each set of terms derives its segments once
+        while done < len(entries) and (not done or time.monotonic() < until):
+            relinked |= _settle_some(layers, kind, entries[done : done + step])
+            done += step
+        layers.count_commit(rewrote=kind != "link", relinked=relinked)
     handle.after_commit()
+    if done < len(entries):
+        handle.db.give_way()
+    return min(done, len(entries))
+
+
+def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -> bool:
+    """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
+    known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
+    failed: dict[int, str] = {}
+    for seq, entry in known:
+        if kind == "vector":
+            _set_vectors(layers, seq, entry.vectors)
+        elif kind in {"extract", "facts"} and (error := layers.derive(_settle_facts, layers, kind, seq, entry)):
+            failed[seq] = error
+    known = [(seq, entry) for seq, entry in known if seq not in failed]
+    linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
+    left = linked.failed if kind == "link" else {}
+    layers.jobs.complete(kind, [seq for seq, _ in known if seq not in left])
+    if kind == "terms":  # no longer queued for it, so that they are read
+        _derive_terms(layers, [seq for seq, _ in known])
+    _fail(layers, "link", linked.failed)
+    _fail(layers, kind, failed)
+    return linked.late
 
 
 def _settle_facts(layers: Layers, kind: JobKind, seq: int, entry: Entry) -> None:
@@ -193,9 +236,10 @@ def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
     """Queue a job of a kind for every turn that never had one."""
-    with handle.writing():
-        handle.layers.jobs.enqueue(kind, [seq for page in handle.layers.raw.pages() for seq, _ in page])
-        handle.layers.count_commit()
+    if handle.layers.jobs.missing(kind):
+        with handle.writing():
+            handle.layers.jobs.enqueue(kind, handle.layers.jobs.missing(kind))
+            handle.layers.count_commit()
 
 
 def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
@@ -359,8 +403,7 @@ def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
             handle.ann.drop()
     if changed:
         handle.drop_caches()
-        with suppress(StoreBusy):  # as in `_purged`
-            handle.save_mark()
+        handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return report

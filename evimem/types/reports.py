@@ -139,8 +139,9 @@ class EraseReport:
     """What was erased.
 
     Attributes:
-        status: "erased", or "pending" while another reader holds an older state of the file: its bytes go when that
-            reader ends and the memory is next written, opened or closed.
+        status: "erased", or "pending" while another reader holds an older state of the file, or another process writes
+            to it: the turns are gone for every reader to come, and their bytes go when that has ended and the memory
+            is next written, opened or closed.
         turns: How many turns were erased.
         facts: How many facts were erased with them.
         reason: Why it is pending, or why nothing was erased; else None.

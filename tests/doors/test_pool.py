@@ -275,6 +275,41 @@ def test_a_memory_in_use_is_never_evicted_nor_erased(tmp_path: Path) -> None:
         assert pool.erase("ana").turns == 1
 
 
+def test_erasing_waits_for_the_blocks_of_a_user(tmp_path: Path) -> None:
+    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool, ThreadPoolExecutor(1) as threads:
+        with pool.open("ana") as ana:
+            ana.extend([said(0)])
+            erasing = threads.submit(pool.erase, "ana")
+            time.sleep(0.05)
+            assert not erasing.done()
+        assert erasing.result(PATIENCE).turns == 1
+        assert "ana" not in pool
+
+
+def test_an_event_loop_goes_on_while_a_user_is_erased(tmp_path: Path) -> None:
+    async def erase(pool: MemoryPool) -> int:
+        async with pool.open_async("ana") as ana:
+            await ana.extend([said(0)])
+            erasing = asyncio.ensure_future(pool.erase_async("ana"))
+            await asyncio.sleep(0.05)
+            await ana.extend([said(1)])
+            assert not erasing.done()
+        return (await erasing).turns
+
+    with pool_at(tmp_path, wait_seconds=PATIENCE) as pool:
+        assert asyncio.run(erase(pool)) == 2
+        assert "ana" not in pool
+        assert asyncio.run(pool.erase_async("ana")).reason == "there is no memory of 'ana'"
+
+
+def test_an_erasure_that_is_cancelled_leaves_the_place(tmp_path: Path) -> None:
+    for steps in range(40):
+        with pool_at(tmp_path / str(steps), capacity=1, wait_seconds=PATIENCE) as pool:
+            visit(pool, "ana")
+            asyncio.run(cancelled_after(steps, pool.erase_async("ana")))
+            assert_no_lease_is_out(pool, 1)
+
+
 def test_closing_waits_for_the_call_of_a_cancelled_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def use(pool: MemoryPool) -> None:
         async with pool.open_async("ana"):

@@ -173,12 +173,13 @@ class MemoryStore:
             for one in ready[:limit]
         )
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> None:
-        """Store the results of jobs and complete them."""
+    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
+        """Store the results of jobs and complete them; return of how many: all."""
         for entry in entries:
             kept = self._kept.get(entry.turn.id)
             if kept is not None and digest(kept.turn) == digest(entry.turn):
                 settle_turn(kept, kind, entry)
+        return len(entries)
 
     def hold(self, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
         """Offer no jobs of these turns for a while."""

@@ -113,7 +113,7 @@ def replied(request: Complete) -> str:
 
 EXPECTED = (UnknownTurn, TurnConflict, InvalidQuery, ModelError)  # ids and traces that are not there; the odd model
 OF_THE_DOOR = {"end_worker"}  # ends a thread: takes nothing, returns nothing
-OF_THE_POOL = {"open", "open_async", "erase", "close", "count", "bytes"}
+OF_THE_POOL = {"open", "open_async", "erase", "erase_async", "close", "count", "bytes"}
 
 
 def public(kind: type) -> set[str]:

@@ -37,6 +37,27 @@ def write(path: Path, writer: int, count: int) -> list[float]:
     return took
 
 
+def import_many(path: Path, count: int) -> list[float]:
+    """Add many turns at once, alike and with facts, so that each is linked to many."""
+    text = "I met my sister Olga in Porto on Friday. We talked about the garden and I bought a red kettle. " * 3
+    with open_memory(path) as memory:
+        turns = (Turn(f"9:{number}", "old", "Ana", text, NOON + timedelta(minutes=number)) for number in range(count))
+        assert memory.extend(turns).added == count
+    return []
+
+
+def chat(path: Path, count: int) -> list[float]:
+    """Add a turn now and then, where no more than a second may pass until it is written; return how long each took."""
+    took = []
+    with open_memory(path, busy_seconds=1.0) as memory:
+        for number in range(count):
+            started = time.perf_counter()
+            assert memory.add("Ben", f"I bought a bike, number {number}.", time=NOON, id=f"8:{number}").added == 1
+            took.append(time.perf_counter() - started)
+            time.sleep(0.02)
+    return took
+
+
 def read(path: Path, goal: int, patience: float) -> list[float]:
     """Read until every turn is there; each read holds a growing prefix of every writer's turns."""
     seen, before = 0, list[str]()
@@ -91,3 +112,15 @@ def test_every_turn_of_every_writer_is_there(
     assert slow < SLOWEST, f"99 of 100 adds took up to {slow:.2f} s"
     rate = len(took) / seconds
     tell(f"{writers} writers x {count} turns, {readers} readers: 0 lost, {rate:.0f} adds/s, p99 {slow:.3f} s")
+
+
+def test_an_import_lets_a_chat_write_between(disk: Path, tell: Callable[[str], None]) -> None:
+    path = disk / "m.evimem"
+    open_memory(path).close()
+    took = sorted(max(all_in_children([partial(import_many, path, 512), partial(chat, path, 60)])))
+    with open_memory(path) as memory:
+        ids = [turn.id for turn in memory.turns()]
+        check_order(ids)
+        assert len(ids) == 512 + 60
+        assert memory.check().problems == ()
+    tell(f"60 adds beside an import of 512: median {took[30]:.3f} s, slowest {took[-1]:.3f} s")
