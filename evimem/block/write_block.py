@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from ..embedding import count_tokens
@@ -14,6 +13,7 @@ from ..types.block import Block, BlockForm, CountTokens
 from ..types.stored import Scope
 from .compose import compose
 from .find import find_for
+from .gate import fitted, relevance
 from .question import Asked
 from .render import Line, block_text
 
@@ -23,6 +23,9 @@ def write_block(
 ) -> Flow[Block]:
     """Search once for a message, and write what helps to reply to it within the tokens of a form."""
     found = yield from find_for(asked, form.tokens, asked_at, exclude, scope)
+    relevant = relevance(asked, found)
+    if form.gate and relevant < fitted().least:
+        return Block("", (), 0, relevant)
     count = form.count or count_tokens
     lines = compose(found, frozenset(terms(asked.searched)), form.tokens, form.style, count, 0.0)
     lines = yield from _in_dialogue_order(lines)
@@ -30,7 +33,7 @@ def write_block(
     while lines and count(text) > form.tokens:  # not met so far: the tokens of lines add up
         lines = lines[:-1]
         text = block_text(lines, form.style)
-    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, 1.0)
+    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, relevant)
 
 
 def _in_dialogue_order(lines: Sequence[Line]) -> Flow[tuple[Line, ...]]:
