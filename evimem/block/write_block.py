@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from ..embedding import count_tokens
+from ..embedding.token_bound import token_bound
 from ..flow import Flow, order
 from ..text.terms import terms
 from ..types.block import Block, BlockForm, CountTokens
@@ -26,7 +26,7 @@ def write_block(
     relevant = relevance(asked, found)
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)
-    count = form.count or count_tokens
+    count = form.count or token_bound
     lines = compose(found, frozenset(terms(asked.searched)), form.tokens, form.style, count, 0.0)
     lines = yield from _in_dialogue_order(lines)
     text = block_text(lines, form.style)
