@@ -68,11 +68,11 @@ def _of(messages: list[dict[str, str]], chat: LabelledChat) -> list[dict[str, st
     return [one for one in messages if one["chat"] == chat.name]
 
 
-def _of_chat(
-    chat: LabelledChat, most: int, messages: list[dict[str, str]], draw: random.Random
-) -> Iterator[Measured]:
+def _of_chat(chat: LabelledChat, most: int, messages: list[dict[str, str]], draw: random.Random) -> Iterator[Measured]:
     answerable = [one for one in chat.questions if one.answer is not None and one.evidence]
-    asked = [("question", "", chat.name, Asked(one.text)) for one in draw.sample(answerable, min(most, len(answerable)))]
+    asked = [
+        ("question", "", chat.name, Asked(one.text)) for one in draw.sample(answerable, min(most, len(answerable)))
+    ]
     for one in messages:
         said = [*one.get("history", ()), {"role": "user", "content": one["text"]}]
         asked.append((one["kind"], one["language"], one["text"], read_messages(said, one["text"])))

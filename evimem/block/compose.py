@@ -1,91 +1,89 @@
-"""Which turns stand in a block, in what order they are tried, and how much of each is shown."""
+"""Which turns stand in a block, in what order they are tried, and how much of each is shown.
+
+First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops: the
+first few at length, the others as short lines. What was said nearly alike is shown once with a count; an assistant's
+restatement of a user's word comes last; a question brings what was replied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
 
 from ..judging.shown_passages import most_shown
 from ..llm.evidence_prompt import turn_text
+from ..query.standing_wishes import Wish
+from ..text.memory_fence import fenced
 from ..text.terms import terms
 from ..types.block import CountTokens, Style
 from ..types.values import Hit, Turn
 from .find import Found, asks
-from ..text.memory_fence import fenced
 from .render import Line, dates_in, written
 
+STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
 RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
-SHORTER = 4  # a turn that does not fit whole is shown in a quarter of the room
-LINE = 320  # characters of a user's turn beyond the point evidence
+LEADING, FIRST = 3, 640  # of the best turns so many characters are shown; most answers stand in these
+LINE = 320  # characters of a turn beyond these
+SHORTER = 4  # a turn that does not fit is shown in a quarter of the room
 LEAST = 10  # tokens of a line: with fewer left, nothing more is tried
 MOST_MISFITS = 8
+MOST_WISHES, WISH_SHARE, MOST_WISH_TOKENS = 8, 0.16, 300  # standing wishes, and their room
+
+_Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a turn, its hit, and turns alike
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A hit that stands for all that are alike: how often that was said, and in which turn last."""
+def compose(
+    found: Found, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
+) -> tuple[Line, ...]:
+    """Return the lines of a block in the order in which they were chosen; `wanted` are the terms to show passages by."""
+    page = _Page(style, count, frozenset(wanted), tokens - count(fenced(())))
+    page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
+    groups = _told_apart(found.hits)
+    repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
+    for _, hit, alike in _own_word_first(groups):
+        if page.is_full:
+            break
+        reply = _reply(hit, found)
+        page.add(hit, alike, None if reply is None or reply.id in repeated else reply)
+    return tuple(page.lines)
 
-    hit: Hit
-    alike: tuple[Turn, ...] = ()
-    reply: Turn | None = None
 
-
-def candidates(found: Found, least: float) -> list[Candidate]:
-    """Return what may be shown, the best first: near-duplicates once, an assistant's restatement behind its source."""
-    groups: list[tuple[frozenset[str], Hit, list[Turn]]] = []
-    for hit in found.hits:
-        if hit.score < least:
+def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
+    """Return the hits that help, each with those of the same speaker that say nearly the same."""
+    groups: list[_Group] = []
+    for hit in hits:
+        if hit.score < STOPS * hits[0].score:
             break
         said = frozenset(terms(hit.turn.text))
         for other, first, alike in groups:
-            if first.turn.speaker == hit.turn.speaker and _same(said, other):
+            if said and first.turn.speaker == hit.turn.speaker and len(said & other) >= ALIKE * len(said | other):
                 alike.append(hit.turn)
                 break
         else:
             groups.append((said, hit, []))
-    return [Candidate(hit, tuple(alike), _reply(hit.turn, hit, found)) for _, hit, alike in _own_word_first(groups)]
+    return groups
 
 
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one) and len(one & other) >= ALIKE * len(one | other)
-
-
-def _own_word_first(groups):
+def _own_word_first(groups: Sequence[_Group]) -> Iterator[_Group]:
+    """Yield groups as they come, but last what an assistant said that the user had said."""
     own = [said for said, hit, _ in groups if hit.turn.role == "user" and not asks(hit.turn)]
-    late = []
+    late: list[_Group] = []
     for group in groups:
         said, hit, _ = group
-        restates = hit.turn.role == "assistant" and any(said and len(said & one) >= RESTATES * len(said) for one in own)
-        if restates:
+        if hit.turn.role == "assistant" and said and any(len(said & one) >= RESTATES * len(said) for one in own):
             late.append(group)
         else:
             yield group
     yield from late
 
 
-def _reply(turn: Turn, hit: Hit, found: Found) -> Turn | None:
-    """Return what the next speaker said to a turn that asks."""
-    if not asks(turn):
+def _reply(hit: Hit, found: Found) -> Turn | None:
+    """Return what another speaker said next to a turn that asks."""
+    if not asks(hit.turn):
         return None
-    later = [
-        other
-        for one in hit.neighbours
-        if (other := found.around.get(one)) and other.speaker != turn.speaker and other.time >= turn.time
-    ]
-    return min(later, key=lambda other: other.time, default=None)
-
-
-def compose(
-    found: Found, wanted: Collection[str], tokens: int, style: Style, count: CountTokens, least: float
-) -> tuple[Line, ...]:
-    """Return the lines of a block in dialogue order, as many of the best as fit into so many tokens."""
-    page = _Page(style, count, frozenset(wanted), tokens - count(fenced(())))
-    for candidate in candidates(found, least):
-        if page.full:
-            break
-        page.add(candidate)
-    return tuple(page.lines)
+    near = [turn for one in hit.neighbours if (turn := found.around.get(one)) and turn.speaker != hit.turn.speaker]
+    return min((turn for turn in near if turn.time >= hit.turn.time), key=lambda turn: turn.time, default=None)
 
 
 class _Page:
@@ -98,33 +96,35 @@ class _Page:
         self._shown: set[str] = set()
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         return self._left < LEAST or self._misfits >= MOST_MISFITS
 
-    def add(self, candidate: Candidate) -> None:
-        hit = candidate.hit
+    def add_wishes(self, wishes: Sequence[Wish], room: int) -> None:
+        """Take the wishes that fit into a room of their own."""
+        least = self._left - room
+        for wish in wishes:
+            self._take(Line(wish.turn, wish.text, is_wish=True), least)
+
+    def add(self, hit: Hit, alike: Sequence[Turn], reply: Turn | None) -> None:
+        """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and the reply to it."""
         if hit.turn.id in self._shown:
             return
-        most = most_shown(hit.turn)
-        for size in (most, most // SHORTER):
-            if self._take(hit, candidate.alike, size):
-                break
-            if len(hit.turn.text) <= size // SHORTER:
-                break
-        else:
+        most = min(most_shown(hit.turn), FIRST if len(self.lines) < LEADING else LINE)
+        if not any(self._take(self._line(hit, alike, size)) for size in (most, most // SHORTER)):
             self._misfits += 1
-        if candidate.reply is not None and hit.turn.id in self._shown and candidate.reply.id not in self._shown:
-            self._take(Hit(candidate.reply, (), 0.0), (), most_shown(candidate.reply) // SHORTER)
+        elif reply is not None and reply.id not in self._shown:
+            self._take(self._line(Hit(reply, (), 0.0), (), LINE))
 
-    def _take(self, hit: Hit, alike: Sequence[Turn], size: int) -> bool:
+    def _line(self, hit: Hit, alike: Sequence[Turn], size: int) -> Line:
         said = turn_text(hit.turn, self._wanted, size, hit.span)
-        times = (hit.turn, *alike)
-        last = max(turn.time for turn in times)
-        line = Line(hit.turn, said, dates_in(hit.turn, hit.facts, said), len(times), last)
+        last = max(turn.time for turn in (hit.turn, *alike))
+        return Line(hit.turn, said, dates_in(hit.turn, hit.facts, said), 1 + len(alike), last)
+
+    def _take(self, line: Line, least: int = 0) -> bool:
         cost = self._count("\n" + "\n".join(written([line], self._style)))
-        if cost > self._left:
+        if self._left - cost < least:
             return False
         self._left -= cost
-        self._shown |= {turn.id for turn in times}
+        self._shown.add(line.turn.id)
         self.lines.append(line)
         return True

@@ -1,9 +1,9 @@
-"""One search for a message: its turns, the standing wishes that concern it, and the replies to what was asked in them."""
+"""One search for a message: the turns that match it, and the replies to what was asked in them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
@@ -12,8 +12,9 @@ from ..flow import Flow, embed, find, recall, roster
 from ..query.analysis import hints
 from ..query.find_turns import Filters
 from ..types.stored import Scope
-from ..types.values import Hints, Hit, Turn
-from .question import DECAY, Asked
+from ..types.values import Hints, Hit, Query, Turn
+from ..types.vectors import Vectors
+from .question import DECAY, Asked, comparable
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
 A_TURN = 16  # tokens of a short line
@@ -27,10 +28,13 @@ class Found:
     hits: tuple[Hit, ...]
     around: dict[str, Turn]
     hinted: Hints
+    query: Query
     speakers: tuple[str, ...]
 
 
-def find_for(asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope) -> Flow[Found]:
+def find_for(
+    asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
+) -> Flow[Found]:
     """Search once for a message, with what it refers to; read what was replied to the questions found."""
     known = yield from roster()
     text = asked.searched
@@ -47,12 +51,12 @@ def find_for(asked: Asked, tokens: int, asked_at: datetime | None, exclude: Coll
         several=hinted.several,
     )
     hits = yield from recall(query)
-    hits = tuple(hit for hit in hits if hit.turn.role != "system" and " ".join(hit.turn.text.split()) not in asked.held)
+    hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
     own = {hit.turn.id for hit in hits}
     near = [one for hit in hits if asks(hit.turn) for one in hit.neighbours if one not in own]
     turns = (yield from find(tuple(dict.fromkeys(near)))) if near else ()
     around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
-    return Found(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, tuple(known.speakers))
+    return Found(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
 
 
 def asks(turn: Turn) -> bool:
@@ -60,8 +64,10 @@ def asks(turn: Turn) -> bool:
     return turn.text.rstrip(" \n\"')\u201d*").endswith(ENDS_ASKING)
 
 
-def _weighted(vectors):
+def _weighted(vectors: Vectors) -> Vectors:
+    """Return the direction of the vectors together, each later one of less weight."""
     shares = DECAY ** np.arange(len(vectors))
     mixed = (vectors * shares[:, None]).sum(axis=0)
     size = float(np.linalg.norm(mixed))
-    return (mixed / size if size else mixed).astype(np.float32)
+    direction: Vectors = (mixed / size if size else mixed).astype(np.float32)
+    return direction

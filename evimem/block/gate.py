@@ -28,6 +28,7 @@ else:
     import tomli as tomllib
 
 TENTH = 10
+USUAL = 0.2  # about the score of the tenth hit, where a memory has so many
 TELLING = 4  # terms of a message that are enough to judge by what matches them: "ok" is found in many a turn
 ROLES = frozenset(("user", "assistant"))
 _FIRST_PERSON = re.compile(
@@ -62,7 +63,7 @@ def signals(asked: Asked, found: Found) -> dict[str, float]:
     return {
         "words": telling * sum(hit.parts.get("words", 0.0) for hit in found.hits[:3]) / 3,
         "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
-        "above_tenth": telling * (scores[0] - scores[-1]),
+        "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL))),
         "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
         "question_word": float(form(asked.text) != "thing"),
         "first_person": float(user.search(plain(asked.text)) is not None),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from ..lang import ENGLISH
+from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
 from ..loaders.openai_messages import text_of_content
 from ..query.analysis import looked_for
@@ -16,7 +17,10 @@ from ..text.terms import STOP_WORDS, words
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
 DECAY = 0.5  # of the weight of a message by each that came after it
-SHORT = 12  # words of a message that may be a follow-up without saying so ("What about Tuesday?")
+MOST_WORDS = 12  # taken from the message just before, and fewer from those before it
+SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
+MOST_READ = 1_000  # characters of an earlier message
+_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +39,19 @@ class Asked:
 
     @property
     def searched(self) -> str:
-        """The text to search for: the message, and the names and nouns of those that it refers to."""
-        found = dict.fromkeys(word for text in self.earlier for word in _telling(text))
-        own = {word.casefold() for word in words(self.text)}
-        further = [word for word in found if word.casefold() not in own]
-        return " ".join((self.text, *further[:24]))
+        """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older."""
+        found = {word.casefold(): None for word in words(self.text)}
+        text = [looked_for(self.text)]
+        for age, earlier in enumerate(self.earlier):
+            new = [word for word in _telling(earlier) if word.casefold() not in found]
+            text += new[: int(MOST_WORDS * DECAY**age)]
+            found |= dict.fromkeys(map(str.casefold, new))
+        return " ".join(text)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts whose vectors make up that of the search."""
         return (looked_for(self.text), *self.earlier)
-
-
-def read_question(text: str) -> Asked:
-    """Return a question by itself."""
-    return Asked(text)
 
 
 def read_messages(messages: Sequence[Mapping[str, Any]], newest: str) -> Asked:
@@ -67,25 +69,24 @@ def comparable(text: str) -> str:
 
 
 def refers_back(text: str) -> bool:
-    """Return whether a message points at what was said just before it."""
-    return _REFERENCE.search(text) is not None
+    """Return whether a message points at what was said just before it, or is too short to stand for itself."""
+    code = language_of(text)
+    return len(words(text)) <= SHORT or _references(code if code in LANGUAGES else "en").search(text) is not None
 
 
 def _text(message: Mapping[str, Any]) -> str:
     return without_blocks(text_of_content(message.get("content")))
 
 
-def _telling(text: str) -> Iterable[str]:
-    """Yield the words of a message that may name what a later one refers to."""
-    for match in _WORD.finditer(text[:1_000]):
-        word = match[0]
-        if word.casefold() not in STOP_WORDS and len(word) > 2:
-            yield word
+def _telling(text: str) -> list[str]:
+    """Return the words of a message that may name what a later one refers to, each once."""
+    code = language_of(text)
+    idle = STOP_WORDS.union(Language(code).words("common.function_words") if code in LANGUAGES and code != "en" else ())
+    said = (match[0] for match in _WORD.finditer(text[:MOST_READ]))
+    return list(dict.fromkeys(word for word in said if len(word) > 1 and word.casefold() not in idle))
 
 
-_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
-_REFERENCE = re.compile(
-    r"\b(?:he|him|his|she|her|hers|it|its|they|them|their|there|that|those|this|these|then|again|one|ones|else|"
-    r"(?:what|how)\s+about|and|also|instead|before|after|same|other|another)\b",
-    re.IGNORECASE,
-)
+@cache
+def _references(code: str) -> re.Pattern[str]:
+    listed = "|".join(map(re.escape, sorted(Language(code).words("questions.refers"), key=len, reverse=True)))
+    return re.compile(listed if code in ("ja", "zh") else rf"\b(?:{listed})\b", re.IGNORECASE)

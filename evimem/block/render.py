@@ -26,9 +26,9 @@ from ..types.values import Fact, TimeSpan, Turn
 MOST_READ = 600  # characters of a turn in another language than English that are read for dates
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
 _BREAKS = re.compile(r"[^\S\n]*\n\s*")
-_ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th|\.|[eº°])?$|\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)\b", re.IGNORECASE)
 _OF_DAYS = frozenset(("day", "weekend", "week", "month", "season"))
-_COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:on\s+|from\s+|after\s+|before\s+)?$", re.IGNORECASE)
+_COUNTED_ON = re.compile(r"\b(?:weeks?|fortnight|days?|months?)\s+(?:(?:on|from|after|before)\s+)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ def _xml(number: int, line: Line, above: Line | None) -> str:
     added = "".join(f"<note>{escape_xml(note)}</note>" for note in notes(line))
     kind = ' kind="wish"' if line.is_wish else ""
     said = escape_xml(escape(line.said))
-    head = f'<turn n="{number}" speaker="{escape_xml(speaker(line.turn))}" time="{line.turn.time:%Y-%m-%dT%H:%M}"{kind}>'
+    head = (
+        f'<turn n="{number}" speaker="{escape_xml(speaker(line.turn))}" time="{line.turn.time:%Y-%m-%dT%H:%M}"{kind}>'
+    )
     return f"{head}{'&#10;'.join(_lines_of(said))}{added}</turn>"
 
 

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from ..embedding.token_bound import token_bound
 from ..flow import Flow, order
+from ..query.standing_wishes import wishes_on
 from ..text.terms import terms
-from ..types.block import Block, BlockForm, CountTokens
+from ..types.block import Block, BlockForm
 from ..types.stored import Scope
 from .compose import compose
 from .find import find_for
@@ -27,7 +28,8 @@ def write_block(
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)
     count = form.count or token_bound
-    lines = compose(found, frozenset(terms(asked.searched)), form.tokens, form.style, count, 0.0)
+    wishes = yield from wishes_on(found.query, found.speakers)
+    lines = compose(found, wishes, frozenset(terms(asked.searched)), form.tokens, form.style, count)
     lines = yield from _in_dialogue_order(lines)
     text = block_text(lines, form.style)
     while lines and count(text) > form.tokens:  # not met so far: the tokens of lines add up

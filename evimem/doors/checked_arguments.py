@@ -97,9 +97,7 @@ def checked_question(value: str | Iterable[Mapping[str, Any]]) -> Asked:
     return read_messages(messages, asked) if messages else Asked(asked)
 
 
-def checked_form(
-    tokens: int, style: Style, count: CountTokens | None, *, gate: bool, check: bool
-) -> BlockForm:
+def checked_form(tokens: int, style: Style, count: CountTokens | None, *, gate: bool, check: bool) -> BlockForm:
     """Return the form of a block. Raise InvalidQuery for an argument that is not as `Memory.block` describes it."""
     most, written = checked_count("tokens", tokens), checked_choice("style", style, get_args(Style))
     if count is not None and not callable(count):

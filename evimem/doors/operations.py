@@ -60,7 +60,7 @@ from ..types.paths import AnyPath
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
 from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
-from ..types.values import Fact, Hit, Tier, Turn
+from ..types.values import Fact, Hit, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
