@@ -214,7 +214,7 @@ class MemoryPages:
         missing = "; ".join(gap.text for gap in block.missing or ())
         return (
             f"{block.text or 'The memory holds nothing about this.'}\n\n"
-            f"Answer from the quoted turns alone, and cite their numbers. Where they do not tell, say that you do not know"
+            "Answer from the quoted turns alone, and cite their numbers. Where they do not tell, say that you do not know"
             f"{f' (missing: {missing})' if missing else ''}.\n\nQuestion: {question}"
         )
 

@@ -1,7 +1,7 @@
 """Which turns stand in a block, in what order they are tried, and how much of each is shown.
 
-First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops: the
-first few at length, the others as short lines. What was said nearly alike is shown once with a count; an assistant's
+First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
+the first few at length, the others as short lines. What was said nearly alike is shown once with a count; an assistant's
 restatement of a user's word comes last; a question brings what was replied.
 """
 
@@ -17,8 +17,8 @@ from ..text.memory_fence import fenced
 from ..text.terms import terms
 from ..types.block import CountTokens, Style
 from ..types.values import Hit, Turn
-from .find import Found, asks
-from .render import Line, dates_in, written
+from .find import Matches, asks
+from .quoted_lines import Line, dates_in, written
 
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
@@ -34,10 +34,10 @@ _Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a tur
 
 
 def compose(
-    found: Found, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
+    found: Matches, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
 ) -> tuple[Line, ...]:
-    """Return the lines of a block in the order in which they were chosen; `wanted` are the terms to show passages by."""
-    page = _Page(style, count, frozenset(wanted), tokens - count(fenced(())))
+    """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
+    page = _Filling(style, count, frozenset(wanted), tokens - count(fenced(())))
     page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
     groups = _told_apart(found.hits)
     repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
@@ -78,7 +78,7 @@ def _own_word_first(groups: Sequence[_Group]) -> Iterator[_Group]:
     yield from late
 
 
-def _reply(hit: Hit, found: Found) -> Turn | None:
+def _reply(hit: Hit, found: Matches) -> Turn | None:
     """Return what another speaker said next to a turn that asks."""
     if not asks(hit.turn):
         return None
@@ -86,7 +86,7 @@ def _reply(hit: Hit, found: Found) -> Turn | None:
     return min((turn for turn in near if turn.time >= hit.turn.time), key=lambda turn: turn.time, default=None)
 
 
-class _Page:
+class _Filling:
     """Takes lines while they fit."""
 
     def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], left: int) -> None:

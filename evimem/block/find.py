@@ -6,15 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-import numpy as np
-
 from ..flow import Flow, embed, find, recall, roster
 from ..query.analysis import hints
 from ..query.find_turns import Filters
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query, Turn
-from ..types.vectors import Vectors
-from .question import DECAY, Asked, comparable
+from .question import Asked, comparable
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
 A_TURN = 16  # tokens of a short line
@@ -22,7 +19,7 @@ ENDS_ASKING = ("?", "\uff1f", "\u061f")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Matches:
     """What a search brought: its hits, the turns around those that ask, by id, and what the message hints at."""
 
     hits: tuple[Hit, ...]
@@ -34,16 +31,16 @@ class Found:
 
 def find_for(
     asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
-) -> Flow[Found]:
+) -> Flow[Matches]:
     """Search once for a message, with what it refers to; read what was replied to the questions found."""
     known = yield from roster()
     text = asked.searched
     hinted = hints(asked.text, known.speakers, asked_at or known.last)
-    vectors = yield from embed(asked.texts)
+    vectors = yield from embed([text])
     query = Filters.within(scope, exclude).query(
         text,
         max(LEAST, min(MOST, tokens // A_TURN)),
-        vector=_weighted(vectors),
+        vector=vectors[0],
         names=hinted.names,
         times=hinted.times,
         when=hinted.when,
@@ -56,18 +53,9 @@ def find_for(
     near = [one for hit in hits if asks(hit.turn) for one in hit.neighbours if one not in own]
     turns = (yield from find(tuple(dict.fromkeys(near)))) if near else ()
     around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
-    return Found(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
+    return Matches(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
 
 
 def asks(turn: Turn) -> bool:
     """Return whether a turn ends in a question."""
     return turn.text.rstrip(" \n\"')\u201d*").endswith(ENDS_ASKING)
-
-
-def _weighted(vectors: Vectors) -> Vectors:
-    """Return the direction of the vectors together, each later one of less weight."""
-    shares = DECAY ** np.arange(len(vectors))
-    mixed = (vectors * shares[:, None]).sum(axis=0)
-    size = float(np.linalg.norm(mixed))
-    direction: Vectors = (mixed / size if size else mixed).astype(np.float32)
-    return direction

@@ -16,7 +16,7 @@ from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
-DECAY = 0.5  # of the weight of a message by each that came after it
+DECAY = 0.5  # of the words taken from a message for each that came after it
 MOST_WORDS = 12  # taken from the message just before, and fewer from those before it
 SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
 MOST_READ = 1_000  # characters of an earlier message
@@ -47,11 +47,6 @@ class Asked:
             text += new[: int(MOST_WORDS * DECAY**age)]
             found |= dict.fromkeys(map(str.casefold, new))
         return " ".join(text)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The texts whose vectors make up that of the search."""
-        return (looked_for(self.text), *self.earlier)
 
 
 def read_messages(messages: Sequence[Mapping[str, Any]], newest: str) -> Asked:

@@ -16,7 +16,7 @@ from .compose import compose
 from .find import find_for
 from .gate import fitted, relevance
 from .question import Asked
-from .render import Line, block_text
+from .quoted_lines import Line, block_text
 
 
 def write_block(

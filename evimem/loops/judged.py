@@ -12,7 +12,7 @@ from .task import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgement:
     """The tier of the evidence, the probability that it answers the question, and what is missing, the worst first."""
 
     tier: Tier
@@ -20,12 +20,12 @@ class Judged:
     missing: tuple[Gap, ...]
 
 
-def judged(task: Task) -> Flow[Judged]:
+def judged(task: Task) -> Flow[Judgement]:
     """Retrieve, judge and refine as IRIS does, and stop where it would answer or abstain."""
     session = Session(task, "iris", (yield from roster()))
     check = yield from look(session)
     if check is None:
-        return Judged(Tier.NONE, 0.0, tuple(requirement.gap for requirement in session.tracker.open))
+        return Judgement(Tier.NONE, 0.0, tuple(requirement.gap for requirement in session.tracker.open))
     verdict = check.verdict
     confidence = verdict.confidence if verdict.probability is None else verdict.probability
-    return Judged(verdict.tier, confidence, verdict.gaps)
+    return Judgement(verdict.tier, confidence, verdict.gaps)

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import evimem
 from evimem import InvalidQuery, Memory, Tier, Turn
 from evimem.embedding.token_bound import token_bound
-from evimem.loaders.examples import load_questions
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, MISSING, NOTE, OPEN, WISHES, without_blocks
 
@@ -219,9 +218,9 @@ def test_an_excluded_turn_is_not_shown_next_to_another(memory: Memory) -> None:
 def test_excluded_turns_leave_their_place_to_others(memory: Memory) -> None:
     best = [Turn(f"t{n}", f"s{n}", "Mira", f"Our puppy is called Juno, {n}.", NOON) for n in range(40)]
     memory.extend([*best, Turn("other", "s", "Tomas", "I bought a kite for the puppy.", NOON)])
-    assert [turn.id for turn in memory.block("Is our puppy called Juno?", exclude=[turn.id for turn in best]).turns] == [
-        "other"
-    ]
+    assert [
+        turn.id for turn in memory.block("Is our puppy called Juno?", exclude=[turn.id for turn in best]).turns
+    ] == ["other"]
 
 
 def test_it_asks_no_model(friends_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from xml.sax.saxutils import escape as escape_xml
+from html import escape as escape_xml
 
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, is_english
