@@ -214,8 +214,8 @@ class MemoryPages:
         missing = "; ".join(gap.text for gap in block.missing or ())
         return (
             f"{block.text or 'The memory holds nothing about this.'}\n\n"
-            "Answer from the quoted turns alone, and cite their numbers. Where they do not tell, say that you do not know"
-            f"{f' (missing: {missing})' if missing else ''}.\n\nQuestion: {question}"
+            "Answer from the quoted turns alone, and cite their numbers. Where they do not tell, say that you do not "
+            f"know{f' (missing: {missing})' if missing else ''}.\n\nQuestion: {question}"
         )
 
     async def sessions(self, ref: Any, argument: Any, context: Any) -> Completion | None:

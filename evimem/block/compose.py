@@ -1,8 +1,8 @@
 """Which turns stand in a block, in what order they are tried, and how much of each is shown.
 
 First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
-the first few at length, the others as short lines. What was said nearly alike is shown once with a count; an assistant's
-restatement of a user's word comes last; a question brings what was replied.
+the first few at length, the others as short lines. What was said nearly alike is shown once with a count, what an
+assistant said that the user had said comes last, and a question brings what was replied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..text.memory_fence import fenced
 from ..text.terms import terms
 from ..types.block import CountTokens, Style
 from ..types.values import Hit, Turn
-from .find import Matches, asks
+from .find import Recollected, asks
 from .quoted_lines import Line, dates_in, written
 
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
@@ -34,7 +34,7 @@ _Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a tur
 
 
 def compose(
-    found: Matches, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
+    found: Recollected, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
     page = _Filling(style, count, frozenset(wanted), tokens - count(fenced(())))
@@ -78,7 +78,7 @@ def _own_word_first(groups: Sequence[_Group]) -> Iterator[_Group]:
     yield from late
 
 
-def _reply(hit: Hit, found: Matches) -> Turn | None:
+def _reply(hit: Hit, found: Recollected) -> Turn | None:
     """Return what another speaker said next to a turn that asks."""
     if not asks(hit.turn):
         return None

@@ -19,7 +19,7 @@ ENDS_ASKING = ("?", "\uff1f", "\u061f")
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class Recollected:
     """What a search brought: its hits, the turns around those that ask, by id, and what the message hints at."""
 
     hits: tuple[Hit, ...]
@@ -31,7 +31,7 @@ class Matches:
 
 def find_for(
     asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
-) -> Flow[Matches]:
+) -> Flow[Recollected]:
     """Search once for a message, with what it refers to; read what was replied to the questions found."""
     known = yield from roster()
     text = asked.searched
@@ -53,7 +53,7 @@ def find_for(
     near = [one for hit in hits if asks(hit.turn) for one in hit.neighbours if one not in own]
     turns = (yield from find(tuple(dict.fromkeys(near)))) if near else ()
     around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
-    return Matches(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
+    return Recollected(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
 
 
 def asks(turn: Turn) -> bool:

@@ -19,7 +19,7 @@ from ..query.analysis import form
 from ..query.foreign_questions import question_words
 from ..text.plain_letters import plain
 from ..text.terms import terms
-from .find import ENDS_ASKING, Matches
+from .find import ENDS_ASKING, Recollected
 from .question import Asked
 
 if sys.version_info >= (3, 11):
@@ -45,7 +45,7 @@ class Gate:
     weights: Mapping[str, float]
 
 
-def relevance(asked: Asked, found: Matches) -> float:
+def relevance(asked: Asked, found: Recollected) -> float:
     """Return how likely it is, 0 to 1, that the memory has something to say to a message."""
     if not found.hits:
         return 0.0
@@ -54,7 +54,7 @@ def relevance(asked: Asked, found: Matches) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def signals(asked: Asked, found: Matches) -> dict[str, float]:
+def signals(asked: Asked, found: Recollected) -> dict[str, float]:
     """Return what speaks for recalling: how well the hits match, and what questions about a memory are like."""
     telling = min(1.0, len(set(terms(asked.text))) / TELLING)
     scores = [hit.score for hit in found.hits[:TENTH]]
