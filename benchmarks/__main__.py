@@ -2,7 +2,7 @@
 
 Each conversation is ingested into a temporary memory of its own.
 
-  locomo       LoCoMo's file. Its official score wants the shortest span: without a model, reader="span" reads it.
+  locomo       LoCoMo's file. Its official score wants the shortest span: without a model, benchmarks.span reads it.
   longmemeval  a file of LongMemEval (s, m or oracle): one memory a question.
   chats        a folder of pairs NAME.turns.jsonl and NAME.questions.jsonl, asked as `evimem ask` does.
   synthetic    conversations from a seed; no PATH.

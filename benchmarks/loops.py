@@ -31,7 +31,6 @@ from .scoring.right_answer import is_right
 STEPS = 3  # iterations after which recall is printed, before that at the end
 FIRST = 10  # turns, in the order in which a loop found them
 LAST = 99
-UNGATED = evimem.Budget(gate=False)
 DEPARTS = {"iris": "unranked-expansion", "memr3": "literal-router", "mgretrieval": "largest-group-first"}
 
 
@@ -104,10 +103,10 @@ def main() -> None:
 def _runs(loops: Iterable[str], *, literal: bool) -> Iterator[tuple[str, tuple[str, evimem.Budget]]]:
     """Yield the rows to print: how each is called, its loop and its budget."""
     for loop in loops:
-        yield f"`{loop}`", (loop, UNGATED)
+        yield f"`{loop}`", (loop, evimem.Budget())
         if literal and loop in DEPARTS:
             departure = LITERAL[DEPARTS[loop]].literal
-            yield f"`{loop}`, {DEPARTS[loop]}", (loop, replace(UNGATED, literal=departure))
+            yield f"`{loop}`, {DEPARTS[loop]}", (loop, replace(evimem.Budget(), literal=departure))
 
 
 def _tables(outcomes: Mapping[str, Sequence[Outcome]], *, scripted: bool) -> list[ResultTable]:

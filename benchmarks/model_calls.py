@@ -33,7 +33,6 @@ from .speed import QUESTIONS, chat
 TRAPS = frozenset(("adversarial", "attribution_trap"))  # kinds of question about another person than the gold turns
 TURNS = 10_000
 ROUNDS = 13
-UNGATED = evimem.Budget(gate=False)
 ORDINALS = ("first", "second", "third")  # checks
 
 
@@ -185,7 +184,7 @@ def own_time() -> None:
         for number in range(ROUNDS * len(QUESTIONS)):
             model.seconds = model.work = 0.0
             began, busy = time.perf_counter(), time.process_time()
-            answer = memory.ask(f"{QUESTIONS[number % len(QUESTIONS)][:-1]} beside thing{number}?", budget=UNGATED)
+            answer = memory.ask(f"{QUESTIONS[number % len(QUESTIONS)][:-1]} beside thing{number}?")
             seconds.append(time.perf_counter() - began - model.seconds)
             work.append(time.process_time() - busy - model.work)
             if answer.usage.requests != 4:
@@ -204,10 +203,10 @@ def main() -> None:
     parser.add_argument("--counted", action="store_true", help="names are not mapped by the judge: counts decide")
     parser.add_argument("--traps", action="store_true", help="the judge says where gold turns are about another person")
     parser.add_argument("--without", nargs="*", default=[], help="parts of the loop to leave out")
-    parser.add_argument("--tokens", type=int, default=UNGATED.tokens, help="tokens of evidence shown at most")
+    parser.add_argument("--tokens", type=int, default=evimem.Budget().tokens, help="tokens of evidence shown at most")
     add_result(parser)
     given = parser.parse_args()
-    budget = evimem.Budget(gate=False, without=frozenset(given.without), tokens=given.tokens)
+    budget = evimem.Budget(without=frozenset(given.without), tokens=given.tokens)
     paths = {"LoCoMo": given.locomo, "chats": given.chats}
     runs = {
         name: list(ask_all(conversations(path), budget, counted=given.counted, traps=given.traps))

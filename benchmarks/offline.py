@@ -1,9 +1,9 @@
 """The reader for research on LoCoMo, by cross-validation: `python -m benchmarks.offline LOCOMO.json`.
 
-Constants are fitted on all conversations but one (and on the shipped examples), and the one left out is asked with
-them. `--constants` also prints those fitted on all conversations, which evimem/offline/fitted.toml ships as `common`
-and `span`. Questions of other conversations, with the names replaced, serve as questions whose answer the memory does
-not hold.
+SpanConstants are fitted on all conversations but one (and on the shipped examples), and the one left out is asked with
+them. `--constants` also prints those fitted on all conversations: `common` of evimem/offline/fitted.toml, and
+benchmarks/span/fitted.toml. Questions of other conversations, with the names replaced, serve as questions whose answer
+the memory does not hold.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ from evimem.flow import Flow
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loaders.examples import EXAMPLES, load_example, load_questions
 from evimem.loaders.locomo_format import read_locomo
-from evimem.offline.answer_span import SENTENCES, asked_of, describe, tokens
-from evimem.offline.constants import SPAN, Constants, Linear, fit_monotone
+from evimem.offline.constants import Linear, fit_monotone
 from evimem.offline.match_sentences import match, strength
-from evimem.offline.offline_judge import OfflineJudge
 from evimem.store.sqlite import SqliteStore
 from evimem.types.budget import Budget
 from evimem.types.values import Turn
@@ -39,6 +37,8 @@ from .logistic import fit_columns, logistic
 from .recording import add_result, data_set, record
 from .scoring.answer_f1 import normalized, official_f1
 from .scoring.result_file import Cell, ResultTable
+from .span import SPAN, SpanConstants, SpanJudge
+from .span.answer_span import SENTENCES, asked_of, describe, tokens
 
 ANSWERABLE = {
     "gap": 1,
@@ -110,15 +110,15 @@ class Outcome:
         return bool(self.question.evidence) and self.question.evidence <= shown
 
 
-class Recorder(OfflineJudge):
+class Recorder(SpanJudge):
     """The offline judge, recording its last view, verdict and draft."""
 
     view: View | None = None
     verdict: Verdict | None = None
     draft: Draft | None = None
 
-    def __init__(self, constants: Constants) -> None:
-        super().__init__(constants, reader="span")
+    def __init__(self, constants: SpanConstants) -> None:
+        super().__init__(constants)
 
     def judge(self, view: View) -> Flow[Verdict]:
         verdict = yield from super().judge(view)
@@ -165,7 +165,7 @@ def main() -> None:
     report(held, first, wide, options.k)
 
 
-def fit(outcomes: Sequence[Outcome], wide: Sequence[Outcome]) -> Constants:
+def fit(outcomes: Sequence[Outcome], wide: Sequence[Outcome]) -> SpanConstants:
     """Fit every constant to these outcomes, thresholds to those of LoCoMo alone."""
     names = sorted({o.conversation for o in outcomes})
     answerable = _fit_answerable(outcomes)
@@ -242,7 +242,7 @@ def page() -> list[ResultTable]:
     return tables
 
 
-def ask(c: Conversation, memory: Memory, constants: Constants, budget: Budget) -> list[Outcome]:
+def ask(c: Conversation, memory: Memory, constants: SpanConstants, budget: Budget) -> list[Outcome]:
     """Ask every question of a conversation; also record the answer it would have given without abstaining."""
     outcomes = []
     judge = Recorder(constants)

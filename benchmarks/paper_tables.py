@@ -241,10 +241,12 @@ def _needed(tables: Iterable[PaperTable]) -> list[str]:
 
 def _approach(row: str, llm: Any, judges: Sequence[str], marker: Any = None) -> Approach:
     loop = row if row in LOOPS else "single_pass" if row == ONE_SEARCH else "iris"
-    budget = replace(VARIANTS.get(row, Budget()), reader="span")
+    budget = VARIANTS.get(row, Budget())
     if llm is None:
-        return Approach(None, loop, budget)
-    return Approach(llm, loop, budget, enrich=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges))
+        return Approach(None, loop, budget, spans=True)
+    return Approach(
+        llm, loop, budget, enrich=True, spans=True, rubric=rubric_of(judges), marker=marker, grade=grades(judges)
+    )
 
 
 def _sample(one: QuestionResult | Requeried) -> str:

@@ -228,12 +228,12 @@ class EmbedderError(EvimemError):
 
     Attributes:
         retryable: Whether the same call may succeed later.
-        of_texts: Whether the texts may be the reason, so that other texts can succeed.
+        of_texts: Whether the texts may be the reason, so that other texts can succeed; None where that is not known.
         retry_after: Seconds that the server asked to wait; None if it did not.
     """
 
     def __init__(
-        self, message: str, *, retryable: bool = True, of_texts: bool = False, retry_after: float | None = None
+        self, message: str, *, retryable: bool = True, of_texts: bool | None = None, retry_after: float | None = None
     ) -> None:
         super().__init__(message)
         self.retryable = retryable

@@ -1,7 +1,7 @@
 """Flows: evimem's logic as generators that never do I/O.
 
-A flow yields an effect and is sent its result. `run`, `run_side_by_side` and `arun` alone know whether the caller is
-async; the doors perform the effects. Whatever only the store can do is one effect, `StoreCall`, with a typed wrapper
+A flow yields an effect and is sent its result. `advance` is the one driver: the doors perform the effects, and say
+which of them wait for others. Whatever only the store can do is one effect, `StoreCall`, with a typed wrapper
 for each verb that a flow may use.
 """
 
@@ -16,7 +16,20 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from .protocols import Store
 from .types.model import Complete, Reply
 from .types.reports import AddReport
-from .types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Roster, Scope
+from .types.stored import (
+    EVERYTHING,
+    About,
+    Continuation,
+    Entry,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Past,
+    PastWanted,
+    Roster,
+    Scope,
+)
 from .types.values import Fact, Hit, Query, Turn
 from .types.vectors import Vectors
 
@@ -154,10 +167,25 @@ def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
     return held
 
 
-def write(entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> Flow[AddReport]:
-    """Keep a batch; return what became of it."""
-    report: AddReport = yield StoreCall("write", (tuple(entries),), {"strict": strict, "replace": replace})
+def write(
+    entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+) -> Flow[AddReport]:
+    """Keep a batch, and erase the turns that are gone; return what became of it."""
+    options = {"strict": strict, "replace": replace, "gone": tuple(gone)}
+    report: AddReport = yield StoreCall("write", (tuple(entries),), options)
     return report
+
+
+def past(asked: PastWanted) -> Flow[Past]:
+    """Return what a list of messages is laid beside."""
+    found: Past = yield StoreCall("past", (asked,))
+    return found
+
+
+def continue_session(more: Continuation) -> Flow[tuple[AddReport, tuple[str, int]] | None]:
+    """Keep what continues a session; return what became of it and the session's new state, None where it changed."""
+    kept: tuple[AddReport, tuple[str, int]] | None = yield StoreCall("continue_session", (more,))
+    return kept
 
 
 def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job, ...]]:
@@ -192,17 +220,82 @@ def keep_setting(name: str, value: str | None) -> Flow[None]:
     yield StoreCall("keep_setting", (name, value))
 
 
-def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
-    """Drive a flow to its return value, performing each effect as it comes.
+Step: TypeAlias = Callable[[], Effect]  # drives a flow to its next effect
 
-    An `Exception` of an effect is thrown into the flow, which decides what it means. Anything else (KeyboardInterrupt,
-    cancellation) leaves at once, and the flow is closed: its `finally` clauses run now, not when it is collected.
+
+@dataclass(frozen=True, slots=True)
+class Ended(Generic[T]):
+    """What a flow returned."""
+
+    value: T
+
+
+def advance(
+    flow: Flow[T], step: Step, perform: Callable[[Effect], Any], waits: Callable[[Effect], bool]
+) -> Effect | Ended[T]:
+    """Drive a flow from a step on, performing its effects, until one `waits` for others, or it ends.
+
+    An `Exception` of an effect is thrown into the flow, which decides what it means. Whatever else leaves it closes it:
+    its `finally` clauses run now, not when it is collected.
     """
+    try:
+        effect = step()
+        while not waits(effect):
+            effect = answered(flow, partial(perform, effect))()
+    except StopIteration as done:
+        return Ended(done.value)
+    except BaseException:
+        flow.close()
+        raise
+    return effect
+
+
+def answered(flow: Flow[T], act: Callable[[], Any]) -> Step:
+    """Perform an effect; return the step that tells the flow what it gave, or how it failed."""
+    try:
+        result = act()
+    except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+        return partial(flow.throw, error)
+    return partial(flow.send, result)
+
+
+async def answered_later(flow: Flow[T], result: Awaitable[Any]) -> Step:
+    """Do what `answered` does with an effect that is awaited."""
+    try:
+        given = await result
+    except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
+        return partial(flow.throw, error)
+    return partial(flow.send, given)
+
+
+def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
+    """Drive a flow to its return value, performing each effect as it comes; see `advance`."""
+    try:
+        ended = advance(flow, partial(next, flow), perform, _never)
+        assert isinstance(ended, Ended)
+        return ended.value
+    finally:
+        flow.close()
+
+
+async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
+    """Drive a flow as `run` does, awaiting each effect."""
+    try:
+        step: Step = partial(next, flow)
+        while not isinstance(reached := advance(flow, step, perform, always), Ended):
+            step = await answered_later(flow, perform(reached))
+        return reached.value
+    finally:
+        flow.close()
+
+
+def intercepted(flow: Flow[T], perform: Callable[[Effect], Flow[Any]]) -> Flow[T]:
+    """Run a flow with another in front of each of its effects, which performs it in its own way."""
     try:
         effect = next(flow)
         while True:
             try:
-                result = perform(effect)
+                result = yield from perform(effect)
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
                 effect = flow.throw(error)
             else:
@@ -212,6 +305,15 @@ def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
         return value
     finally:
         flow.close()
+
+
+def within(flow: Flow[T], seconds: Callable[[Complete], float]) -> Flow[T]:
+    """Run a flow with a limit on each of its model requests: `seconds(request)`, asked when the request is made."""
+
+    def bounded(effect: Effect) -> Flow[Any]:
+        return (yield replace(effect, seconds=seconds(effect)) if isinstance(effect, Complete) else effect)
+
+    return intercepted(flow, bounded)
 
 
 def run_side_by_side(
@@ -278,59 +380,29 @@ class _UnderWay(Generic[T]):
             future.cancel()
             flow.close()
 
-    def _advance(self, flow: Flow[T], step: Callable[[], Effect]) -> None:
-        try:
-            effect = step()
-            while (future := self._start(effect)) is None:
-                try:
-                    result = self._perform(effect)
-                except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
-                    effect = flow.throw(error)
-                else:
-                    effect = flow.send(result)
+    def _advance(self, flow: Flow[T], step: Step) -> None:
+        future: Future[Any] | None = None
+
+        def waits(effect: Effect) -> bool:
+            nonlocal future
+            future = self._start(effect)
+            return future is not None
+
+        reached = advance(flow, step, self._perform, waits)
+        if isinstance(reached, Ended):
+            self._ended(reached.value)
+        elif future is not None:
             self.waiting[future] = flow
-        except StopIteration as done:
-            self._ended(done.value)
-        except BaseException:
-            flow.close()
-            raise
 
 
-async def arun(flow: Flow[T], perform: Callable[[Effect], Awaitable[Any]]) -> T:
-    """Drive a flow as `run` does, awaiting each effect."""
-    try:
-        effect = next(flow)
-        while True:
-            try:
-                result = await perform(effect)
-            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
-                effect = flow.throw(error)
-            else:
-                effect = flow.send(result)
-    except StopIteration as done:
-        value: T = done.value
-        return value
-    finally:
-        flow.close()
+def always(effect: Effect) -> bool:
+    """Say that an effect is awaited."""
+    return True
 
 
-def within(flow: Flow[T], seconds: Callable[[Complete], float]) -> Flow[T]:
-    """Run a flow with a limit on each of its model requests: `seconds(request)`, asked when the request is made."""
-    try:
-        effect = next(flow)
-        while True:
-            bounded = replace(effect, seconds=seconds(effect)) if isinstance(effect, Complete) else effect
-            try:
-                result = yield bounded
-            except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
-                effect = flow.throw(error)
-            else:
-                effect = flow.send(result)
-    except StopIteration as done:
-        value: T = done.value
-        return value
-    finally:
-        flow.close()
+def _never(effect: Effect) -> bool:
+    """Say that an effect waits for nobody."""
+    return False
 
 
 def call(store: Store, effect: StoreCall) -> Any:

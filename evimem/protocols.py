@@ -123,12 +123,15 @@ class Store(Protocol):
         """Return which of these turns are stored with the same content."""
         ...
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+    def write(
+        self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+    ) -> AddReport:
         """Store a batch in one transaction; known ids with the same content are no-ops.
 
         A turn that contradicts what is stored is refused in the report; with `strict` it raises TurnConflict or
         InvalidTurn, and nothing of the batch is kept. With `replace`, a known id with other content is erased and
-        stored anew in that transaction; of several versions in one batch the last is stored.
+        stored anew in that transaction; of several versions in one batch the last is stored. The turns of the ids
+        in `gone` that are there are erased in it too.
         """
         ...
 
@@ -216,7 +219,10 @@ class Store(Protocol):
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
-        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased."""
+        """Erase turns and every derived row that they reached; an unknown id raises UnknownTurn, and none is erased.
+
+        An id that was forgotten is not unknown: there is nothing of it to erase.
+        """
         ...
 
     def forget_where(

@@ -24,7 +24,8 @@ class Approach:
     """How questions are asked: with which model, if any, by which loop and budget.
 
     With `enrich`, the model first extracts facts from every turn; with a `rubric`, `marker` marks the answers, or where
-    there is none the same model, and with `grade` it grades them by G-Eval.
+    there is none the same model, and with `grade` it grades them by G-Eval. With `spans`, what answers without a model
+    reads the words with the best expected F1 (`benchmarks.span`).
     """
 
     llm: Any = None
@@ -34,6 +35,7 @@ class Approach:
     rubric: str = ""
     marker: Any = None
     grade: bool = False
+    spans: bool = False
 
     @property
     def marks(self) -> Any:

@@ -110,7 +110,7 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
     with screen.progress("asking", "questions", total) as progress:
         ran = run_locomo(
             samples,
-            replace(how, budget=replace(how.budget, reader="span")),
+            replace(how, spans=True),
             limit=options.limit,
             wide=options.wide,
             asker=_asker(options, spending, progress),

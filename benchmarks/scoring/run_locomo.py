@@ -19,6 +19,7 @@ from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 from evimem.types.answer import Answer
 from evimem.types.trace import Acted, Event, Judged, Queried
 
+from ..span import read_spans
 from .answer_f1 import ADVERSARIAL, official_f1
 from .answer_judge import UNMARKED, AnswerMark, added, mark_answer
 from .asking import Approach, Asker
@@ -162,6 +163,8 @@ def ingested(sample: LocomoSample, how: Approach, asker: Asker) -> Iterator[tupl
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evimem-locomo-")))
         name = hashlib.sha256(sample.id.encode()).hexdigest()[:16]
         memory = stack.enter_context(evimem.open(folder / f"{name}.evimem", llm=how.llm))
+        if how.spans:
+            read_spans(memory)
         report = _ingest(memory, sample)
         if how.enrich:
             read = read_facts(memory, how.llm)

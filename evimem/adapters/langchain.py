@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,8 @@ from typing import Any, ClassVar
 from ..doors.checked_arguments import checked_items
 from ..doors.memory import Memory
 from ..errors import InvalidTurn, MissingExtra, shown
-from ..loaders.chat_messages import ChatMessage, as_json, read_message
+from ..loaders.chat_messages import ChatMessage, media_named, read_message
+from ..loaders.message_json import kept
 from ..types.values import Hit, Turn
 from .message_log import LANGCHAIN, kept_message, logged
 
@@ -21,7 +23,6 @@ try:
         AIMessage,
         BaseMessage,
         HumanMessage,
-        convert_to_openai_messages,
         message_to_dict,
         messages_from_dict,
     )
@@ -54,6 +55,7 @@ class EvimemRetriever(BaseRetriever):
 class EvimemChatMessageHistory(BaseChatMessageHistory):
     """A chat history, for `RunnableWithMessageHistory`: messages come back equal, calls of tools among them.
 
+    Pictures, audio and files come back as a text part that names them, such as `[picture, image/jpeg, 3.1 MB]`.
     What was said in them is found by `search` and `ask` of the memory, in this session and in every other.
 
     Args:
@@ -98,16 +100,15 @@ def _read(message: BaseMessage) -> ChatMessage:
     if not isinstance(message, BaseMessage):
         raise InvalidTurn(f"a message is {shown(message)}; expected a message of LangChain")
     try:
-        said = read_message(convert_to_openai_messages(message))
-        return replace(said, raw=as_json({LANGCHAIN: message_to_dict(message)}))
+        return replace(read_message(message), raw=json.dumps({LANGCHAIN: kept(message_to_dict(message))}))
     except ValueError as error:
         raise InvalidTurn(f"a {message.type} message cannot be stored: {error}") from error
 
 
 def _message_of(turn: Turn) -> BaseMessage:
-    kept = kept_message(turn)
-    if kept is not None and LANGCHAIN in kept:
+    given = kept_message(turn)
+    if given is not None and LANGCHAIN in given:
         with suppress(ValueError, TypeError, KeyError, AttributeError):  # an application's own metadata of that name
-            return messages_from_dict([kept[LANGCHAIN]])[0]
+            return messages_from_dict([media_named(given[LANGCHAIN])])[0]
     of_role = AIMessage if turn.role == "assistant" else HumanMessage
     return of_role(turn.text or turn.caption or "", name=turn.speaker)

@@ -25,8 +25,6 @@ try:
 except ImportError as _error:
     raise MissingExtra("evimem.adapters.llama_index", "llama-index") from _error
 
-_ROLES = {"chatbot": "assistant", "model": "assistant"}
-
 
 class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
     """A block for `llama_index.core.memory.Memory(memory_blocks=[...])`: quoted turns for the last user message.
@@ -58,7 +56,7 @@ class EvimemBlock(BaseMemoryBlock[list[ChatMessage]]):
             checked_kind("a message", message, ChatMessage)
             if without_blocks(message.content or "").strip():
                 session = checked_text("session_id", message.additional_kwargs.get("session_id")) or ""
-                by_session.setdefault(session, []).append(_read(message))
+                by_session.setdefault(session, []).append(read_message(message))
         for session, said in by_session.items():
             await asyncio.to_thread(self._store, session, said)
 
@@ -101,8 +99,3 @@ def _node(hit: Hit) -> NodeWithScore:
     text = "\n".join(part for part in (turn.text, turn.caption) if part)
     metadata = {"speaker": turn.speaker, "session": turn.session, "time": turn.time.isoformat()}
     return NodeWithScore(node=TextNode(id_=turn.id, text=text, metadata=metadata), score=hit.score)
-
-
-def _read(message: ChatMessage) -> SaidMessage:
-    role = message.role.value
-    return read_message({"role": _ROLES.get(role, role), "content": message.content})

@@ -57,7 +57,7 @@ class Recalled(Lean):
 
 
 class AddedTurn(Lean):
-    """What was done with a turn: "added", "readded", "exists" or "dropped", and why."""
+    """What was done with a turn: "added", "readded", "uncertain", "exists", "forgotten" or "dropped", and why."""
 
     id: str
     status: str

@@ -1,5 +1,6 @@
 """A session of a memory as a log of messages: each comes back as it was given, in the order in which it was added.
 
+Media do not: their data is not kept, and a text such as `[picture, image/jpeg, 3.1 MB]` stands in their place.
 `Memory.remember` is for whole lists that grow; a log is given only what is new, and two equal messages are two.
 """
 
@@ -11,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from ..loaders.chat_messages import ChatMessage, read_message
+from ..loaders.chat_messages import ChatMessage, holds_media, media_named, read_message
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
 
@@ -46,8 +47,9 @@ def message_of(turn: Turn) -> Any:
     It is never a system message or one of a tool: whoever said it, a prompt takes it as said in the conversation.
     """
     kept = kept_message(turn)
-    if kept is not None and LANGCHAIN not in kept:
-        return kept
+    sent = None if kept is None else media_named(kept)
+    if sent is not None and LANGCHAIN not in sent and not holds_media(sent):
+        return sent
     role = "assistant" if turn.role == "assistant" else "user"
     return {"role": role, "content": turn.text or turn.caption or ""}
 
@@ -55,7 +57,8 @@ def message_of(turn: Turn) -> Any:
 def kept_message(turn: Turn) -> dict[str, Any] | None:
     """Return what was kept of a message as it was given; None for a turn that came another way, or was updated.
 
-    An application may have metadata of that name of its own: a kept message says what its turn does.
+    An application may have metadata of that name of its own: a kept message is of the role of its turn and says what
+    it does, or more, where the turn has only its words or a stand-in for them.
     """
     raw = turn.metadata.get("message")
     try:
@@ -63,7 +66,9 @@ def kept_message(turn: Turn) -> dict[str, Any] | None:
         if isinstance(kept, dict) and LANGCHAIN not in kept:
             message = read_message(kept)
             said = without_blocks(_said(message))  # which is how it was stored
-            return kept if (message.role, said.strip()) == (turn.role, turn.text.strip()) else None
+            text = turn.text.strip()
+            says_so = text in said or (text.startswith("[") and text.endswith("]") and said.startswith("["))
+            return kept if message.role == turn.role and says_so else None
     except (ValueError, RecursionError):
         return None
     return kept if isinstance(kept, dict) else None

@@ -19,6 +19,7 @@ from ..query.analysis import form
 from ..query.foreign_questions import question_words
 from ..text.plain_letters import plain
 from ..text.terms import terms
+from ..types.attempt import without
 from .find import ENDS_ASKING, Recollected
 from .question import Asked
 
@@ -65,7 +66,7 @@ def signals(asked: Asked, found: Recollected) -> dict[str, float]:
         "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
         "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL))),
         "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
-        "question_word": float(form(asked.text) != "thing"),
+        "question_word": float(without("thing", form, asked.text) != "thing"),
         "first_person": float(user.search(plain(asked.text)) is not None),
         "names": float(any(name.casefold() not in ROLES for name in found.hinted.names)),
         "recalls": float(found.hinted.recalls),

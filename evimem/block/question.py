@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
-from ..loaders.openai_messages import text_of_content
+from ..loaders.chat_messages import words_of
+from ..loaders.message_json import held_by
 from ..query.analysis import looked_for
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
@@ -18,6 +19,7 @@ from ..text.terms import STOP_WORDS, words
 EARLIER = 3  # messages before the newest that a reference is looked up in
 DECAY = 0.5  # of the words taken from a message for each that came after it
 MOST_WORDS = 12  # taken from the message just before, and fewer from those before it
+MOST_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
 SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
 MOST_READ = 1_000  # characters of an earlier message
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
@@ -49,13 +51,21 @@ class Asked:
         return " ".join(text)
 
 
-def read_messages(messages: Sequence[Mapping[str, Any]], newest: str) -> Asked:
-    """Return the newest message of the user among messages of a chat."""
-    said = [(message.get("role"), _text(message)) for message in messages if isinstance(message, Mapping)]
-    at = max(place for place, (role, text) in enumerate(said) if role == "user" and text.strip())
-    before = [text for role, text in reversed(said[:at]) if role in ("user", "assistant") and text.strip()][:EARLIER]
-    held = frozenset(comparable(text) for _, text in said if text.strip())
-    return Asked(newest, tuple(before) if before and refers_back(newest) else (), held)
+def read_messages(messages: Sequence[Any], newest: str) -> Asked:
+    """Return the newest message of the user among messages of a chat, of which `newest` is the text."""
+    said = [pair for message in messages[-MOST_MESSAGES:] for pair in _said(message)]
+    asked = max((place for place, (role, _) in enumerate(said) if role == "user"), default=0)
+    before = tuple(text for _, text in reversed(said[max(0, asked - EARLIER) : asked]))
+    held = frozenset(comparable(text) for _, text in said)
+    return Asked(newest, before if before and refers_back(newest) else (), held)
+
+
+def _said(message: Any) -> Iterator[tuple[str, str]]:
+    """Yield the role and the words of a message of the user or the assistant that has any."""
+    if isinstance(message, Mapping) or held_by(message) is not None:
+        for role in ("user", "assistant"):
+            if (text := without_blocks(words_of(message, role))).strip():
+                yield role, text
 
 
 def comparable(text: str) -> str:
@@ -67,10 +77,6 @@ def refers_back(text: str) -> bool:
     """Return whether a message points at what was said just before it, or is too short to stand for itself."""
     code = language_of(text)
     return len(words(text)) <= SHORT or _references(code if code in LANGUAGES else "en").search(text) is not None
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return without_blocks(text_of_content(message.get("content")))
 
 
 def _telling(text: str) -> list[str]:

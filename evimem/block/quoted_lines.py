@@ -20,6 +20,7 @@ from ..lang.guess import LANGUAGES, is_english
 from ..llm.quoting import escape, escape_attribute
 from ..text.memory_fence import QUOTED, WISHES, WORKED_OUT, fenced, numbered
 from ..times import locate_times, mentions_time, render
+from ..types.attempt import without
 from ..types.block import Style
 from ..types.values import Fact, TimeSpan, Turn
 
@@ -128,7 +129,7 @@ def _times_in(turn: Turn, facts: Iterable[Fact]) -> Iterator[TimeSpan]:
     dated = [fact.event for fact in facts if fact.event]
     yield from dated
     if not dated and len(turn.text) <= MOST_READ and not is_english(turn.text) and mentions_time(turn.text):
-        yield from (located.time for located in locate_times(turn.text, turn.time))
+        yield from (located.time for located in without([], locate_times, turn.text, turn.time))
 
 
 def _adds(span: TimeSpan, said: datetime) -> bool:

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from ..errors import ImportFailed
-from ..flow import Flow, roster, setting
+from ..flow import Flow, setting
 from ..judging.judge import Judge
-from ..llm.gated_judge import LEAST_TURNS, GatedJudge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
-from ..offline.offline_judge import OfflineJudge, Reader, offline_judge
-from ..protocols import Extractor
+from ..offline.offline_judge import OfflineJudge
+from ..types.attempt import attempt, without
 from .calibration_report import Calibration
 
 _UNREADABLE = "the stored calibration cannot be read and is not used: run calibrate() again"
@@ -91,23 +89,12 @@ def active_calibration(target: CalibrationTarget) -> Flow[Calibration | None]:
 def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
     """Return the judge with the active calibration applied, or as it is if there is none."""
     found = yield from active_calibration(target)
-    return target.judge if found is None else with_calibration(target.judge, found)
+    return target.judge if found is None else without(target.judge, with_calibration, target.judge, found)
 
 
-def calibrated_offline(reader: Reader, extractor: Extractor, embedder: str) -> Flow[Judge]:
-    """Return the judge that needs no model, with the active calibration of the rules applied, if there is one."""
-    return calibrated_judge(CalibrationTarget(offline_judge(reader, extractor), "", embedder))
-
-
-def gated_judge(judge: LLMJudge, embedder: str, extractor: Extractor) -> Flow[Judge]:
-    """Return a judge that skips the model where the calibrated offline judge is sure of the verdict.
-
-    Below `LEAST_TURNS` turns the judge is returned as it is: the offline judge was not measured on small memories.
-    """
-    if (yield from roster()).counted < LEAST_TURNS:
-        return judge
-    offline = yield from calibrated_offline("verified", extractor, embedder)
-    return GatedJudge(judge, offline) if isinstance(offline, OfflineJudge) else judge
+def calibrated_offline(judge: OfflineJudge, embedder: str) -> Flow[Judge]:
+    """Return a judge that needs no model, with the active calibration of the rules applied, if there is one."""
+    return calibrated_judge(CalibrationTarget(judge, "", embedder))
 
 
 def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:
@@ -117,11 +104,11 @@ def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:
         return ()
     found = _read(text)
     why = mismatch(found, target.judge_name, target.embedder) if found else _UNREADABLE
+    if found and why is None and attempt(None, with_calibration, target.judge, found).error is not None:
+        why = _UNREADABLE
     return () if why is None else (why,)
 
 
 def _read(text: str) -> Calibration | None:
-    try:
-        return Calibration.from_json(text)
-    except ImportFailed:
-        return None  # written by another version; calibration_problems() reports it
+    """Return a stored calibration, None for one of another version: `calibration_problems` reports it."""
+    return attempt(None, Calibration.from_json, text).value

@@ -82,7 +82,7 @@ def answer_data(question: str, answer: Answer, turns: Mapping[str, Turn]) -> dic
 def added_data(report: AddReport) -> dict[str, Any]:
     """Return the counts of a report, and the turns that were refused."""
     refused = [{"id": one.id, "reason": one.reason} for one in report.statuses if one.outcome == "refused"]
-    stored = {"added": report.added, "existing": report.existing, "replaced": report.replaced}
+    stored = {"added": report.added, "existing": report.existing, "replaced": report.replaced, "erased": report.erased}
     return {**stored, "facts": report.facts, "refused": refused}
 
 

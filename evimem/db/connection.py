@@ -167,6 +167,12 @@ class Connection:
             yield
 
     @contextmanager
+    def part(self) -> Iterator[None]:
+        """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
+        with self._errors, self._lock, self._handle():  # a savepoint
+            yield
+
+    @contextmanager
     def decoding(self) -> Iterator[None]:
         """Raise StoreCorrupt for whatever the code that decodes stored values raises in the block."""
         try:

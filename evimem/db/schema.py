@@ -146,7 +146,31 @@ def m003_one_set_of_postings(db: Connection) -> None:
     db.execute("DROP TABLE keyword")
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_three_layers, m002_passages, m003_one_set_of_postings)
+def m004_sequences(db: Connection) -> None:
+    """Keep the places of forgotten turns in the sequence of their session, and how its lists of messages came."""
+    for statement in _SEQUENCES:
+        db.execute(statement)
+
+
+# `session` is a keyed digest of the session's name, which goes with its last turn. A place holds no word and no digest
+# of what stood there: `seq` is the number that it had, `count` how many follow one another with no turn in between.
+# `taken` is the number of the turn that was stored instead, for one that was replaced.
+_SEQUENCES = (
+    # The number of a turn is a part of the index, so that it is the order of arrival in each session.
+    "CREATE INDEX turn_of_session ON turn (session)",
+    """CREATE TABLE place (
+        session BLOB NOT NULL, seq INTEGER NOT NULL, count INTEGER NOT NULL, taken INTEGER,
+        PRIMARY KEY (session, seq)) WITHOUT ROWID""",
+    "CREATE INDEX place_taken ON place (taken) WHERE taken IS NOT NULL",
+    "CREATE TABLE calls (session BLOB PRIMARY KEY, kept TEXT NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    m001_three_layers,
+    m002_passages,
+    m003_one_set_of_postings,
+    m004_sequences,
+)
 
 
 def migrate(db: Connection) -> None:

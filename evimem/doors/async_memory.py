@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import aclosing, nullcontext
 from contextvars import copy_context
 from datetime import datetime
@@ -19,7 +19,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, arun, call
+from ..flow import Effect, Embed, Ended, Flow, Step, StoreCall, advance, answered_later, call
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -36,14 +36,16 @@ from .operations import Core, Lending, TimeInput, filters, needed, scope_of, wor
 from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
 
 T = TypeVar("T")
+A = TypeVar("A")
 
 
 class AsyncMemory:
-    """`Memory` for an event loop: SQLite runs in one worker thread, models and remote embedders are awaited.
+    """`Memory` for an event loop: one worker thread reads, judges and writes; models and remote embedders are awaited.
 
     Open one with `evimem.open_async`, and use it in an `async with` block or await `close`. Each method takes the
     arguments of the method of the same name of `Memory`, described there, and raises the same exceptions. An instance
-    belongs to one event loop; `progress` functions are called on it. Cancelling a call never interrupts a transaction.
+    belongs to one event loop; `on_event` and `progress` functions are called on it. Cancelling a call never interrupts
+    a transaction.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class AsyncMemory:
         self._lending = lending
         self._worker = worker or ThreadPoolExecutor(1, thread_name_prefix="evimem")
         self._sync = Memory(core)
+        self._loop: asyncio.AbstractEventLoop  # of the last call: set by whatever enters the worker
 
     async def add(  # noqa: PLR0913 - the fields of a turn
         self,
@@ -112,16 +115,23 @@ class AsyncMemory:
         return await self._run(self._core.update(id, text))
 
     async def remember(
-        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        time: TimeInput | None = None,
+        strict: bool = False,
+        again: bool = False,
     ) -> AddReport:
-        """Store messages as chat APIs take them, each as one turn; see `Memory.remember`.
+        """Store messages as chat APIs take them, each once; see `Memory.remember`.
 
         Raises:
-            InvalidTurn: One of the messages is no message, or a new one has no time.
+            InvalidTurn: One of the messages is no message, a new one has no time, or one is refused with `strict`.
             InvalidQuery: An argument is not as described there.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(await self._run_each(self._core.remember(messages, session, time), None, turn_count))
+        batches = self._core.remember(messages, session, time, strict=strict, again=again)
+        return AddReport.of_all(await self._run_each(batches, None, turn_count))
 
     async def search(  # noqa: PLR0913 - the filters
         self,
@@ -146,7 +156,8 @@ class AsyncMemory:
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
-        return list(await self._run(self._core.search(query, k, wanted, asked_at, on_event)))
+        hears = self._told(checked_on_event(on_event))
+        return list(await self._run(self._core.search(query, k, wanted, asked_at, hears)))
 
     @overload
     def ask(
@@ -207,12 +218,12 @@ class AsyncMemory:
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         within = scope_of(session, speaker, role, where)
+        hears = self._told(checked_on_event(on_event))
         if not stream:
-            return self._run(self._core.ask(question, loop, asked_at, budget, within, on_event))
+            return self._run(self._core.ask(question, loop, asked_at, budget, within, hears))
         events: deque[Event] = deque()
-        tell = both(events.append, checked_on_event(on_event))
-        asking = self._core.ask(question, loop, asked_at, budget, within, tell)
-        return astream(asking, events, self._perform_streamed)
+        asking = self._core.ask(question, loop, asked_at, budget, within, both(events.append, hears))
+        return astream(asking, events, self._advance, self._perform_streamed, self._leave)
 
     async def block(  # noqa: PLR0913 - the filters
         self,
@@ -317,7 +328,8 @@ class AsyncMemory:
             EmbedderError: The embedder failed on a question; nothing is stored.
         """
         wanted = Wanted(false_abstention, precision)
-        return await self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
+        told = self._told(checked_progress(progress))
+        return await self._run(self._core.calibrate(questions, wanted, keep=keep, progress=told))
 
     async def calibration(self) -> Calibration | None:
         """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
@@ -495,7 +507,47 @@ class AsyncMemory:
         return results
 
     async def _run(self, flow: Flow[T]) -> T:
-        return await arun(flow, self._perform)
+        """Drive a flow: in the worker as far as it goes by itself, so that the event loop only ever waits."""
+        step: Step = partial(next, flow)
+        try:
+            while not isinstance(reached := await self._advance(flow, step), Ended):
+                step = await answered_later(flow, self._perform(reached))
+        finally:
+            self._leave(flow)
+        return reached.value
+
+    async def _advance(self, flow: Flow[T], step: Step) -> Effect | Ended[T]:
+        return await self._in_worker(partial(advance, flow, step, self._perform_here, self._is_awaited))
+
+    def _leave(self, flow: Flow[Any]) -> None:
+        """Close a flow that has not ended: in the worker, which may still run it for a caller that was cancelled."""
+        if inspect.getgeneratorstate(flow) == inspect.GEN_CLOSED:
+            return
+        try:
+            self._worker.submit(flow.close)
+        except RuntimeError:  # the worker has ended, and runs nothing any more
+            flow.close()
+
+    def _told(self, tell: Callable[[A], object] | None) -> Callable[[A], None] | None:
+        """Return what has the event loop call a function of the caller's, and the worker wait for it."""
+        return None if tell is None else partial(self._tell, tell)
+
+    def _tell(self, tell: Callable[[A], object], what: A) -> None:
+        done: Future[None] = Future()
+
+        def call() -> None:
+            try:
+                tell(what)
+            except BaseException as error:  # noqa: BLE001 - raised in the worker, where the flow is
+                done.set_exception(error)
+            else:
+                done.set_result(None)
+
+        self._loop.call_soon_threadsafe(call)
+        while not wait([done], timeout=1).done:
+            if not self._loop.is_running():
+                raise RuntimeError("the event loop ended while a function of the caller was to be called on it")
+        done.result()
 
     async def _extract_all(self, jobs: Sequence[Job], progress: Progress | None) -> int:
         done, places = 0, asyncio.Semaphore(workers_for(getattr(self._model, "model", self._model)))
@@ -525,20 +577,28 @@ class AsyncMemory:
         else:
             yield EffectResult(await self._perform(effect))
 
-    async def _perform(self, effect: Effect) -> object:
+    def _is_awaited(self, effect: Effect) -> bool:
+        """Return whether an effect is one of the event loop's."""
+        if isinstance(effect, Embed):
+            return self._core.remote or inspect.iscoroutinefunction(self._core.embedder.embed)
+        return not isinstance(effect, StoreCall)
+
+    def _perform_here(self, effect: Effect) -> object:
         if isinstance(effect, StoreCall):
-            return await self._in_worker(partial(call, self._core.store, effect))
+            return call(self._core.store, effect)
+        assert isinstance(effect, Embed)
+        return checked(self._core.embedder, effect.texts)
+
+    async def _perform(self, effect: Effect) -> object:
         if isinstance(effect, Embed) and not self._core.remote:
             return await self._embed(effect.texts)
         with self._lending():
-            return await self._request(effect)
-
-    async def _request(self, effect: Complete | StartBatch | CollectBatch | Embed) -> object:
-        if isinstance(effect, Complete):
-            return await needed(self._model).complete(effect)
-        if isinstance(effect, Embed):
-            return await self._embed(effect.texts)
-        return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
+            if isinstance(effect, Complete):
+                return await needed(self._model).complete(effect)
+            if isinstance(effect, Embed):
+                return await self._embed(effect.texts)
+            assert not isinstance(effect, StoreCall)  # which the worker performs
+            return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
 
     async def _embed(self, texts: Sequence[str]) -> object:
         embedder: Any = self._core.embedder
@@ -554,5 +614,6 @@ class AsyncMemory:
 
     async def _in_worker(self, call: Callable[[], T]) -> T:
         # Shielded: a cancelled caller must not leave a half-done call that is still running before close().
+        self._loop = asyncio.get_running_loop()
         within = copy_context()  # so that what is observed there belongs to what the caller is doing
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, within.run, call))
+        return await asyncio.shield(self._loop.run_in_executor(self._worker, within.run, call))

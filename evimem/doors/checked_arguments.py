@@ -72,7 +72,7 @@ def checked_choice(name: str, value: T, expected: tuple[T, ...]) -> T:
     raise InvalidQuery(f"{name} is {shown(value)}; expected one of {', '.join(map(repr, expected))}")
 
 
-def checked_messages(messages: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
+def checked_messages(messages: Iterable[object]) -> list[ChatMessage]:
     """Return messages as they were read. Raise InvalidQuery for no collection, InvalidTurn for what is no message."""
     read = []
     for number, message in enumerate(checked_items("messages", messages, "messages"), start=1):

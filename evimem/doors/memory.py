@@ -114,6 +114,9 @@ class Memory:
     ) -> AddReport:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
+        Turns of an export that may branch (`loaders.ImportedTurn`) are known again under another title or time, and
+        stored turns of branches that it says were abandoned are erased, which the report counts.
+
         Args:
             turns: The turns, in dialogue order; consumed lazily.
             strict: Raise for the first turn that cannot be stored, instead of reporting it as refused. Earlier batches
@@ -157,14 +160,29 @@ class Memory:
         return self._run(self._core.update(id, text))
 
     def remember(
-        self, messages: Iterable[Mapping[str, Any]], *, session: str | None = None, time: TimeInput | None = None
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        time: TimeInput | None = None,
+        strict: bool = False,
+        again: bool = False,
     ) -> AddReport:
-        """Store messages as chat APIs take them, each as one turn. Idempotent: of a list that has grown, what is new.
+        """Store messages as chat APIs take them, each once: of the list that you give, what continues its session.
 
-        A message is known by its session, its content and its occurrence among the equal ones of the list; its id is a
-        digest of these, so that the same list may be given after every exchange. Give each conversation a `session`:
-        without one, an equal message of another conversation counts as the same. Drop no equal message from the start
-        of a list that goes on.
+        Give after every exchange what you have: the whole history, its last messages, or only the new ones. The list
+        is laid beside the session in order of arrival. Where it begins with all of the session or with its end, the
+        rest is new; where it has nothing of it, all is. A list that is there already is known where it comes again with
+        the same `time`, as after a reply that was lost; later, one message or exchange was said again, and of a list
+        that repeats itself its last period is new. Where that leaves open what was meant, how this session's lists came
+        so far decides, and what is then still doubtful is stored and reported as "uncertain".
+
+        Messages are compared by what they say: role, name, text, calls and results. One with an id or a time of its own
+        (time, created_at, timestamp or create_time) is known by that, whatever the list. A system prompt is stored once
+        a memory. Where an earlier message was changed, the old one stays and the new one is stored.
+
+        What was forgotten leaves its place in the session, without a word of it: a message that stands there is
+        reported as "forgotten" and not stored.
 
         The speaker is the message's `name`, else its role; the role says how far its statements are trusted. The text
         is that of the content, or of its text parts; a message without text is stored as a readable rendering, such as
@@ -175,20 +193,25 @@ class Memory:
 
         Args:
             messages: Mappings with `role` and `content`, in order: text, text parts, tool calls and tool results.
-            session: The conversation; by default the calendar day of each new message's time.
-            time: When the new messages were said that have no time of their own (time, created_at, timestamp or
-                create_time).
+            session: The conversation; by default the calendar day of each new message's time, and the list is laid
+                beside the latest turns of such sessions.
+            time: When the new messages were said that have no time of their own. Give each exchange its own time, as
+                `now()` is: by the same time a call is known as a repeated one.
+            strict: Raise for the first message that cannot be a turn, instead of reporting it as refused.
+            again: Store also what was forgotten.
 
         Returns:
             One status per message, in order; a message that cannot be a turn, for its size or role, is "refused".
 
         Raises:
-            InvalidTurn: One of the messages is no message (nothing is stored), or a new one has no time, and `time` is
-                None.
+            InvalidTurn: One of the messages is no message (nothing is stored); or a new one has no time, and `time` is
+                None; or `time` is aware in a memory of naive times, or the other way round; or with `strict`, one is
+                refused.
             InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
             DimensionMismatch: The embedder returned vectors of another width than it declares.
         """
-        return AddReport.of_all(self._run_each(self._core.remember(messages, session, time), None, turn_count))
+        batches = self._core.remember(messages, session, time, strict=strict, again=again)
+        return AddReport.of_all(self._run_each(batches, None, turn_count))
 
     def search(  # noqa: PLR0913 - the filters
         self,
@@ -218,7 +241,7 @@ class Memory:
             after: Only turns with an event that ends later than this, or without a dated fact, said at or after it.
             speaker: Only turns of this speaker, spelled as stored.
             session: Only turns of this session.
-            role: Only turns of this role: "user", "assistant", "system" or "tool".
+            role: Only turns of this role: "user", "assistant", "system" or "tool"; without one, no system prompts.
             where: Only turns whose metadata meets these conditions, all of them. A value is equal if it is the same
                 JSON: 1, 1.0 and True differ, and null differs from a key that is not there. A mapping is compared key
                 by key; {"$gt": 3} and the like compare otherwise: $eq, $ne (met without the key, too), $gt, $gte, $lt,
@@ -414,7 +437,7 @@ class Memory:
         Raises:
             InvalidQuery: None or several of the arguments were given, `turns` is a string, `before` is no time or
                 differs in awareness from the memory's, `where` is no condition, or `as_in` is no copy of this memory.
-            UnknownTurn: An id of `turns` is not stored; nothing is erased.
+            UnknownTurn: An id of `turns` is not stored, and was not forgotten before; nothing is erased.
         """
         return self._core.forget(turns, session, before, speaker, where, as_in, everything=everything)
 

@@ -24,7 +24,6 @@ from ..calibration.apply_calibration import (
     calibrated_judge,
     calibrated_offline,
     calibration_problems,
-    gated_judge,
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
@@ -34,10 +33,10 @@ from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow, StoreCall, call, read, roster, run
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
-from ..ingest.deferred import embed_turns, extract_job, link_facts
+from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_again
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
-from ..ingest.remember import remember
+from ..ingest.remember import Remembering
 from ..judging.judge import Judge
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
@@ -45,7 +44,7 @@ from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
 from ..loops.judged import judged
 from ..loops.task import Loop, Task
-from ..offline.offline_judge import offline_judge
+from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.find_turns import Filters, check_clock, search
@@ -81,7 +80,7 @@ from .checked_arguments import (
     checked_where,
 )
 from .streaming import both
-from .watching import Observer, Operation, OperationName, Watch, store_name
+from .watching import Observer, Operation, OperationName, Watch, store_name, warn_of_unread
 from .word_caches import clear_word_caches
 
 T = TypeVar("T")
@@ -142,6 +141,7 @@ class Core:
         self.observer = observer
         self.name: str = store_name(store.path)
         self.extractor: Extractor = BoundedExtractor(extractor) if extractor else self.default_extractor()
+        self.offline = OfflineJudge(extractor=self.extractor)  # judges where there is no model, or it failed
 
     @staticmethod
     def default_extractor() -> Extractor:
@@ -153,7 +153,7 @@ class Core:
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
         batches = self._ingest(self.extractor, strict=strict, replace=bool(replace)).batches(turns)
-        return self._watched("replace", map(_forgetful, batches)) if replace else self._watched("add", batches)
+        return self._watched("replace" if replace else "add", map(_forgetful, batches))
 
     def update(self, id: str, text: str) -> Flow[AddReport]:
         """Return the flow that puts another text in the place of a turn's. Raise UnknownTurn, InvalidTurn."""
@@ -166,12 +166,19 @@ class Core:
         return (yield from ingestion.store([old if text == old.text else replace(old, text=text, metadata=metadata)]))
 
     def remember(
-        self, messages: Iterable[Mapping[str, Any]], session: str | None, time: TimeInput | None
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        session: str | None,
+        time: TimeInput | None,
+        *,
+        again: bool = False,
+        strict: bool = False,
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
         given = checked_messages(messages)
         said, of = self._time("time", time), checked_text("session", session) or ""
-        return self._watched("add", remember(given, of, said, self._ingest(self.extractor)))
+        ingestion = self._ingest(self.extractor, strict=strict)
+        return self._watched("add", Remembering(given, of, said, ingestion, again=again).batches())
 
     def import_(self, path: AnyPath) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of an export, once the whole file was validated; its facts are kept."""
@@ -234,8 +241,6 @@ class Core:
     ) -> Flow[Answer]:
         today = yield from asked_at
         judge = yield from calibrated_judge(self.calibration_target(budget))
-        if isinstance(judge, LLMJudge) and budget.gate:
-            judge = yield from gated_judge(judge, self.embedder.name, self.extractor)
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
         hears = as_callback(on_event)
         asking = answer_question(
@@ -258,7 +263,7 @@ class Core:
         scope: Scope,
         on_event: OnEvent,
     ) -> Flow[Answer]:
-        judge = yield from calibrated_offline(budget.reader, self.extractor, self.embedder.name)
+        judge = yield from calibrated_offline(self.offline, self.embedder.name)
         left = remaining(budget, error.partial)
         return (
             yield from fall_back(
@@ -286,14 +291,14 @@ class Core:
         block = yield from write_block(asked, form, today, exclude, scope)
         if not form.check:
             return block
-        judge = yield from calibrated_offline("verified", self.extractor, self.embedder.name)
+        judge = yield from calibrated_offline(self.offline, self.embedder.name)
         found = yield from judged(Task(asked.text, judge, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""
         judge = self.judge.within(budget) if isinstance(self.judge, LLMJudge) else self.judge
-        judge = judge or offline_judge(budget.reader, self.extractor)
+        judge = judge or self.offline
         return CalibrationTarget(judge, self.model, self.embedder.name)
 
     def calibrate(
@@ -314,11 +319,20 @@ class Core:
         return LabelledQuestion(one.question, one.answerable, self._time("asked_at", one.asked_at))
 
     def process_queue(self) -> Iterator[Flow[int]]:
-        """Yield flows that process queued jobs of the kinds "vector" and "link", until none is due."""
+        """Yield flows that process queued jobs of all kinds but "extract", until none is due."""
+        yield from map(partial(read_again, self.extractor), self._each_once("facts"))
+        yield from map(index_again, self._each_once("terms"))
         while self.store.due("vector", 1):
-            yield embed_turns()
+            yield embed_pending()
         while self.store.due("link", 1):
             yield link_facts()
+
+    def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
+        """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""
+        tried: set[str] = set()
+        while page := [job for job in self.store.due(kind, PAGE) if job.turn.id not in tried]:
+            tried.update(job.turn.id for job in page)
+            yield page
 
     def extraction_jobs(self) -> Generator[tuple[Job, ...], None, None]:
         """Yield pages of turns whose facts a model has not extracted yet; nothing without a model.
@@ -436,7 +450,7 @@ class Core:
         """Verify the file against its turns; with `repair`, rebuild derived rows if any differ."""
         problems = self.store.check(self.extractor, checked_progress(progress) or _no_progress)
         if problems and repair:
-            self.store.rebuild(self.extractor)
+            self.rebuild(reread=False, progress=None)
             problems = self.store.check(self.extractor)
         return self.health(problems)
 
@@ -456,6 +470,7 @@ class Core:
     def rebuild(self, *, reread: bool, progress: Progress | None) -> None:
         """Derive rows again from the turns; see `Memory.rebuild`."""
         self.store.rebuild(self.extractor, reread=reread, progress=checked_progress(progress) or _no_progress)
+        warn_of_unread("rebuild", self.name, self.store.health().pending)
 
     def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> None:
         """Write every turn with its facts as lines of JSON."""
@@ -547,9 +562,9 @@ def scope_of(session: str | None, speaker: str | None, role: str | None, where: 
 
 
 def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
-    """Run a flow that may replace turns, and empty the caches of words that may hold the replaced ones."""
+    """Run a flow that may erase turns, and empty the caches of words that may hold the erased ones."""
     report = yield from flow
-    if report.replaced:
+    if report.replaced or report.erased:
         clear_word_caches()
     return report
 

@@ -14,7 +14,7 @@ from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
 from ..loops.task import Loop
-from ..offline.offline_judge import offline_judge
+from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncSearcher, Searcher
 from ..types.answer import Answer
 from ..types.budget import Ablation, Budget
@@ -207,5 +207,5 @@ def _is_search(effect: Effect) -> bool:
 
 def _judge(model: Any, budget: Budget) -> Judge:
     if model is None:
-        return offline_judge(budget.reader, Core.default_extractor())
+        return OfflineJudge(extractor=Core.default_extractor())
     return LLMJudge().within(budget)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from .. import errors
-from ..calibration.apply_calibration import calibrated_offline, gated_judge
+from ..calibration.apply_calibration import calibrated_offline
 from ..errors import ModelError, TraceMismatch, shown
 from ..flow import Effect, Flow, run
 from ..judging.decision import Decided, Stage
@@ -139,7 +139,8 @@ def _analysis(trace: Trace) -> Mapping[str, Any]:
 
 
 def _budget(detail: Mapping[str, Any]) -> Budget:
-    fields = dict(detail["budget"])
+    known = detail["budget"].items()
+    fields = {name: value for name, value in known if name in Budget.__slots__}  # an older version had more
     return Budget(**{**fields, **{name: frozenset(fields.get(name, ())) for name in ("without", "literal")}})
 
 
@@ -151,12 +152,9 @@ def _scope(detail: Mapping[str, Any]) -> Scope:
 def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Judge]:
     judged = tuple(event for event in trace if isinstance(event, Judged))
     core, model = memory._core, LLMJudge().within(budget)
-    embedder = core.embedder.name
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        inner = yield from calibrated_offline(budget.reader, core.extractor, embedder)
-    elif budget.gate:
-        inner = yield from gated_judge(model, embedder, core.extractor)
+        inner = yield from calibrated_offline(core.offline, core.embedder.name)
     return _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged)
 
 

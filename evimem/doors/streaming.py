@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
-from ..flow import Effect, Flow
+from ..flow import Effect, Ended, Flow, Step, advance, always
 from ..llm.answer_stream import AnswerStream
 from ..llm.prompt_fields import visible
 from ..types.answer import Answer
@@ -83,24 +84,21 @@ def stream(
     The flow appends to `events`; they are yielded before its next effect is performed.
     """
     text = StreamedText()
+    step: Step = partial(next, flow)
     try:
-        effect = next(flow)
-        while True:
+        while not isinstance(reached := advance(flow, step, perform, always), Ended):
             yield from _take_all(events)
-            text.begin(effect)
+            text.begin(reached)
             try:
-                for piece in perform(effect):
+                for piece in perform(reached):
                     if isinstance(piece, EffectResult):
-                        result = piece.value
+                        step = partial(flow.send, piece.value)
                     else:
                         yield from text.add(piece)
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
-                effect = flow.throw(error)
-            else:
-                effect = flow.send(result)
-    except StopIteration as done:
+                step = partial(flow.throw, error)
         yield from _take_all(events)
-        yield from text.end(done.value)
+        yield from text.end(reached.value)
     finally:
         flow.close()  # at once, and not when it is collected, where the caller stops in the middle
 
@@ -108,33 +106,33 @@ def stream(
 async def astream(
     flow: Flow[Answer],
     events: deque[Event],
+    advance: Callable[[Flow[Answer], Step], Awaitable[Effect | Ended[Answer]]],
     perform: Callable[[Effect], AsyncGenerator[str | EffectResult, None]],
+    leave: Callable[[Flow[Answer]], None],
 ) -> AsyncGenerator[Streamed, None]:
-    """Do what `stream` does, awaiting each effect."""
+    """Do what `stream` does, awaiting what `advance` leaves to be awaited; `leave` closes the flow at once."""
     text = StreamedText()
+    step: Step = partial(next, flow)
     try:
-        effect = next(flow)
-        while True:
+        while not isinstance(reached := await advance(flow, step), Ended):
             for event in _take_all(events):
                 yield event
-            text.begin(effect)
+            text.begin(reached)
             try:
                 result: list[Any] = []
                 # A cancelled caller ends the model's reply too.
-                async with aclosing(perform(effect)) as pieces, aclosing(_told(pieces, text, result)) as told:
+                async with aclosing(perform(reached)) as pieces, aclosing(_told(pieces, text, result)) as told:
                     async for item in told:
                         yield item
+                step = partial(flow.send, result[-1])
             except Exception as error:  # noqa: BLE001 - the flow decides what a failure means
-                effect = flow.throw(error)
-            else:
-                effect = flow.send(result[-1])
-    except StopIteration as done:
+                step = partial(flow.throw, error)
         for event in _take_all(events):
             yield event
-        for last in text.end(done.value):
+        for last in text.end(reached.value):
             yield last
     finally:
-        flow.close()
+        leave(flow)
 
 
 async def _told(

@@ -7,7 +7,7 @@ in another way than asked for. It never holds content: no text, question, name, 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -15,11 +15,12 @@ from time import perf_counter
 from typing import Any, Literal, Protocol, TypeVar
 
 from ..errors import InvalidQuery, shown
-from ..flow import Embed, Flow
+from ..flow import Effect, Embed, Flow, intercepted
 from ..types.answer import Answer
 from ..types.block import Block
 from ..types.model import Complete
 from ..types.reports import AddReport, EraseReport
+from ..types.stored import READINGS
 from ..types.trace import Event
 from .checked_arguments import checked_part
 
@@ -120,23 +121,20 @@ class Watch:
     @staticmethod
     def _told(flow: Flow[T], observation: Observation) -> Flow[T]:
         """Run a flow, and tell of what it asks models and embedders."""
-        try:
-            effect = next(flow)
-            while True:
-                told = _checked_call(observation.asks(effect)) if isinstance(effect, (Complete, Embed)) else _nobody
-                try:
-                    result = yield effect
-                except BaseException as error:
-                    told(error)
-                    if not isinstance(error, Exception):
-                        raise
-                    effect = flow.throw(error)
-                else:
-                    told(result)
-                    effect = flow.send(result)
-        except StopIteration as done:
-            value: T = done.value
-            return value
+
+        def told(effect: Effect) -> Flow[Any]:
+            if not isinstance(effect, (Complete, Embed)):
+                return (yield effect)
+            tell = _checked_call(observation.asks(effect))
+            try:
+                result = yield effect
+            except BaseException as error:
+                tell(error)
+                raise
+            tell(result)
+            return result
+
+        return intercepted(flow, told)
 
 
 def _checked(observation: Observation | None) -> Observation | None:
@@ -169,12 +167,24 @@ def _log(operation: Operation, outcome: Any, seconds: float) -> None:
         _LOG.debug("%s in %s: %s, %.1f ms", operation.name, operation.store, _summary(outcome), 1000 * seconds)
 
 
+def warn_of_unread(name: str, store: str, pending: Mapping[str, int]) -> None:
+    """Warn where turns are kept of which something could not be read."""
+    if waiting := [kind for kind in sorted(READINGS) if pending.get(kind)]:
+        _LOG.warning("%s in %s: %s", name, store, _unread(waiting, max(pending[kind] for kind in waiting)))
+
+
+def _unread(kinds: Iterable[str], turns: int) -> str:
+    return f"{' and '.join(kinds)} of {turns} turn(s) could not be read; enrich() tries again"
+
+
 def _to_warn_of(operation: Operation, outcome: Any) -> str:
     match outcome:
         case Answer() if outcome.fell_back:
             return "the model failed, and the offline judge answered in its place"
         case EraseReport(status="pending"):
             return "erased bytes are still in the file, until another reader of it ends"
+        case AddReport() if unread := [one for one in outcome.statuses if not READINGS.isdisjoint(one.pending)]:
+            return _unread(sorted({kind for one in unread for kind in one.pending} & READINGS), len(unread))
         case AddReport() if not operation.remote and any("vector" in status.pending for status in outcome.statuses):
             return "the embedder failed; vectors wait for enrich()"
     return ""
@@ -201,7 +211,3 @@ def _summary(outcome: Any) -> str:
         case _:
             line = f"{outcome} done"
     return line
-
-
-def _nobody(_: object) -> None:
-    """Tell nobody."""

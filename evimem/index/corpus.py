@@ -42,6 +42,7 @@ COLUMNS = np.dtype(
 )
 ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
+SYSTEM = ROLES.index("system")
 SPANS = 4096  # places of passages that are kept
 Interval = tuple[int, int]
 

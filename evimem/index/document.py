@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..lang import ENGLISH
-from ..text.terms import terms
+from ..text.terms import plainest, terms
 from ..times import mentions_time
+from ..types.attempt import Attempt, attempt
 from ..types.values import Turn
 from .passages import SENTENCE, parts_of
 from .postings import packed
@@ -44,6 +45,20 @@ def documents(turn: Turn, count: int | None = None) -> tuple[Document, ...]:
     """
     texts = _texts(turn, count)
     return tuple(_document(f"{turn.speaker} {shown}", text) for text, shown in texts)
+
+
+def found_by(turn: Turn, count: int | None = None, *, plainly: bool = False) -> Attempt[tuple[Document, ...]]:
+    """Return `documents`; where they cannot be read, or `plainly`, the words of the turn as they stand."""
+    if plainly:
+        return Attempt(_plain_documents(turn, count))
+    read = attempt(None, documents, turn, count)
+    return Attempt(read.value or _plain_documents(turn, count), read.error)
+
+
+def _plain_documents(turn: Turn, count: int | None) -> tuple[Document, ...]:
+    whole = [(turn.text, turn.caption or "")]
+    found = [plainest(f"{turn.speaker} {text} {shown}") for text, shown in attempt(whole, _texts, turn, count).value]
+    return tuple(Document(packed(Counter(words), Counter()), len(words), 0.0, temporal=False) for words in found)
 
 
 def embedding_texts(turn: Turn, count: int | None = None) -> tuple[str, ...]:

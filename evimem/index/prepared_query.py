@@ -14,7 +14,8 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 from numpy.typing import NDArray
 
-from ..text.terms import stem, terms, words
+from ..text.terms import plainest, stem, terms, words
+from ..types.attempt import without
 from .corpus import Corpus
 from .postings import NO_POSTING, Posting
 from .projections import Projections
@@ -118,7 +119,7 @@ def prepare(query: IndexQuery, corpus: Corpus, weights: Weights) -> PreparedQuer
     A term that every fourth row has tells too little for the price of reading its posting, so it counts only where
     there is no other: in a conversation of two, that is their names, which the speaker part reads better.
     """
-    counts = Counter(terms(query.text))
+    counts = Counter(without([], terms, query.text) or plainest(query.text))
     names = list(counts)
     if len(names) > MOST_TERMS:
         names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..protocols import VectorIndex
 from .candidates import SEARCH_EFFORT, SearchEffort, candidates
-from .corpus import NEVER, Corpus, Interval
+from .corpus import NEVER, SYSTEM, Corpus, Interval
 from .dialogue_order import NONE
 from .prepared_query import IndexQuery, Ranked, prepare
 from .scoring import Scored, best_of_each, score
@@ -55,14 +55,13 @@ def _ranked(scored: Scored, turns: NDArray[np.int32], index: int, total: float) 
 
 
 def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
-    """Return for every position whether it may be returned."""
+    """Return for every position whether it may be returned; instructions of a system only where they are asked for."""
     mask = corpus.alive.copy()
     if query.speaker is not None:
         mask &= corpus.speaker == query.speaker
     if query.session is not None:
         mask &= corpus.session == query.session
-    if query.role is not None:
-        mask &= corpus.role == query.role
+    mask &= corpus.role != SYSTEM if query.role is None else corpus.role == query.role
     if query.among is not None:
         mask &= np.isin(corpus.turn, query.among)
     if query.before is not None or query.after is not None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
 from ..errors import EmbedderError, InvalidTurn, shown
-from ..flow import Flow, known, write
-from ..index.document import embedding_texts
+from ..flow import Flow, find, known, write
+from ..loaders.conversation import ImportedTurn
 from ..protocols import Extractor
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
+from ..types.attempt import Attempt, attempt
 from ..types.reports import AddReport, TurnStatus
 from ..types.stored import Entry, JobKind
 from ..types.values import Fact, Turn
-from ..types.vectors import Vectors
-from .embed_groups import embed_groups
+from .embed_groups import Embedded, Unembedded, embed_turns, embedded
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
@@ -28,7 +29,8 @@ class Ingestion:
     """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
 
     `replace` erases other content of a known id; `deferred` leaves embeddings to the queue, for a remote embedder;
-    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds.
+    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds;
+    `unread` says, by id, of which turns facts are missing, and what reading them raised.
     """
 
     extractor: Extractor
@@ -38,6 +40,7 @@ class Ingestion:
     jobs: tuple[JobKind, ...] = ()
     times: LocalTimes = AS_GIVEN
     admit: TurnValidator = field(default_factory=TurnValidator)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""
@@ -53,18 +56,20 @@ class Ingestion:
 
         With `replace`, a known id with other content is no conflict: that content is erased.
         """
-        outcomes = [self._admitted(turn) for turn in turns]
+        stored_as, gone = yield from _imported(turns)
+        outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         stored = yield from known(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
-        entries = iter((yield from self._entries(fresh)))
+        entries = iter((yield from self.entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
-        report = yield from write(whole, strict=self.strict, replace=self.replace)
+        report = yield from write(whole, strict=self.strict, replace=self.replace, gone=gone)
         written = iter(report.statuses)
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
-        return AddReport.of(statuses, report.facts)
+        return AddReport.of(statuses, report.facts, report.erased)
 
-    def _admitted(self, turn: Turn) -> Turn | TurnStatus:
+    def admitted(self, turn: Turn) -> Turn | TurnStatus:
+        """Return a turn with its defaults, or why it is not stored. With `strict`, raise InvalidTurn."""
         own = _without_blocks(turn)
         if isinstance(own, TurnStatus):
             return own
@@ -76,13 +81,58 @@ class Ingestion:
             given = getattr(turn, "id", "")
             return TurnStatus(given if isinstance(given, str) else shown(given), "refused", str(error))
 
-    def _entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
-        facts = [self.extractor.extract(turn) for turn in turns]
-        vectors = None if self.deferred else (yield from _vectors(turns, facts))
-        if vectors is None:
-            return [Entry(turn, found, jobs=self.jobs) for turn, found in zip(turns, facts, strict=True)]
-        parts = zip(turns, facts, vectors.passages, vectors.facts, strict=True)
-        return [Entry(turn, found, passages, rows, self.jobs) for turn, found, passages, rows in parts]
+    def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
+        """Return turns with their facts and vectors."""
+        read = [read_facts(self.extractor, turn) for turn in turns]
+        passages: Sequence[Embedded | None] = [None] * len(turns)
+        facts: Sequence[Embedded | None] = passages
+        if turns and not self.deferred:
+            with suppress(EmbedderError):  # the turns are found by their terms; health() reports the vectors as pending
+                passages, facts = yield from _vectors(turns, [found.value for found in read])
+        return [self._entry(*parts) for parts in zip(turns, read, passages, facts, strict=True)]
+
+    def _entry(
+        self, turn: Turn, read: Attempt[tuple[Fact, ...]], passages: Embedded | None, facts: Embedded | None
+    ) -> Entry:
+        unread = read.error or self.unread.get(turn.id)
+        failed: list[tuple[JobKind, str]] = [] if unread is None else [("facts", unread)]
+        outcomes: tuple[tuple[JobKind, Embedded | None], ...] = (("vector", passages), ("link", facts))
+        failed += [(kind, one.error) for kind, one in outcomes if isinstance(one, Unembedded)]
+        return Entry(turn, read.value, embedded(passages), embedded(facts), self.jobs, tuple(failed))
+
+
+def _imported(turns: Sequence[Any]) -> Flow[tuple[dict[int, Turn], list[str]]]:
+    """Return what stands in the memory for turns of exports, by their place, and the ids of abandoned turns.
+
+    A message is known by its id, also by the one that an earlier version gave it in that session: its title and its
+    time may have changed since. A turn is abandoned only if it says what the export says of it: a turn of that id
+    that came another way, or was changed since, stays.
+    """
+    exported = {place: turn for place, turn in enumerate(turns) if isinstance(turn, ImportedTurn)}
+    left = [turn for one in exported.values() for turn in one.abandoned]
+    if not exported:
+        return {}, []
+    ids = list(dict.fromkeys(id for turn in (*exported.values(), *left) for id in (turn.id, turn.former_id) if id))
+    stored = {turn.id: turn for turn in (yield from find(ids)) if turn is not None}
+    stands = {}
+    for place, turn in exported.items():
+        old = next((kept for kept in _kept(turn, stored) if _same_words(kept, turn)), None)
+        if old is None and (former := [kept for kept in _kept(turn, stored) if kept.id == turn.former_id]):
+            old = replace(turn, id=former[0].id)  # its words differ: no second turn for it
+        if old is not None:
+            stands[place] = old
+    here = {*(turn.id for turn in exported.values()), *(turn.id for turn in stands.values())}
+    gone = (kept.id for turn in left for kept in _kept(turn, stored) if _same_words(kept, turn))
+    return stands, [id for id in dict.fromkeys(gone) if id not in here]
+
+
+def _kept(turn: ImportedTurn, stored: Mapping[str, Turn]) -> list[Turn]:
+    found = (stored.get(id) for id in (turn.id, turn.former_id))
+    return [kept for kept in found if kept is not None and kept.session == turn.session]
+
+
+def _same_words(kept: Turn, turn: Turn) -> bool:
+    return (kept.speaker, kept.text, kept.caption) == (turn.speaker, turn.text, turn.caption)
 
 
 def _without_blocks(turn: Any) -> Any:
@@ -104,22 +154,13 @@ def _own(said: Any) -> Any:
     return without_blocks(said) if isinstance(said, str) else said
 
 
-@dataclass(frozen=True, slots=True)
-class _Embedded:
-    """For each turn the vectors of its passages and those of its facts, shapes (passages or facts, dimension)."""
-
-    passages: list[Vectors]
-    facts: list[Vectors]
-
-
-def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[_Embedded | None]:
-    """Embed passages and facts in one request; None where the embedder fails, which leaves them to the queue."""
-    if not turns:
-        return None
-    passages = [embedding_texts(turn) for turn in turns]
+def _vectors(turns: Sequence[Turn], facts: Sequence[tuple[Fact, ...]]) -> Flow[tuple[list[Embedded], list[Embedded]]]:
+    """Embed the passages and the facts of turns in one request. Raise EmbedderError where the embedder is not there."""
     texts = [[fact.text for fact in found] for found in facts]
-    try:
-        rows = yield from embed_groups([*passages, *texts])
-    except EmbedderError:
-        return None  # the turns are stored and found by their terms; health() reports the vectors as pending
-    return _Embedded(rows[: len(turns)], rows[len(turns) :])
+    vectors = yield from embed_turns([(turn, None) for turn in turns], texts)
+    return vectors[: len(turns)], vectors[len(turns) :]
+
+
+def read_facts(extractor: Extractor, turn: Turn) -> Attempt[tuple[Fact, ...]]:
+    """Return the facts that an extractor finds in a turn; none, and what it raised, where it fails for that turn."""
+    return attempt((), extractor.extract, turn)

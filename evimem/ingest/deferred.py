@@ -1,4 +1,4 @@
-"""Process queued jobs: embeddings, edges, LLM facts."""
+"""Process queued jobs: embeddings, edges, LLM facts, and what could not be read of a turn when it came."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from contextlib import suppress
 
 from ..errors import EmbedderError, ModelError, UnknownTurn
 from ..flow import Flow, contexts, due, hold, postpone, settle
-from ..index.document import embedding_texts
+from ..index.document import found_by
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
+from ..protocols import Extractor
 from ..store.job_leases import holder
+from ..store.queue import ATTEMPTS, RETRY_SECONDS
 from ..text.terms import terms
-from ..types.stored import MOST_SECONDS, Entry, Job, JobKind
+from ..types.stored import MOST_SECONDS, READINGS, Entry, Job, JobKind
 from ..types.values import Fact
-from ..types.vectors import Vectors
-from .embed_groups import embed_groups
+from .add import read_facts
+from .embed_groups import Embedded, embed_groups, embed_turns, embedded
 
 PAGE = 256  # jobs per transaction
-RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
-ATTEMPTS = 4  # to embed a turn whose text the embedder rejects; then its job is kept as failed
 
 
-def embed_turns() -> Flow[int]:
+def embed_pending() -> Flow[int]:
     """Embed one page of turns that have no vector yet; return how many jobs were done or postponed."""
     jobs = yield from due("vector", PAGE)
     return (yield from _embed_jobs("vector", jobs)) if jobs else 0
@@ -34,36 +34,60 @@ def link_facts() -> Flow[int]:
     return (yield from _embed_jobs("link", jobs)) if jobs else 0
 
 
-def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
-    """Embed jobs of a kind and store the results; return how many were done or postponed.
+def read_again(extractor: Extractor, jobs: Sequence[Job]) -> Flow[int]:
+    """Read the facts of turns for which that raised; return how many jobs were done or postponed."""
+    read = [read_facts(extractor, job.turn) for job in jobs]
+    found = [Entry(job.turn, one.value, extractor=extractor.name) for job, one in zip(jobs, read, strict=True)]
+    return (yield from _settle_read("facts", jobs, found, [one.error for one in read]))
 
-    Where the embedder rejects a text, halve the page until the job with that text is found, and postpone it alone.
-    Where it cannot be reached, raise EmbedderError: every job waits, and none is given up.
-    """
-    try:
-        entries = yield from (_turn_vectors(jobs) if kind == "vector" else _fact_vectors(jobs))
-    except EmbedderError as error:
-        if error.of_texts and len(jobs) > 1:
-            half = len(jobs) // 2
-            return (yield from _embed_jobs(kind, jobs[:half])) + (yield from _embed_jobs(kind, jobs[half:]))
-        yield from _postpone(kind, jobs, error)
-        if error.of_texts:
-            return 1
-        for other in ("vector", "link"):
-            yield from _hold_queue(other, error)
-        raise
-    yield from settle(kind, entries)
+
+def index_again(jobs: Sequence[Job]) -> Flow[int]:
+    """Index turns whose terms could not be read; return how many jobs were done or postponed."""
+    errors = [found_by(job.turn, job.rows).error for job in jobs]
+    return (yield from _settle_read("terms", jobs, [Entry(job.turn) for job in jobs], errors))
+
+
+def _settle_read(
+    kind: JobKind, jobs: Sequence[Job], entries: Sequence[Entry], errors: Sequence[str | None]
+) -> Flow[int]:
+    """Store what was read, and postpone the jobs that raised something."""
+    done = [entry for entry, error in zip(entries, errors, strict=True) if error is None]
+    if done:
+        yield from settle(kind, done)
+    for job, error in zip(jobs, errors, strict=True):
+        if error is not None:
+            yield from _postpone(kind, job, error)
     return len(jobs)
 
 
-def _turn_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:
-    rows = yield from embed_groups([embedding_texts(job.turn, job.rows) for job in jobs])
-    return [Entry(job.turn, vectors=own) for job, own in zip(jobs, rows, strict=True)]
+def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
+    """Embed jobs of a kind and store the results; return how many were done or postponed.
+
+    A job with a text that the embedder fails for is postponed alone. Where the embedder cannot be reached, raise
+    EmbedderError: every job waits, and none is given up.
+    """
+    try:
+        rows = yield from (_turn_vectors(jobs) if kind == "vector" else _fact_vectors(jobs))
+    except EmbedderError as error:
+        for job in jobs:
+            yield from postpone(kind, job.turn.id, type(error).__name__, _wait(job, error.retry_after))
+        for other in ("vector", "link"):
+            yield from _hold_queue(other, error)
+        raise
+    vectors = kind == "vector"
+    entries = [
+        Entry(job.turn, vectors=embedded(own)) if vectors else Entry(job.turn, job.facts, fact_vectors=embedded(own))
+        for job, own in zip(jobs, rows, strict=True)
+    ]
+    return (yield from _settle_read(kind, jobs, entries, [getattr(own, "error", None) for own in rows]))
 
 
-def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Entry]]:
-    rows = yield from embed_groups([[fact.text for fact in job.facts] for job in jobs])
-    return [Entry(job.turn, job.facts, fact_vectors=own) for job, own in zip(jobs, rows, strict=True)]
+def _turn_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
+    return embed_turns([(job.turn, job.rows) for job in jobs])
+
+
+def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
+    return embed_groups([[fact.text for fact in job.facts] for job in jobs])
 
 
 def extract_job(job: Job) -> Flow[int]:
@@ -98,12 +122,13 @@ def store_facts(extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]
     Where the embedder fails, the facts are stored and their edges queued, so that the model is not asked again.
     """
     new = [_new_facts(job, facts) for job, facts in extracted]
-    rows: Sequence[Vectors | None] = [None] * len(new)
+    rows: Sequence[Embedded | None] = [None] * len(new)
     if any(new):
         with suppress(EmbedderError):
             rows = yield from embed_groups([[fact.text for fact in facts] for facts in new])
     entries = [
-        Entry(job.turn, facts, fact_vectors=own) for (job, _), facts, own in zip(extracted, new, rows, strict=True)
+        Entry(job.turn, facts, fact_vectors=embedded(own))
+        for (job, _), facts, own in zip(extracted, new, rows, strict=True)
     ]
     yield from settle("extract", entries)
 
@@ -125,11 +150,14 @@ def _words(fact: Fact) -> frozenset[str]:
     return frozenset(terms(f"{fact.predicate} {fact.object}"))
 
 
-def _postpone(kind: JobKind, jobs: Sequence[Job], error: EmbedderError) -> Flow[None]:
-    for job in jobs:
-        wait = max(min(LONGEST_WAIT, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), error.retry_after or 0.0)
-        given_up = error.of_texts and job.attempts + 1 >= ATTEMPTS
-        yield from postpone(kind, job.turn.id, type(error).__name__, None if given_up else wait)
+def _postpone(kind: JobKind, job: Job, error: str) -> Flow[None]:
+    """Count a failure whose reason is the turn: after some it is kept as failed."""
+    wait = 0.0 if kind in READINGS else _wait(job)
+    yield from postpone(kind, job.turn.id, error, None if job.attempts + 1 >= ATTEMPTS else wait)
+
+
+def _wait(job: Job, asked_for: float | None = None) -> float:
+    return max(min(LONGEST_WAIT, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), asked_for or 0.0)
 
 
 def _hold_queue(kind: JobKind, error: ModelError | EmbedderError) -> Flow[None]:

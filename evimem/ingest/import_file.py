@@ -24,7 +24,7 @@ from ..types.stored import JobKind
 from ..types.values import Fact, Turn
 from .add import BATCH, Ingestion
 from .exported_line import MAX_LINE, MalformedError, Pair, check_header, pair_of, parsed, shown
-from .stated_facts import stated
+from .stated_facts import StatedTurn, stated
 
 
 def import_batches(
@@ -42,9 +42,10 @@ def import_batches(
         file.seek(0)
         pairs = stated(read_export(path, file), extractor)
         while batch := _batch(path, file, pairs, before):
-            exported = _ExportedFacts(extractor, {turn.id: _read(path, facts, times) for turn, facts in batch})
-            ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times)
-            yield ingestion.store([turn for turn, _ in batch])
+            exported = _ExportedFacts(extractor, {one.turn.id: _read(path, one.facts, times) for one in batch})
+            unread = {one.turn.id: one.error for one in batch if one.error is not None}
+            ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
+            yield ingestion.store([one.turn for one in batch])
 
 
 def _read(path: Path, facts: tuple[Fact, ...], times: LocalTimes) -> tuple[Fact, ...]:
@@ -54,7 +55,7 @@ def _read(path: Path, facts: tuple[Fact, ...], times: LocalTimes) -> tuple[Fact,
         raise ImportFailed(f"{str(path)!r} has an event at the edge of the calendar ({error})") from error
 
 
-def _batch(path: Path, file: BinaryIO, pairs: Iterator[Pair], before: tuple[int, int]) -> list[Pair]:
+def _batch(path: Path, file: BinaryIO, pairs: Iterator[StatedTurn], before: tuple[int, int]) -> list[StatedTurn]:
     """Return the next turns of a validated file. Raise ImportFailed where it was changed since."""
     try:
         return list(islice(pairs, BATCH))

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from ..extract import RuleExtractor
 from ..llm.extract_facts import MAX_CHARACTERS, MAX_EARLIER
 from ..llm.grounding import Sources
+from ..types.attempt import Attempt, attempt
 from ..types.values import Fact, Turn
 from .exported_line import Pair
 
 _SESSIONS = 1_000  # whose last turns are kept while a file is read
 
 
-def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[Pair]:
+class StatedTurn(NamedTuple):
+    """A turn of an export with the facts that it states; `error` is what reading it raised, where that decides."""
+
+    turn: Turn
+    facts: tuple[Fact, ...]
+    error: str | None
+
+
+def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[StatedTurn]:
     """Yield turns with those of their facts whose words stand in the turn, or in those before it in its session.
 
     The others are left out, as those of a model are: what they stood in may be a turn that was forgotten since. Facts
@@ -29,15 +39,18 @@ def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[Pair]:
             earlier.popitem(last=False)
         words = " ".join((turn.speaker, turn.text[:MAX_CHARACTERS], turn.caption or ""))
         unstated = _unstated(turn, [fact for fact in facts if fact.extractor != trusted], words, near)
-        yield turn, tuple(fact for fact in facts if fact.id not in unstated)
+        yield StatedTurn(turn, tuple(fact for fact in facts if fact.id not in unstated.value), unstated.error)
         near.append(words)
 
 
-def _unstated(turn: Turn, facts: list[Fact], words: str, near: Iterable[str]) -> set[str]:
+def _unstated(turn: Turn, facts: list[Fact], words: str, near: Iterable[str]) -> Attempt[set[str]]:
     """Return the ids of the facts of a turn that have words from nowhere, and that no rule finds in it."""
     for texts in ((turn.text, words), (turn.text, words, *near)):
         if not facts:
-            return set()
+            break
         sources = Sources(texts)
         facts = [fact for fact in facts if not (sources.anchor(fact.subject) and sources.anchor(fact.object))]
-    return {fact.id for fact in facts} - {fact.id for fact in RuleExtractor().extract(turn)} if facts else set()
+    if not facts:
+        return Attempt(set())
+    by_rule = attempt((), RuleExtractor().extract, turn)
+    return Attempt({fact.id for fact in facts} - {fact.id for fact in by_rule.value}, by_rule.error)

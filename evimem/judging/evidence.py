@@ -136,9 +136,8 @@ class Verdict:
     passes them to `Judge.answer`. `probability` is the calibrated probability that the memory answers the
     question, None when the judge has none. `supported` maps requirement ids to the turn ids that witness them,
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
-    `signals` are the named raw values behind the confidence; `calls` are the model requests it took. `judge` is who
-    said it, where that is not the judge that was asked. `pinned` are the ids of turns that show the gaps. `notes` are
-    short sentences to check and use in the answer.
+    `signals` are the named raw values behind the confidence; `calls` are the model requests it took.
+    `pinned` are the ids of turns that show the gaps. `notes` are short sentences to check and use in the answer.
     """
 
     tier: Tier
@@ -153,7 +152,6 @@ class Verdict:
     extended: tuple[Requirement, ...] = ()
     signals: Mapping[str, float] = field(default_factory=dict, hash=False)
     calls: tuple[Called, ...] = ()
-    judge: str = ""
     notes: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
 

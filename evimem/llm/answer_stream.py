@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from .json_reply import partial_field
+from .thoughts import begun
+
+MOST_WATCHED = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
 
 
 class AnswerStream:
-    """Extracts the answer's text from the pieces of a JSON reply as they arrive."""
+    """Extracts the answer's text from the pieces of a JSON reply as they arrive, after what the model thinks."""
 
     def __init__(self) -> None:
         self._reply = ""
@@ -14,11 +17,12 @@ class AnswerStream:
 
     def add(self, piece: str) -> str:
         """Add a piece of the reply; return the characters by which it extends the answer, often none."""
-        self._reply += piece
-        spoken = self._reply.rpartition("</think>")[2].lstrip()
-        if not spoken.startswith(("{", "`")):  # thoughts, tagged or not, may hold a draft of the reply
+        if len(self._reply) > MOST_WATCHED:
             return ""
-        answer = partial_field(spoken, "answer")
+        self._reply += piece
+        answer = partial_field(begun(self._reply), "answer")
+        if not answer.startswith(self._sent):  # what was sent was thought after all
+            return ""
         new = answer[len(self._sent) :]
         self._sent = answer
         return new

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ..text.terms import terms, words
+from .prompt_fields import visible
 
 MAX_QUOTE = 1_000  # characters
 ANCHORED = 0.5  # share of a phrase's terms that must stand in the sources
@@ -13,9 +14,30 @@ _MARKS = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the character range of a quote in a text, ignoring white space, case and punctuation around it."""
+    """Return the character range of a quote in a text, ignoring white space, case, punctuation and what is invisible.
+
+    Of the text: a model reads, and so quotes, only what is visible of it.
+    """
     if len(quote) > MAX_QUOTE:
         return None
+    shown = visible(text)
+    found = _find(quote, shown)
+    if found is None or shown == text:
+        return found
+    places = _places(shown, text)
+    return places[found[0]], places[found[1] - 1] + 1
+
+
+def _places(shown: str, text: str) -> list[int]:
+    """Return where each character stands in the text that some were left out of."""
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if len(places) < len(shown) and shown[len(places)] == character:
+            places.append(place)
+    return places
+
+
+def _find(quote: str, text: str) -> tuple[int, int] | None:
     for candidate in (quote.split(), quote.strip(_MARKS).split()):
         if candidate:
             pattern = r"\s+".join(re.escape(word) for word in candidate)

@@ -1,22 +1,26 @@
-"""Parse a model's reply: the first JSON object in it that has a wanted field, else its labelled lines.
+"""Parse a model's reply: the JSON object in it that has a wanted field, else its labelled lines.
 
 Models wrap JSON in fences, prose and thoughts, leave trailing commas, quote with apostrophes, or answer in lines
-("**EXACT**: yes"). All of that is parsed; what cannot be raises `ReplyError`, and nothing else is ever raised.
+("**EXACT**: yes"). All of that is parsed; what cannot be, or could be read in two ways, raises `ReplyError`, and
+nothing else is ever raised.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ReplyError
+from .thoughts import MARK, end_of
 
-MAX_REPLY = 2_000_000  # characters
-MAX_STARTS = 8  # opening brackets that are tried
+MAX_REPLY = 500_000  # characters
+MAX_STARTS = 400  # opening brackets that are tried
+MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
 MAX_DEPTH = 64
-MAX_TOKENS = 4_000  # of lenient parsing, over all starts: bounds the work on hostile replies
+MAX_TOKENS = 12_000  # of lenient parsing, over all starts
 MAX_LINES = 300
 MAX_LINE = 4_000  # characters
 
@@ -33,29 +37,40 @@ _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
 _NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{0,18})?(?:[eE][-+]?\d{1,2})?")
-_DECODER = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
 
 
 def read(
     text: str, role: str, wanted: Collection[str], *, bare: str | None = None, form: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the reply's first object that has one of the wanted fields, or its labelled lines.
+    """Return the reply's last object that has one of the wanted fields, or its labelled lines, after all thoughts.
 
     With `bare`, a reply that is only a list of objects is taken as the value of that field. An object equal to `form`,
-    the prompt's example, is passed over. Raise ReplyError when there is nothing of this.
+    the prompt's example, is passed over. Raise ReplyError when there is nothing of this, when there are two that
+    differ, or when one gives a field twice: which of them is meant is the model's to say.
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
-    visible = text.rpartition("</think>")[2].strip("\ufeff \t\r\n")
-    if not visible:
-        raise ReplyError(role, "it is empty", text)
-    found = _object(visible, wanted, bare, form)
-    if found is None:
-        lines = _lines(visible)
-        found = lines if any(name in lines for name in wanted) else None
-    if found is None:
+    scan = _Scan(text, "{[" if bare else "{")
+    try:
+        scan.run()
+    except _Unreadable as error:
+        raise ReplyError(role, str(error), text) from None
+    if not scan.spoken:
+        raise ReplyError(role, "it is empty" if not text.strip() else "it is all thought", text)
+    fitting = [one for one in scan.values if _fits(one.value, wanted, bare) and one.value != form]
+    if any(one.repeats for one in fitting):
+        raise ReplyError(role, "it gives a field twice", text)
+    if any(one.value != fitting[-1].value for one in fitting):
+        raise ReplyError(role, "it holds two replies that differ", text)
+    if fitting:
+        value = fitting[-1].value
+        return value if isinstance(value, dict) else {str(bare): value}
+    lines = _lines(scan.spoken)
+    if not any(name in lines for name in wanted):
         raise ReplyError(role, f"it has neither a JSON object nor labelled lines with any of {sorted(wanted)!r}", text)
-    return found
+    if any(len(set(lines[name])) > 1 for name in wanted if name in lines):
+        raise ReplyError(role, "it holds two replies that differ", text)
+    return {name: values[-1] for name, values in lines.items()}
 
 
 def partial_field(text: str, name: str) -> str:
@@ -67,51 +82,92 @@ def partial_field(text: str, name: str) -> str:
     return _unescaped(_HALF.sub("", body.group())) if body else ""
 
 
-def _object(
-    text: str, wanted: Collection[str], bare: str | None, form: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
-    left = [MAX_TOKENS]
-    opening = re.compile(r"[{\[]" if bare else r"\{")
-    at = 0
-    for _ in range(MAX_STARTS):
-        match = opening.search(text, at)
-        if match is None:
-            break
-        value, end = _value_at(text, match.start(), left)
-        if isinstance(value, dict) and value != form and any(name in value for name in wanted):
-            return value
-        if bare and isinstance(value, list) and all(isinstance(item, dict) for item in value):
-            return {bare: value}
-        at = max(end, match.end())  # what is nested in an object was parsed with it
-    return None
+def _fits(value: Any, wanted: Collection[str], bare: str | None) -> bool:
+    if isinstance(value, dict):
+        return any(name in value for name in wanted)
+    return bare is not None and isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
-def _value_at(text: str, start: int, left: list[int]) -> tuple[Any, int]:
-    """Return the value that starts here and its end, parsed strictly, else leniently; None when neither works."""
-    try:
-        return _DECODER.raw_decode(text, start)
-    except RecursionError:
-        return None, len(text)  # nested too deep to be a reply
-    except ValueError:  # not strict JSON, or an integer of thousands of digits
-        pass
-    lenient = _Lenient(text, start, left)
-    try:
-        return lenient.value(), lenient.at
-    except _Unreadable:
-        return None, start
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A JSON value of a reply; `repeats` where an object in it gives a field twice."""
+
+    value: Any
+    repeats: bool
+
+
+class _Scan:
+    """One pass over a reply: the values that stand outside thoughts, and the text that does."""
+
+    def __init__(self, text: str, openings: str) -> None:
+        self.values: list[_Value] = []
+        self.spoken = ""
+        self._text = text
+        self._openings = openings
+        self._left = [MAX_TOKENS]
+        self._starts, self._strict = MAX_STARTS, MAX_STRICT
+
+    def run(self) -> None:
+        """Read it to its end. Raise _Unreadable where that takes more work than a reply is worth."""
+        at, spoken, final = 0, [""], False
+        while (mark := MARK.search(self._text, at)) is not None:
+            spoken.append(self._text[at : mark.start()])
+            if mark.lastgroup == "bracket":
+                end = self._value(mark.start()) if mark[0] in self._openings else mark.end()
+                spoken.append(self._text[mark.start() : end])
+            elif mark.lastgroup in {"closed", "final"}:
+                if mark.lastgroup == "closed" or not final:  # what it closes began in the prompt
+                    self.values, spoken = [], [""]
+                final, end = final or mark.lastgroup == "final", mark.end()
+            else:
+                end = end_of(mark)
+            at = end
+        self.spoken = "".join((*spoken, self._text[at:])).strip("\ufeff \t\r\n")
+
+    def _value(self, start: int) -> int:
+        """Read the value that starts here, strictly, else leniently; return its end."""
+        self._starts -= 1
+        repeats: list[str] = []
+        decoder = json.JSONDecoder(
+            strict=False, parse_constant=lambda name: None, object_pairs_hook=lambda pairs: _members(pairs, repeats)
+        )
+        try:
+            value, end = decoder.raw_decode(self._text, start)
+        except RecursionError:
+            return len(self._text)  # nested too deep to be a reply
+        except ValueError as error:  # not strict JSON, or an integer of thousands of digits
+            self._strict -= getattr(error, "pos", len(self._text)) - start
+            if self._starts < 0 or self._strict < 0:
+                raise _Unreadable("it has too many brackets that are no JSON") from None
+            lenient = _Lenient(self._text, start, self._left, repeats)
+            try:
+                value, end = lenient.value(), lenient.at
+            except _Unreadable:
+                return start + 1  # what is nested in an object that is read was read with it
+        self.values.append(_Value(value, bool(repeats)))
+        return end
+
+
+def _members(pairs: Sequence[tuple[str, Any]], repeats: list[str]) -> dict[str, Any]:
+    """Return the members of an object, and note that one is given twice."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        repeats.append("")
+    return members
 
 
 class _Unreadable(Exception):
-    """The text is not even lenient JSON."""
+    """The text is not even lenient JSON, or costs too much to read."""
 
 
 class _Lenient:
     """JSON with apostrophes, bare words, comments, trailing and missing commas; bounded in depth and work."""
 
-    def __init__(self, text: str, start: int, left: list[int]) -> None:
+    def __init__(self, text: str, start: int, left: list[int], repeats: list[str]) -> None:
         self._text = text
         self.at = start
         self._left = left
+        self._repeats = repeats
 
     def value(self, depth: int = 0) -> Any:
         kind, token = self._next()
@@ -124,16 +180,16 @@ class _Lenient:
         return self._members(depth) if token == "{" else self._items(depth)
 
     def _members(self, depth: int) -> dict[str, Any]:
-        members: dict[str, Any] = {}
+        pairs: list[tuple[str, Any]] = []
         while True:
             kind, token = self._next()
             if token == "}" and kind == "mark":
-                return members
+                return _members(pairs, self._repeats)
             if token == "," and kind == "mark":
                 continue
             if kind == "mark" or self._next() != ("mark", ":"):
                 raise _Unreadable
-            members[_unescaped(token[1:-1]) if kind == "string" else token] = self.value(depth + 1)
+            pairs.append((_unescaped(token[1:-1]) if kind == "string" else token, self.value(depth + 1)))
 
     def _items(self, depth: int) -> list[Any]:
         items: list[Any] = []
@@ -173,15 +229,15 @@ def _unescaped(body: str) -> str:
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
 
 
-def _lines(text: str) -> dict[str, Any]:
-    """Return labelled lines as fields; a line without a label continues the one before it."""
-    fields: dict[str, Any] = {}
+def _lines(text: str) -> dict[str, list[str]]:
+    """Return what labelled lines say by their labels; a line without a label continues the one before it."""
+    fields: dict[str, list[str]] = {}
     name = ""
     for line in text.split("\n", MAX_LINES)[:MAX_LINES]:
         label = _LABEL.match(line[:MAX_LINE])
         if label:
             name = re.sub(r"[ -]+", "_", label[1].strip().lower())
-            fields.setdefault(name, label[2].strip(" \t\r*_`"))
+            fields.setdefault(name, []).append(label[2].strip(" \t\r*_`"))
         elif name and line.strip():
-            fields[name] = f"{fields[name]}\n{line[:MAX_LINE].strip()}".strip()
+            fields[name][-1] = f"{fields[name][-1]}\n{line[:MAX_LINE].strip()}".strip()
     return fields

@@ -247,9 +247,9 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
 def _decisive(view: View, verdict: Verdict) -> frozenset[str]:
     """Return the turns that an answer needs to see: the witnesses of exact evidence, as the model itself named them.
 
-    Empty where every turn is needed: the evidence is not exact, or another judge let it pass.
+    Empty where every turn is needed: the evidence is not exact.
     """
-    if verdict.tier is not Tier.EXACT or verdict.judge or view.tracker.open:
+    if verdict.tier is not Tier.EXACT or view.tracker.open:
         return frozenset()
     return view.decisive
 

@@ -11,14 +11,25 @@ from .prompt_fields import visible
 
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
 _TAGS = "question|requirements|wishes|evidence|item|earlier|turn|missing|facts|memory|system|assistant|user"
-# An opening angle bracket, or a character that looks like one, before the name of a tag or a chat role.
-_LOOKALIKE = re.compile(rf"[<\uff1c\ufe64\u2039\u27e8\u3008](?=\s*[/\\]?\s*(?:{_TAGS})\b)", re.IGNORECASE)
-# Likewise before what chat templates write for themselves: many servers read it in a message as in their own template,
-# so that a turn could end the user's part and open one of the system.
-_TEMPLATE = re.compile(
-    r"[<\uff1c](?=<?\s*(?:[|\uff5c]|/?(?:s|bos|eos|unk|pad|mask|sop|sys|think|tools?|tool_(?:calls?|response)|endoftext"
-    r"|(?:start|end)_of_(?:turn|image|text)|im_(?:start|end|sep))>))"
-    r"|\[(?=\s*/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|[gs]?MASK|THINK|ARGS|CALL_ID)\])",
+_ANGLE = "[<\uff1c\ufe64\u2039\u27e8\u3008]"  # an opening angle bracket, or a character that looks like one
+# Names of control tokens that look like any other tag or any other word in capitals.
+_TOKENS = (
+    r"[bes]o[a-z]{1,2}|unk|pad|sep|cls|[gs]?mask|sys|role|think\w*|tools?|human|bot|model|developer|image|img|audio|video"
+    r"|endoftext|(?-i:s)|(?:unused|special|reserved|extra)\d+"
+)
+_CAPITALS = (
+    r"INST|SYS(?:TEM)?|USER|ASSISTANT|BOT|THINK|ARGS|IMG|AUDIO|VIDEO|TOOLS?|[gs]?MASK|PREFIX|MIDDLE|SUFFIX|[BE]O[ST]"
+)
+_JOINED = r"[^\W_]*[_:\u2581][\w:\u2581]*"  # a name of parts: image_soft_token, seed:bos
+# What opens a tag of ours, the name of a chat role, or a marker that a chat template writes for itself: many servers
+# read it in a message as in their own template, so that a turn could end the user's part and open one of the system.
+# A marker is known by its shape: a pipe inside its brackets, a name of parts or a reserved one and nothing else between
+# angle brackets, capitals between square ones, a tilde among brackets (MiniMax).
+_MARKER = re.compile(
+    rf"{_ANGLE}(?=\s*[/\\]?\s*(?:{_TAGS})\b"
+    rf"|<?\s*[|\uff5c]|\w+[|\uff5c]>|/?(?:{_TOKENS}|{_JOINED})>|<\s*/?\w+>>|(?:function|parameter)=)"
+    rf"|\[(?=[|\uff5c]\w|(?-i:\s*/?(?:{_CAPITALS}|(?=[A-Z_]*_)[A-Z][A-Z_]*_\w+)\])|unused\w*\])"
+    r"|[\[\]](?=[\w!]{0,4}~[\w!]{0,4}[\[\]])|\](?=<\])|>(?=(?-i:>[A-Z_]+<<))|\u25c1(?=/?\w+\u25b7)",
     re.IGNORECASE,
 )
 _QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff02<>\uff1c\uff1e]+")
@@ -26,7 +37,7 @@ _QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff
 
 def escape(text: str) -> str:
     """Return untrusted text as it may stand in a prompt: no invisible characters, tag, role or template marker."""
-    return _TEMPLATE.sub("(", _LOOKALIKE.sub("(", visible(text)))
+    return _MARKER.sub("(", visible(text))
 
 
 def marked(text: str) -> str:

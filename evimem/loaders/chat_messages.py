@@ -1,19 +1,55 @@
-"""Messages of a chat API, one by one: who said what and when, and the message itself as it was given."""
+"""Messages of chats, one by one, in the forms of providers and frameworks: who said what and when.
+
+A form is known by its shape, never by its package: chat completions and items of Responses (OpenAI), blocks
+(Anthropic), `contents` (Gemini), messages of the AI SDK, Ollama, Bedrock, LangChain, LlamaIndex and Pydantic AI, as
+mappings, as objects, or as what those dump.
+"""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
-from .json_values import mismatch_error, text_of
-from .openai_messages import ROLES, own_time, text_of_content
+from .json_values import mismatch_error, time_of
+from .message_json import Json, held_by, is_media, kept, media_label, name_in
 
-_ROLE_OF_TYPE = {"function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant"}
+TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
+NO_TEXT = "no text"
+_ROLES = {
+    "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
+    "chatbot": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant", "system": "system",
+    "developer": "system", "tool": "tool", "function": "tool",
+}  # fmt: skip
+WHO = ("role", "from", "sender", "source")
+_UNSPOKEN = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_text", "summary_text", "step-start"))
+_RESULTS = ("result", "_output", "-return", "_response", "retry-prompt")
+_INSIDE = ("function", "custom", "functionCall", "function_call", "toolUse", "tool_call", "toolInvocation")
+_RESULT_INSIDE = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
+_CALLED = ("name", "toolName", "tool_name")
+_GIVEN = (
+    "arguments",
+    "args",
+    "input",
+    "tool_kwargs",
+    "action",
+    "actions",
+    "operation",
+    "queries",
+    "code",
+    "revised_prompt",
+)
+_RETURNED = ("output", "outputs", "result", "results", "response", "content", "error", "errorText")
+_MEDIA = ("image", "audio", "video", "file", "document", "binary", "screenshot", "container_upload")
+_MEDIA_INSIDE = ("inlineData", "inline_data", "fileData", "file_data", "image", "audio", "video", "document", "file")
+_NO_WORDS = ("role", "from", "sender", "source", "author", "name", "type", "kind", "part_kind", "block_type", "status",
+    "object", "state", "model", "usage", "signature", "encrypted_content", "thoughtSignature", "thought_signature",
+    "thinking", "reasoning", "reasoning_content", "annotations", "logprobs", "additional_kwargs", "response_metadata",
+    "usage_metadata", "provider_details", "providerMetadata", "finish_reason", "stop_reason", "detail", *TIMES,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +57,17 @@ class ChatMessage:
     """One message.
 
     Attributes:
-        raw: The message as JSON, its keys in the order given.
-        role: Its role, "developer" as "system" and "function" as "tool".
-        speaker: Its `name`, else its role.
-        text: Its text or, where it has none, what stands for it, such as `get_weather({"city": "Porto"})`.
-        time: Its own time, if it has one.
+        raw: The message as JSON, its keys in the order given, and media replaced by {digest, bytes, type}.
+        role: "user", "assistant", "system" or "tool". A role of no known meaning is "tool": what it says is data.
+        speaker: Its `name`, else its role as it was given.
+        text: Its words, calls, results and media, in order, such as `get_weather({"city": "Porto"})` or
+            `[picture, image/jpeg, 3.1 MB]`; without any, its type in brackets. Thoughts are left out.
+        time: Its own time, if it has one that can be read.
+        id: Its own id: `id` or `messageId`, of an application, the AI SDK, LangChain, or an item of Responses. It may
+            name a message within one conversation only, and a copy of the same message may lack it. Ids of what is
+            called (`tool_call_id`, `call_id`), empty ones and placeholders are none.
+        said: A digest of its content: equal for the same role, name, words, calls, results and media in any form.
+        note: "no text" where nothing was said in words, else None.
     """
 
     raw: str
@@ -33,77 +75,425 @@ class ChatMessage:
     speaker: str
     text: str
     time: datetime | None
+    id: str | None
+    said: str
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a message as it reads, and what it is compared by."""
+
+    kind: Literal["words", "result", "call", "other"]
+    text: str
+    key: Json
 
 
 def read_message(message: object) -> ChatMessage:
-    """Return a message. Raise ValueError for what is none, or is not JSON."""
-    if not isinstance(message, Mapping):
-        raise mismatch_error("a message", message, "a mapping with role and content, such as message.model_dump()")
-    whole = dict(message)
-    role = whole.get("role") or _ROLE_OF_TYPE.get(str(whole.get("type")))
-    if not isinstance(role, str):
-        raise mismatch_error("the role of a message", role, "system, user, assistant or tool")
-    role = ROLES.get(role, role)
-    text = text_of_content(whole.get("content") or whole.get("output"))
+    """Return a message. Raise ValueError for what is no mapping and no object that holds one, or is not JSON."""
+    held = message if isinstance(message, Mapping) else held_by(message)
+    if held is None:
+        raise mismatch_error("a message", message, "a mapping with role and content, or an object of a provider")
+    try:
+        whole = kept(held)
+        return _read(whole, json.dumps(whole))
+    except RecursionError as error:
+        raise ValueError("a message cannot be kept as JSON: it is nested too deeply") from error
+
+
+def words_of(message: Any, role: str) -> str:
+    """Return the words of a message, without calls, results and media; empty for one of another role."""
+    whole = _unwrapped(kept(message))
+    pieces = [*_pieces(whole)]
+    return _worded(pieces) if _role(whole, pieces)[0] == role else ""
+
+
+def text_of_content(content: Json) -> str:
+    """Return the words of a message's content: a string, or parts of which those with text count."""
+    return _worded(_pieces_of(content))
+
+
+def _worded(pieces: Iterable[_Piece]) -> str:
+    return "\n".join(one.text for one in pieces if one.kind == "words")
+
+
+def media_named(value: Json) -> Json:
+    """Return a kept message as it can be sent: parts that are media are text parts that name them."""
+    if isinstance(value, list):
+        return [_part_named(each) for each in value]
+    return {key: media_named(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def holds_media(value: Json) -> bool:
+    """Return whether media of a kept message, which nobody can send, stand in a value."""
+    return any(map(is_media, _walk(value)))
+
+
+def _part_named(part: Json) -> Json:
+    if not isinstance(part, dict) or not holds_media(part):
+        return part
+    within = media_named(part)
+    if not holds_media(within):
+        return within
+    text = "\n".join(piece.text for piece in _pieces_of([part]))
+    if "type" not in part:
+        return {"text": text}
+    return {"type": "input_text" if str(part["type"]).startswith("input_") else "text", "text": text}
+
+
+def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
+    message = _unwrapped(whole)
+    pieces = [piece for piece in _pieces(message) if piece.text.strip()]
+    role, speaker = _role(message, pieces)
+    spoken = [piece for piece in pieces if piece.kind != "other" or not piece.text.startswith("[")]
+    content = [piece for piece in pieces if piece.kind in ("words", "result")]
+    words = "\n".join(piece.text for piece in content).strip()
+    keys = [piece.key for kind in ("call", "other") for piece in pieces if piece.kind == kind]
+    nothing = None if pieces else _essence(message)
+    name = speaker if role != "tool" and speaker.casefold() not in _ROLES else ""
+    compared = [role, name, _canonical(words) if role == "tool" else words, keys, nothing]
     return ChatMessage(
-        as_json(whole),
+        raw,
         role,
-        _name(whole) or role,
-        text if text.strip() else _rendered(whole),
-        own_time(whole),
+        speaker,
+        "\n".join(piece.text for piece in _quoted(pieces, role)) or f"[{_stand_in(message)}]",
+        _time(message),
+        _id(message),
+        blake2b(json.dumps(compared, sort_keys=True).encode(), digest_size=15).hexdigest(),
+        None if spoken else NO_TEXT,
     )
 
 
-def message_ids(messages: Sequence[ChatMessage], session: str) -> list[str]:
-    """Return an id for each message of a list: a digest of the session, the message and its occurrence in the list."""
-    seen: Counter[str] = Counter()
-    ids = []
-    for message in messages:
-        content = json.dumps([session, json.loads(message.raw)], sort_keys=True)
-        digest = blake2b(content.encode(), digest_size=15).hexdigest()
-        ids.append(f"{digest}-{seen[digest]}" if seen[digest] else digest)
-        seen[digest] += 1
-    return ids
+def _unwrapped(whole: dict[str, Json]) -> dict[str, Json]:
+    """Return the message in what LangChain dumps, a choice of a completion, or a candidate of Gemini."""
+    inside: dict[str, Json] = {}
+    if whole.get("lc") and isinstance(whole.get("kwargs"), dict):
+        path = whole.get("id")
+        inside = {"type": path[-1] if isinstance(path, list) and path else None, **whole["kwargs"]}
+    elif isinstance(whole.get("data"), dict) and isinstance(whole.get("type"), str) and "content" in whole["data"]:
+        inside = {"type": whole["type"], **whole["data"]}
+    elif isinstance(whole.get("message"), dict) and "role" in whole["message"]:
+        inside = whole["message"]
+    elif isinstance(whole.get("content"), dict) and isinstance(whole["content"].get("parts"), list):
+        inside = {**whole, **whole["content"]}
+    return inside or whole
 
 
-def _name(message: Mapping[str, Any]) -> str:
-    """Return who speaks, where that is said; the name of a call without a role is that of what is called."""
-    return (text_of(message, "name") or "").strip() if message.get("role") else ""
+def _role(message: Mapping[str, Json], pieces: Sequence[_Piece]) -> tuple[str, str]:
+    """Return the role, and who speaks: the name, else the role, as it was given where its meaning is not known."""
+    author = message.get("author")
+    said = [author.get("role") if isinstance(author, dict) else None, *(message.get(name) for name in WHO)]
+    given = next((one.strip() for one in said if isinstance(one, str) and one.strip()), "")
+    kind = str(message.get("type") or "")
+    role = _ROLES.get(given.casefold() if given else kind.casefold().removesuffix("chunk").removesuffix("message"))
+    named = given or role
+    if role is None and not given:
+        assists = kind.endswith("_call") or kind in ("reasoning", "mcp_approval_request")
+        role = _role_of_parts(message) or ("assistant" if assists else "tool")
+    elif role == "user" and pieces and all(piece.kind == "result" for piece in pieces):
+        role = given = "tool"
+    name = message.get("name") if named else None  # of a call without a role, it is that of what is called
+    speaker = name.strip() if isinstance(name, str) else ""
+    return role or "tool", speaker or role or given
 
 
-def as_json(message: Mapping[str, Any]) -> str:
-    """Return a message as JSON from which an equal one is read. Raise ValueError for one that would differ."""
-    try:
-        raw = json.dumps(message, allow_nan=False)
-        comes_back = json.loads(raw) == message
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"a message cannot be kept as JSON: {error}") from error
-    if not comes_back:
-        raise ValueError("a message would not come back as it was given; expected keys that are strings, and no tuples")
-    return raw
+def _role_of_parts(message: Mapping[str, Json]) -> str | None:
+    """Return the role of a request or response of Pydantic AI, which has none itself."""
+    if message.get("kind") == "response":
+        return "assistant"
+    kinds = {part.get("part_kind") for part in _list(message.get("parts")) if isinstance(part, dict)}
+    order = (("user-prompt", "user"), ("tool-return", "tool"), ("retry-prompt", "tool"), ("system-prompt", "system"))
+    return next((role for kind, role in order if kind in kinds), None)
 
 
-def _rendered(message: Mapping[str, Any]) -> str:
-    """Return what stands for a message without text: its calls, its refusal, or the kinds of its parts."""
-    refusal = message.get("refusal")
-    calls = message.get("tool_calls") or [message.get("function_call") or message]
-    content = message.get("content")
-    parts = content if isinstance(content, list) else []
-    found = [
-        *(_call(call) for call in (calls if isinstance(calls, list) else [])),
-        *(f"[{part.get('type') or 'part'}]" for part in parts if isinstance(part, dict)),
+def _pieces(message: Mapping[str, Json]) -> Iterator[_Piece]:
+    kind = _kind(message)
+    parts = _list(message.get("parts")) or _list(message.get("blocks"))
+    if not message.get("role") and (_is_result(kind) or kind.endswith("_call") or kind == "mcp_approval_request"):
+        yield from _pieces_of([message])
+        return
+    if kind in _UNSPOKEN:
+        return
+    said = [*_pieces_of(_of_request(parts))] or [*_pieces_of(message.get("content"), loose=True)]
+    called = [] if any(piece.kind == "call" for piece in said) else [*_calls(message)]
+    beside = [
+        *_pieces_of(message.get("refusal")),
+        *_pieces_of([{"type": "audio", "audio": message["audio"]}] if message.get("audio") else []),
+        *(_media(one, "image") for one in _list(message.get("images"))),
+        *_pieces_of([_attached(one) for one in _list(message.get("experimental_attachments"))]),
     ]
-    if isinstance(refusal, str) and refusal.strip():
-        return refusal
-    return "\n".join(text for text in found if text) or "[no text]"
+    found = [*said, *beside, *called]
+    if not any(piece.text.strip() for piece in found):
+        texts = _texts({key: each for key, each in message.items() if key not in ("content", "instructions")})
+        found = [_Piece("words", "\n".join(texts), None)] if texts else []
+        if texts and not message.get("role") and kind:
+            found = [_Piece("other", f"{kind}: {', '.join(texts)}", _essence(message))]
+    yield from found
 
 
-def _call(call: Any) -> str:
-    """Return a call as one would write it; empty for anything else."""
-    if not isinstance(call, dict):
-        return ""
-    called = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), call)
-    arguments = called.get("arguments", called.get("input"))
-    if not isinstance(called.get("name"), str) or arguments is None:
-        return ""
-    return f"{called['name']}({arguments if isinstance(arguments, str) else json.dumps(arguments)})"
+def _of_request(parts: list[Json]) -> list[Json]:
+    """Return parts without the system prompt that a request of Pydantic AI repeats beside what was said."""
+    own = [part for part in parts if not (isinstance(part, dict) and part.get("part_kind") == "system-prompt")]
+    return own or parts
+
+
+def _calls(message: Mapping[str, Json]) -> Iterator[_Piece]:
+    more = message.get("additional_kwargs")
+    places = (message, more if isinstance(more, dict) else {})
+    lists = [place.get(name) for place in places for name in ("tool_calls", "toolInvocations")]
+    one = message.get("function_call")
+    found = next((each for each in lists if isinstance(each, list) and each), [one] if isinstance(one, dict) else [])
+    for call in found:
+        if isinstance(call, dict):
+            yield _call(call) or _unknown(call)
+
+
+def _pieces_of(content: Json, *, loose: bool = False) -> Iterator[_Piece]:
+    """Yield the pieces of a content: a text, parts, or another value; a `loose` mapping of no type is a value."""
+    if content is None:
+        return
+    if isinstance(content, list):
+        for part in content:
+            yield from _pieces_of_part(part) if isinstance(part, dict) else _pieces_of(part)
+    elif isinstance(content, dict) and (not loose or _kind(content) or is_media(content) or "text" in content):
+        yield from _pieces_of_part(content)
+    elif content != {}:
+        text = content if isinstance(content, str) else _dumped(content)
+        yield _Piece("words", text, None)
+
+
+def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
+    kind = _kind(part)
+    if kind in _UNSPOKEN or part.get("thought") is True:
+        return
+    if isinstance(part.get("content"), list) and not _is_result(kind):
+        yield from _pieces_of(part["content"])
+        return
+    if shaped := _result_in(part, kind) or _call(part) or _media_in(part, kind):
+        yield shaped
+        return
+    code = part.get("executableCode") or part.get("executable_code")  # of Gemini
+    text = next((part[name] for name in ("text", "refusal", "transcript", "content") if part.get(name)), None)
+    if isinstance(text, dict) and isinstance(text.get("value"), str):  # of a thread of OpenAI
+        text = text["value"]
+    if isinstance(text, str):
+        yield _Piece("words", text, None)
+    elif isinstance(code, dict) and _is_text(code, "code"):
+        yield _Piece("words", code["code"], None)
+    elif text is not None:
+        yield from _pieces_of(text)
+    elif not part.keys() <= {"type", "text", "annotations", "cache_control"}:
+        yield _unknown(part)
+
+
+def _result_in(part: dict[str, Json], kind: str) -> _Piece | None:
+    inside = next((part[name] for name in _RESULT_INSIDE if isinstance(part.get(name), dict)), None)
+    return _result(inside or part) if inside is not None or _is_result(kind) else None
+
+
+def _media_in(part: dict[str, Json], kind: str) -> _Piece | None:
+    inside = next((name for name in _MEDIA_INSIDE if isinstance(part.get(name), dict)), "")
+    is_one = any(word in kind for word in _MEDIA) or (holds_media(part) and "text" not in part)
+    return _media(part, kind or inside) if is_one or inside else None
+
+
+def _call(part: Mapping[str, Json]) -> _Piece | None:
+    """Return a call of a tool as one would write it, with what it returned where that stands in it; else None."""
+    kind = _kind(part)
+    inside = next((part[name] for name in _INSIDE if isinstance(part.get(name), dict)), None)
+    called = part if inside is None else inside
+    name = next((called[key] for key in _CALLED if _is_text(called, key)), None)
+    given = next((called[key] for key in _GIVEN if called.get(key) is not None), None)
+    if name is None and kind.startswith("tool-") and "toolCallId" in part:
+        name = kind.removeprefix("tool-")
+    hosted = kind.endswith("_call") and kind not in ("function_call", "tool_call")
+    if name is None and hosted:
+        name = kind
+    if name is None or (given is None and inside is None and not kind.endswith(("call", "tool_use", "invocation"))
+            and "toolCallId" not in part):  # fmt: skip
+        return None
+    given = _filled(given) if hosted else given
+    text = f"{name}({given if isinstance(given, str) else '' if given is None else _dumped(given)})"
+    key = [name, _filled(_canonical(given)) or {}]
+    results = [called[key_] for key_ in _RETURNED if called.get(key_) not in (None, "", [])] if called is part else []
+    results = results or [called[key_] for key_ in ("result",) if called.get(key_) is not None]
+    if results:
+        returned = _returned(results[0])
+        return _Piece("call", f"{text} -> {returned}", [*key, _canonical(returned)])
+    return _Piece("call", text, key)
+
+
+def _result(part: Mapping[str, Json]) -> _Piece:
+    found = next((part[name] for name in _RETURNED if part.get(name) not in (None, "", [])), None)
+    return _Piece("result", ", ".join(_texts(part)) if found is None else _returned(found), None)
+
+
+def _returned(value: Json) -> str:
+    """Return what a tool returned as text: its text, its parts, else its JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(text for each in value if (text := _returned(each)))
+    if isinstance(value, dict):
+        if _is_text(value, "type") and "value" in value:  # of the AI SDK
+            return _returned(value["value"])
+        if _kind(value) or "text" in value or is_media(value):
+            return "\n".join(piece.text for piece in _pieces_of_part(value))
+        if len(value) == 1 and (only := next(iter(value))) in (*_RETURNED, "text", "json"):
+            return _returned(value[only])
+    return _dumped(value)
+
+
+def _media(part: Json, kind: str = "") -> _Piece:
+    """Return media by digest, size and type, or by the name in their URL; with a transcript that stands beside them."""
+    data = next((one for one in _walk(part) if is_media(one)), None)
+    dicts = [one for one in _walk(part) if isinstance(one, dict) and not is_media(one)]
+    texts = {name: one[name] for one in reversed(dicts) for name in one if _is_text(one, name)}
+    said = [texts[name] for name in ("transcript", "text", "caption", "alt_text", "description") if name in texts]
+    if texts.get("media_type") == "text/plain" and "data" in texts:
+        said.append(texts["data"])
+    typed = next((texts[name] for name in ("media_type", "mimeType", "mime_type", "mediaType", "contentType")
+        if name in texts), "")  # fmt: skip
+    hinted = next((name for name in ("image", "audio", "video") if name in kind.casefold()), "")
+    hinted = hinted or ("image" if "screenshot" in kind else "")
+    url = next((texts[name] for name in ("url", "uri", "image_url", "file_url", "fileUri", "file_uri", "image", "data",
+        "file_id", "fileId", "path") if name in texts), part if isinstance(part, str) else "")  # fmt: skip
+    name = next((texts[one] for one in ("filename", "fileName", "file_name", "title") if one in texts), name_in(url))
+    type_ = data["type"] if data is not None and data["type"] != "application/octet-stream" else typed or hinted
+    label = media_label(type_ if "/" in type_ or not hinted else hinted, None if data is None else data["bytes"], name)
+    key = [data["digest"]] if data is not None else [url.partition("?")[0], *said]
+    return _Piece("other", "\n".join((label, *said)) if not said else "\n".join((*said, label)), key)
+
+
+def _attached(one: Json) -> Json:
+    return {"type": "file", **one} if isinstance(one, dict) else one
+
+
+def _unknown(part: Mapping[str, Json]) -> _Piece:
+    """Return a part of no known shape with the text found in it, or its type."""
+    kind, texts = _kind(part) or "part", [*_texts(part)]
+    return _Piece("other", f"{kind}: {', '.join(texts)}" if texts else f"[{kind}]", _essence(part))
+
+
+def _texts(value: Json) -> list[str]:
+    """Return what may be words in a value, not ids, types and states, with the numbers beside them; else nothing."""
+    found = [*_leaves(value)]
+    return [text for text, _ in found] if any(spoken for _, spoken in found) else []
+
+
+def _leaves(value: Json, key: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield strings, and numbers with their key; and whether it is a string."""
+    if isinstance(value, dict) and not is_media(value):
+        for name, each in value.items():
+            if name not in _NO_WORDS and not _is_id(name):
+                yield from _leaves(each, name)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each, key)
+    elif isinstance(value, str) and value.strip():
+        yield value, True
+    elif isinstance(value, (int, float)) and key:
+        yield f"{key} {json.dumps(value)}", False
+
+
+def _quoted(pieces: Sequence[_Piece], role: str) -> Iterator[_Piece]:
+    """Yield pieces; results in a message of a user who also speaks are quoted lines, which are not their own words."""
+    for piece in pieces:
+        if piece.kind == "result" and role == "user":
+            yield _Piece("result", "\n".join(f"> {line}" for line in piece.text.splitlines()), None)
+        else:
+            yield piece
+
+
+def _essence(value: Json) -> Json:
+    """Return what of a value tells it from others: without ids, states and null fields."""
+    if isinstance(value, dict):
+        return {
+            key: _essence(each)
+            for key, each in value.items()
+            if each is not None and not _is_id(key) and key not in ("status", "state", *TIMES)
+        }
+    return [_essence(each) for each in value] if isinstance(value, list) else value
+
+
+def _filled(value: Json) -> Json:
+    """Return a value without its null fields."""
+    if isinstance(value, dict):
+        return {key: _filled(each) for key, each in value.items() if each is not None}
+    return [_filled(each) for each in value] if isinstance(value, list) else value
+
+
+def _canonical(value: Json) -> Json:
+    """Return the JSON in a string, or the value."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value.strip() if isinstance(value, str) else value
+
+
+def _id(message: Mapping[str, Json]) -> str | None:
+    given = next((message[name] for name in ("id", "messageId") if message.get(name) is not None), None)
+    if isinstance(given, bool) or not isinstance(given, (str, int)):
+        return None
+    return None if (found := str(given).strip()) in ("", "__fake_id__") else found
+
+
+def _time(message: Mapping[str, Json]) -> datetime | None:
+    """Return the time that a message, or the first of its parts that has one, has of its own."""
+    parts = [part for part in _list(message.get("parts")) if isinstance(part, dict)]
+    for place in (message, *parts):
+        given = next((place[name] for name in TIMES if place.get(name) is not None), None)
+        if isinstance(given, (int, float)) and abs(given) >= 1e11:  # milliseconds: as seconds, the year 5138
+            given = given / 1000
+        try:
+            return time_of(given)
+        except ValueError:
+            continue
+    return None
+
+
+def _stand_in(message: Mapping[str, Json]) -> str:
+    kind = _kind(message)
+    return kind if kind and kind != "message" and not message.get("role") else "empty message"
+
+
+def _kind(value: Mapping[str, Json]) -> str:
+    found = next((value[name] for name in ("part_kind", "block_type", "type", "kind") if _is_text(value, name)), "")
+    return str(found)
+
+
+def _is_result(kind: str) -> bool:
+    return kind.endswith(_RESULTS)
+
+
+def _is_id(key: str) -> bool:
+    return key == "id" or key.endswith(("_id", "Id"))
+
+
+def _is_text(value: Mapping[str, Json], name: str) -> bool:
+    return isinstance(value.get(name), str) and bool(value[name])
+
+
+def _list(value: Json) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dumped(value: Json) -> str:
+    return json.dumps(_labelled(value), ensure_ascii=False)
+
+
+def _labelled(value: Json) -> Json:
+    if is_media(value):
+        return media_label(value["type"], value["bytes"])
+    if isinstance(value, dict):
+        return {key: _labelled(each) for key, each in value.items()}
+    return [_labelled(each) for each in value] if isinstance(value, list) else value
+
+
+def _walk(value: Json) -> Iterator[Json]:
+    yield value
+    if isinstance(value, (dict, list)) and not is_media(value):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _walk(each)

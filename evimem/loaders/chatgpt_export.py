@@ -2,90 +2,120 @@
 
 from __future__ import annotations
 
-import re
-import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..errors import ImportFailed
 from ..types.paths import AnyPath
-from ..types.values import Turn
-from .conversation import Refuse, RefusedItem, raise_refused
-from .json_list import elements
-from .json_values import time_of
-from .openai_messages import text_of_content
-from .unpacked import unpacked
+from .chat_messages import text_of_content
+from .conversation import ImportedTurn, Refuse, RefusedItem, raise_refused
+from .json_list import conversations
+from .json_values import mismatch_error, time_of
 
-_MEMBER = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 _SPOKEN = {"text", "multimodal_text"}
 _SPEAKERS = {"user", "assistant"}
 
 
-def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[Turn]:
+def read_chatgpt(path: AnyPath, refuse: Refuse = raise_refused) -> Iterator[ImportedTurn]:
     """Yield the messages of user and assistant on the branch that was shown, one session per conversation.
 
-    System and tool messages, hidden messages, and the model's reasoning and code are skipped. Times are UTC.
-    Raise ImportFailed for a file that is no export; `refuse` is called for a conversation of another form.
+    System and tool messages, hidden messages, and the model's reasoning and code are skipped. Times are UTC. The last
+    turn of a conversation names the turns that its export holds on other branches. Raise ImportFailed for a file that
+    is no export; `refuse` is called for a message or a conversation of another form.
     """
     path = Path(path)
-    for conversation in conversations(path):
+    for conversation in conversations(path, "mapping"):
+        where = f"{path.name} conversation {_name(conversation)}"
+        bad: list[RefusedItem] = []
         try:
-            turns = list(_turns(conversation))
+            turns = _Branches(conversation, where, bad.append).turns()
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            refuse(
-                RefusedItem(
-                    f"{path.name} conversation {_name(conversation)}",
-                    f"not in the form of a ChatGPT export ({error!r})",
-                )
-            )
-        else:
-            yield from turns
+            bad = [RefusedItem(where, f"not in the form of a ChatGPT export ({error!r})")]
+            turns = []
+        for item in bad:
+            refuse(item)
+        yield from turns
 
 
-def conversations(path: Path) -> Iterator[Any]:
-    """Yield the raw conversations of an export, zipped or not."""
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as file:
-            yield from elements(file, path.name)
-        return
-    with _archive(path) as archive:
-        members = sorted(name for name in archive.namelist() if _MEMBER.fullmatch(name))
-        if not members:
-            raise ImportFailed(f"{str(path)!r} holds no conversations.json; expected the zip of a ChatGPT export")
-        for member in members:
-            with unpacked(archive, member) as file:
-                yield from elements(file, f"{path.name}/{member}")
+class _Branches:
+    """Reads the messages of a conversation; the places of those that cannot be read go to `refuse`."""
+
+    def __init__(self, conversation: Mapping[str, Any], where: str, refuse: Refuse) -> None:
+        self._conversation = conversation
+        self._nodes: Mapping[str, Any] = conversation["mapping"]
+        self._session: str = conversation.get("conversation_id") or conversation["id"]
+        self._metadata = {"title": conversation["title"]} if conversation.get("title") else {}
+        self._where = where
+        self._refuse = refuse
+
+    def turns(self) -> list[ImportedTurn]:
+        """Return the turns of the branch that was shown."""
+        branch = self._branch()
+        shown = list(self._read([self._nodes[name] for name in branch], self._refuse))
+        others = [node for name, node in self._nodes.items() if name not in set(branch)]
+        if shown and others:
+            abandoned = tuple(self._read(others, lambda item: None))  # a message that was not shown is not missed
+            shown[-1] = replace(shown[-1], abandoned=abandoned)
+        return shown
+
+    def _branch(self) -> list[str]:
+        """Return the nodes from the root to the current one; edited and regenerated messages are on other branches."""
+        names = dict[str, None]()
+        current = self._conversation.get("current_node")
+        at = current if current in self._nodes else _newest_leaf(self._nodes)
+        if at is None and current is not None:
+            raise KeyError(current)
+        while at and at not in names:  # a cyclic mapping ends here
+            if at not in self._nodes:
+                self._refuse(RefusedItem(f"{self._where} message {at!r}", "it is missing, and what came before it"))
+                break
+            names[at] = None
+            at = self._nodes[at].get("parent")
+        return list(reversed(names))
+
+    def _read(self, nodes: list[Any], refuse: Refuse) -> Iterator[ImportedTurn]:
+        messages = [node.get("message") for node in nodes if node.get("message")]
+        times = _times(messages, self._conversation)
+        for message, time in zip(messages, times, strict=True):
+            try:
+                turn = self._turn(message, time)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                name = repr(message.get("id")) if isinstance(message, dict) else "without an id"
+                refuse(RefusedItem(f"{self._where} message {name}", f"not in the form of a message ({error!r})"))
+            else:
+                if turn.text.strip() or turn.caption:
+                    yield turn
+
+    def _turn(self, message: Mapping[str, Any], time: datetime | None) -> ImportedTurn:
+        text, caption, role = _shown_text(message), _pictures(message), message["author"]["role"]
+        if time is None and (text or caption):
+            raise ValueError("neither it nor its conversation has a time")
+        said = time or datetime.min
+        of, former = f"{self._session}/{message['id']}", message["id"]
+        return ImportedTurn(of, self._session, role, text, said, caption, role, self._metadata, former_id=former)
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
+def _times(messages: list[Any], conversation: Mapping[str, Any]) -> list[datetime | None]:
+    """Return a time for each message: its own, else the one before it, the next, or the conversation's."""
+    own = [_time(message) for message in messages]
+    known = (*own, _time(conversation), _time(conversation, "update_time"))
+    before = _time(conversation) or next((time for time in known if time), None)
+    return list(_filled(own, before))
+
+
+def _filled(times: list[datetime | None], latest: datetime | None) -> Iterator[datetime | None]:
+    for time in times:
+        latest = time or latest
+        yield latest
+
+
+def _time(row: Any, name: str = "create_time") -> datetime | None:
     try:
-        return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise ImportFailed(f"{str(path)!r} is a damaged zip ({error}); download the export again") from error
-
-
-def _turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
-    session = conversation.get("conversation_id") or conversation["id"]
-    metadata = {"title": conversation["title"]} if conversation.get("title") else {}
-    latest = conversation.get("create_time")
-    for message in _branch(conversation):
-        latest = message.get("create_time") or latest
-        text = _shown_text(message)
-        if text.strip():
-            role = message["author"]["role"]
-            yield Turn(message["id"], session, role, text, time_of(latest), role=role, metadata=metadata)
-
-
-def _branch(conversation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the messages from the root to the current node; edited and regenerated ones are on other branches."""
-    nodes, messages, seen = conversation["mapping"], [], set[str]()
-    at = conversation.get("current_node") or _newest_leaf(nodes)
-    while at and at not in seen:
-        seen.add(at)  # a cyclic mapping ends here
-        messages.append(nodes[at].get("message"))
-        at = nodes[at].get("parent")
-    return [message for message in reversed(messages) if message]
+        return time_of(row[name])
+    except (KeyError, TypeError, ValueError):
+        return None  # messages and conversations without a time are common
 
 
 def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
@@ -93,13 +123,29 @@ def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
     return max(leaves, key=lambda name: (nodes[name].get("message") or {}).get("create_time") or 0, default=None)
 
 
-def _shown_text(message: Mapping[str, Any]) -> str:
+def _is_shown(message: Mapping[str, Any]) -> bool:
     metadata, content = message.get("metadata") or {}, message.get("content") or {}
     hidden = metadata.get("is_visually_hidden_from_conversation") or message.get("weight") == 0
     to_tool = message.get("recipient") not in (None, "all")
-    if hidden or to_tool or message["author"]["role"] not in _SPEAKERS or content.get("content_type") not in _SPOKEN:
+    spoken = message["author"]["role"] in _SPEAKERS and content.get("content_type") in _SPOKEN
+    return spoken and not hidden and not to_tool
+
+
+def _shown_text(message: Mapping[str, Any]) -> str:
+    if not _is_shown(message):
         return ""
-    return text_of_content(content.get("parts"))
+    parts = message["content"].get("parts") or []
+    if not isinstance(parts, list):
+        raise mismatch_error("parts", parts, "a list of texts and pictures")
+    return text_of_content(parts)
+
+
+def _pictures(message: Mapping[str, Any]) -> str | None:
+    """Return what stands for the pictures of a message that has no words."""
+    if not _is_shown(message) or _shown_text(message).strip():
+        return None
+    parts = message["content"].get("parts") or ()
+    return "[picture]" if any(isinstance(part, dict) and "asset_pointer" in part for part in parts) else None
 
 
 def _name(conversation: object) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
 
 from ..errors import ImportFailed
 from ..types.values import Turn
@@ -19,6 +19,20 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedTurn(Turn):
+    """A turn of an export whose conversations may branch: `Memory.extend` knows it again when it is read again.
+
+    Attributes:
+        former_id: The id that earlier versions gave it, which named no conversation; empty if there is none.
+        abandoned: Turns of its conversation that the export holds on other branches: stored ones are erased, as by
+            `forget`, in the transaction that stores this turn.
+    """
+
+    former_id: str = ""
+    abandoned: tuple[ImportedTurn, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RefusedItem:
     """An item of a file that is not a turn: where it is, and why it was refused."""
 
@@ -29,7 +43,21 @@ class RefusedItem:
         return f"{self.where}: {self.why}"
 
 
+Read = TypeVar("Read", bound=Turn)
 Refuse: TypeAlias = Callable[[RefusedItem], None]
+
+
+def readable(messages: Iterable[Any], where: str, read: Callable[[Any], Read | None], refuse: Refuse) -> Iterator[Read]:
+    """Yield what `read` makes of each message, None left out; one that it cannot read is refused with its place."""
+    for number, message in enumerate(messages, start=1):
+        try:
+            turn = read(message)
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            why = str(error) if type(error) is ValueError else f"not in the form of a message ({error!r})"
+            refuse(RefusedItem(f"{where} message {number}", why))
+        else:
+            if turn is not None:
+                yield turn
 
 
 def raise_refused(item: RefusedItem) -> None:

@@ -1,44 +1,83 @@
-"""Detect the format of a file from its beginning, and load it."""
+"""The formats that are read: one row each, told apart by what a file holds and never by its name."""
 
 from __future__ import annotations
 
 import re
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, StoreError, shown
 from ..types.paths import AnyPath
+from ..types.values import Turn
 from .chatgpt_export import read_chatgpt
+from .claude_export import read_claude
 from .conversation import Conversation, Refuse, raise_refused
-from .json_list import elements
 from .locomo_format import read_locomo
 from .longmemeval_format import read_longmemeval
+from .messengers import read_discord, read_slack, read_telegram
 from .openai_messages import read_messages
+from .parts import Part, is_zip, parts_of
 from .turn_lines import read_turns
+from .whatsapp import looks_like_whatsapp, read_whatsapp
 
-_MESSAGES = re.compile(rb'\{\s*("messages"\s*:\s*\[|"role"\s*:\s*"[a-z]+"\s*,\s*"content")')
-FORMATS = ("turns", "messages", "locomo", "longmemeval", "chatgpt")
+_START = 1 << 20  # bytes of a file in which its form is sought
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a file of a format is known: by all of the keys of one of `marks`, or by how its lines begin."""
+
+    looks: str
+    marks: tuple[frozenset[str], ...] = ()
+
+
+def _format(looks: str, *marks: str) -> Format:
+    return Format(looks, tuple(frozenset(mark.split()) for mark in marks))
+
+
+# A key is named by its place: "[].role" is that of an element of a list. The first row that fits counts.
+_TABLE = {
+    "turns": _format("lines of turns with speaker, text and time", "speaker"),
+    "messages": _format("chat messages with role and content", "[].role", "messages[].role", "role content"),
+    "locomo": _format("LoCoMo", "[].conversation", "[].qa [].sample_id"),
+    "longmemeval": _format("LongMemEval", "[].haystack_sessions", "[].question_id"),
+    "chatgpt": _format("a ChatGPT export (mapping)", "[].mapping", "mapping", "conversations[].mapping"),
+    "claude": _format(
+        "a Claude export (chat_messages)", "[].chat_messages", "chat_messages", "conversations[].chat_messages"
+    ),
+    "whatsapp": Format("a WhatsApp chat (a date, a time, a name and a colon)"),
+    "telegram": _format(
+        "Telegram's result.json", "messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"
+    ),
+    "slack": _format("a Slack export (type and ts)", "[].type [].ts"),
+    "discord": _format(
+        "DiscordChatExporter's JSON (channel, messages)", "messages[].author messages[].timestamp", "guild channel"
+    ),
+}
+FORMATS = tuple(_TABLE)
 
 
 def detect(path: AnyPath) -> str:
-    """Return which of `FORMATS` a file has. Raise ImportFailed if none."""
+    """Return which of `FORMATS` a file has, or the zip or folder of an export. Raise ImportFailed if none."""
     path = Path(path)
     _check_file(path)
-    if zipfile.is_zipfile(path):
-        return "chatgpt"
-    with path.open("rb") as file:
-        start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"["):
-        return _of_list(path)
-    if start.startswith(b"{"):
-        return _of_object(path, start)
-    raise ImportFailed(
-        f"{str(path)!r} begins with {shown(bytes(start[:20]), 40)}; expected lines of turns, a list of messages, a "
-        "LoCoMo or LongMemEval file or a ChatGPT export; if it is one of them, name its format with --format"
-    )
+    with parts_of(path) as parts:
+        found = next((name for part in parts if (name := _of_part(part))), None)
+        if found:
+            return found
+        if len(parts) != 1 or path.is_dir() or is_zip(path):
+            what = f"holds {len(parts)} file(s) of text or JSON, none in a form that is known"
+        else:
+            start = parts[0].start(4096).lstrip()
+            if start.startswith(b'{"evimem"'):
+                raise ImportFailed(f"{str(path)!r} is an evimem export; read it with `evimem import` (Memory.import_)")
+            what = f"begins with {shown(start[:20], 40)}"
+    looked = ", ".join(row.looks for row in _TABLE.values())
+    raise ImportFailed(f"{str(path)!r} {what}; expected one of: {looked}; if it is one of them, name it with --format")
 
 
 def load(
@@ -47,32 +86,46 @@ def load(
     *,
     start: datetime | None = None,
     session: str | None = None,
+    date_order: str | None = None,
     refuse: Refuse = raise_refused,
 ) -> Iterator[Conversation]:
     """Yield the conversations of a file, one per memory.
 
-    `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`);
-    `refuse` is called for each refused item. Raise ImportFailed for a file of another format.
+    `format` is one of `FORMATS`, detected by default; `start` and `session` are for messages (see `read_messages`),
+    `date_order` for WhatsApp (see `read_whatsapp`); `refuse` is called for each refused item. Raise ImportFailed for a
+    file of another format.
     """
     path = Path(path)
     _check_file(path)
     name = format or detect(path)
-    if name == "turns":
-        yield Conversation("", read_turns(path, refuse))
-    elif name == "messages":
+    if name == "messages":
         yield Conversation("", read_messages(path, start=start, session=session, refuse=refuse))
-    elif name == "chatgpt":
-        yield Conversation("", read_chatgpt(path, refuse))
+    elif name == "whatsapp":
+        yield Conversation("", read_whatsapp(path, refuse, date_order))
     elif name == "locomo":
         yield from (Conversation(sample.id, sample.turns) for sample in read_locomo(path))
     elif name == "longmemeval":
         yield from (Conversation(case.id, case.turns) for case in read_longmemeval(path))
+    elif name in _READERS:
+        yield Conversation("", _READERS[name](path, refuse))
     else:
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
 
 
+_READERS: dict[str, Callable[[Path, Refuse], Iterable[Turn]]] = {
+    "turns": read_turns,
+    "chatgpt": read_chatgpt,
+    "claude": read_claude,
+    "telegram": read_telegram,
+    "slack": read_slack,
+    "discord": read_discord,
+}
+
+
 def _check_file(path: Path) -> None:
-    """Raise ImportFailed for a pipe, a folder or a device, which would wait for ever or have no end, and a database."""
+    """Raise ImportFailed for a pipe or a device, which would wait for ever or have no end, and for a database."""
+    if path.is_dir():
+        return
     if path.exists() and not path.is_file():
         raise ImportFailed(f"{str(path)!r} is no regular file; expected one: save what is to be read, and name that")
     try:
@@ -81,20 +134,38 @@ def _check_file(path: Path) -> None:
         raise ImportFailed(f"{error}, or open a memory with evimem.open") from error
 
 
-def _of_list(path: Path) -> str:
-    with path.open("rb") as file:
-        first = next(elements(file, path.name), None)
-    marks = {"conversation": "locomo", "haystack_sessions": "longmemeval", "mapping": "chatgpt", "role": "messages"}
-    found = [name for mark, name in marks.items() if isinstance(first, dict) and mark in first]
-    if not found:
-        raise ImportFailed(
-            f"{str(path)!r} is a list of {shown(first, 40)}; expected messages with role and content, or the elements "
-            "of a LoCoMo, LongMemEval or ChatGPT file"
-        )
-    return found[0]
+def _of_part(part: Part) -> str | None:
+    start = part.start(_START)
+    if not start.lstrip().startswith((b"{", b"[")) or looks_like_whatsapp(start[:8192]):
+        return "whatsapp" if looks_like_whatsapp(start[:8192]) else None
+    keys: set[str] = set()
+    for key in _keys(start):
+        keys.add(key)
+        if (found := _of_keys(keys)) is not None:
+            return found
+    return "messages" if "messages" in keys else None
 
 
-def _of_object(path: Path, start: bytes) -> str:
-    if start.startswith(b'{"evimem"'):
-        raise ImportFailed(f"{str(path)!r} is an evimem export; read it with `evimem import` (Memory.import_)")
-    return "messages" if _MESSAGES.match(start) else "turns"
+def _of_keys(keys: set[str]) -> str | None:
+    return next((name for name, row in _TABLE.items() if any(mark <= keys for mark in row.marks)), None)
+
+
+def _keys(start: bytes) -> Iterator[str]:
+    """Yield the places of the keys in the beginning of JSON, each once, down to the third level."""
+    path: list[str] = []
+    key, seen = "", set[str]()
+    for token in _TOKEN.finditer(start):
+        mark = token.group()
+        if mark in (b"{", b"["):
+            path.append(f"{key}[]" if mark == b"[" else key)
+            key = ""
+        elif mark in (b"}", b"]"):
+            key = ""
+            if path:
+                path.pop()
+        elif token[2] and len(path) <= 3:
+            key = token[1].decode("utf-8", "replace")
+            place = ".".join(part for part in (*path, key) if part)
+            if place not in seen:
+                seen.add(place)
+                yield place

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..errors import ImportFailed
 from .json_values import parse
+from .parts import Part, parts_of
 
 MAX_ELEMENT = 64 << 20  # bytes of one element (one conversation): bounds the memory used for a hostile file
+_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?")
 _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_SPACE = re.compile(rb"\S")
@@ -25,6 +28,31 @@ def elements(file: BinaryIO, name: str) -> Iterator[Any]:
         except ValueError as error:
             raise ImportFailed(f"{name!r}: element {number} of its list is {error}") from error
         yield element
+
+
+def conversations(path: Path, mark: str) -> Iterator[Any]:
+    """Yield the raw conversations of a chat program's export: of its file, or of each that a zip or folder holds.
+
+    They are a list, a list behind `conversations`, or a single one, which has the key `mark`.
+    """
+    with parts_of(path) as parts:
+        named = [part for part in parts if _CONVERSATIONS.fullmatch(part.stem)] or parts[:1]
+        if len(parts) != 1 and not _CONVERSATIONS.fullmatch(named[0].stem if named else ""):
+            raise ImportFailed(f"{str(path)!r} holds no conversations.json; expected the zip or folder of an export")
+        for part in named:
+            yield from _of_part(part, mark)
+
+
+def _of_part(part: Part, mark: str) -> Iterator[Any]:
+    if not part.start(4096).lstrip().startswith(b"{"):
+        with part.open() as file:
+            yield from elements(file, part.name)
+        return
+    whole = part.whole()
+    found = [whole] if mark in whole else whole.get("conversations")
+    if not isinstance(found, list):
+        raise ImportFailed(f"{part.name!r} has no list of conversations; expected one, or a conversation with {mark!r}")
+    yield from found
 
 
 def _split(file: BinaryIO, name: str) -> Iterator[bytes]:

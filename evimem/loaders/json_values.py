@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NoReturn
@@ -11,6 +12,7 @@ import orjson
 
 from ..errors import shown
 
+_FRACTION = re.compile(r"\.(\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -34,7 +36,7 @@ def time_of(value: object) -> datetime:
     """Return a time given in ISO 8601 (naive stays naive) or in seconds since 1970 (UTC). Raise ValueError else."""
     if isinstance(value, str):
         try:
-            return datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+            return datetime.fromisoformat(_FRACTION.sub(_microseconds, value.strip().replace("Z", "+00:00")))
         except ValueError as error:
             raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20'") from error
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -43,6 +45,10 @@ def time_of(value: object) -> datetime:
         except OverflowError as error:
             raise mismatch_error("time", value, "seconds since 1970, not milliseconds") from error
     raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20', or seconds since 1970")
+
+
+def _microseconds(fraction: re.Match[str]) -> str:
+    return f".{fraction[1][:6]:0<6}"  # Python 3.10 reads three or six digits only
 
 
 def mismatch_error(what: str, value: object, expected: str) -> ValueError:

@@ -161,8 +161,6 @@ def check_budget(budget: Budget) -> None:
     for name, kinds in (
         ("abstain", ("calibrated", "paper")),
         ("calls", ("joint", "separate")),
-        ("gate", (True, False)),
-        ("reader", ("verified", "span")),
     ):
         if getattr(budget, name) not in kinds:
             raise InvalidQuery(f"budget.{name} is {shown(getattr(budget, name))}; expected one of {kinds!r}")

@@ -6,7 +6,6 @@ from ..flow import Flow
 from ..judging.apply_verdict import enough, is_short
 from ..text.names import names
 from ..types.answer import Answer
-from ..types.trace import Acted
 from ..types.values import Gap
 from .answering import as_loop, concluded, drafted, nothing
 from .retrieve import Search, compose, fresh
@@ -19,24 +18,13 @@ HOP_PART = 5  # of an iteration's k, one in so many turns comes over an edge bes
 def iris(session: Session) -> Flow[Answer]:
     """Answer a question in at most `budget.iterations` rounds of anchor, refined query and one scored hop."""
     check = yield from look(session)
-    return nothing(session, 1) if check is None else (yield from _answer(session, check))
+    return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
 
 
-def _answer(session: Session, check: Check) -> Flow[Answer]:
-    """Answer from the last check; look on where the judge finds no answer in evidence that another judge let pass."""
-    draft = yield from drafted(session, check)
-    done = check.view.iteration
-    if draft.text is None and check.verdict.judge and session.has("sufficiency") and done < session.budget.iterations:
-        session.events.append(Acted(done, "go on", draft.reason or "the evidence does not state the answer"))
-        further = yield from look(session, check, done + 1)
-        if further is not None and further is not check:
-            return concluded(session, further, (yield from drafted(session, further)))
-    return concluded(session, check, draft)
-
-
-def look(session: Session, check: Check | None = None, first: int = 1) -> Flow[Check | None]:
-    """Search from iteration `first` on until a rule stops it; return the last check, None when nothing was found."""
-    for iteration in range(first, session.budget.iterations + 1):
+def look(session: Session) -> Flow[Check | None]:
+    """Search until a rule stops it; return the last check, None when nothing was found."""
+    check: Check | None = None
+    for iteration in range(1, session.budget.iterations + 1):
         new = yield from _retrieve(session, iteration, check)
         if not new:
             session.stop(iteration, "no new evidence")

@@ -148,7 +148,8 @@ class Retrieval:
         return self._costs[item.turn.id]
 
     def _admits(self, turn: Turn) -> bool:
-        return turn.id not in self._exclude and self._scope.admits(turn)
+        instructs = turn.role == "system" and self._scope.role is None  # found where it is asked for, as by a search
+        return turn.id not in self._exclude and self._scope.admits(turn) and not instructs
 
     def _found(self, wanted: Search, k: int, without: frozenset[str] = frozenset()) -> Flow[tuple[Hit, ...]]:
         text, scope = looked_for(wanted.text), self._scope.of_speaker(wanted.speaker)

@@ -27,7 +27,7 @@ from .task import Task
 
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
-UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged", judge="nobody")
+UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +251,10 @@ def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis
 
 
 def _how_judged(verdict: Verdict, iteration: int) -> Iterator[Event]:
-    """Yield the requests that a verdict took, the signals behind it, and whether another judge spared it."""
+    """Yield the requests that a verdict took, and the signals behind it."""
     yield from verdict.calls
     if verdict.signals:
         yield Acted(iteration, "measure", detail={name: round(value, 6) for name, value in verdict.signals.items()})
-    if verdict.judge:
-        yield Acted(iteration, "spare", f"the judge's request: {verdict.judge} judged")
 
 
 def _seconds_for(session: Session, request: Complete) -> float:
@@ -284,7 +282,7 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
     session.events.append(
         Judged(
             view.iteration,
-            verdict.judge or session.task.judge.name,
+            "nobody" if verdict is UNJUDGED else session.task.judge.name,
             verdict.tier,
             verdict.confidence,
             clamped.tier,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ..types.budget import Ablation, Budget
 
-FULL = Budget(delta="paper", abstain="paper", calls="separate", gate=False, without=frozenset({"tracker"}))
+FULL = Budget(delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}))
 _LAST: tuple[Ablation, ...] = ("entities", "anchor", "abstention")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..extract import weekday_of
 from ..judging.evidence import Draft, Verdict, View
 from ..protocols import Extractor
+from ..types.attempt import without
 from .constants import Constants, log_odds
 from .likely_turns import likely_turns
 from .match_sentences import match
@@ -29,7 +30,9 @@ def proven(view: View, extractor: Extractor) -> ShortAnswer | NotStated | None:
 
     The rules that prove it are English: they prove nothing of a question or of evidence in another language.
     """
-    return view.kept_at_check("short", lambda: short_answer(view, extractor) if is_in_english(view) else None)
+    return view.kept_at_check(
+        "short", lambda: without(None, short_answer, view, extractor) if is_in_english(view) else None
+    )
 
 
 def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
@@ -43,8 +46,9 @@ def claim_signals(short: ShortAnswer | NotStated | None) -> dict[str, float]:
 def quoted(view: View, constants: Constants, extractor: Extractor) -> Quotation | None:
     """Return the sentences to read for an answer, kept like what is proven."""
     weekday, matches = weekday_of(extractor), match(view)
+    alike = {item.turn.id: 0.5 for item in view.shown}  # where what tells turns apart cannot be read
     return view.kept_at_check(
-        "quoted", lambda: quote(view, matches, likely_turns(view, matches, constants.likely, weekday))
+        "quoted", lambda: quote(view, matches, without(alike, likely_turns, view, matches, constants.likely, weekday))
     )
 
 

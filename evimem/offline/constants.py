@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ BINS = 16
 LEAST = 50  # labelled scores; from fewer, a map does not hold for new questions
 _MARGIN = 0.005
 _RISE = 0.002  # added from knot to knot, so that two scores in order never get one probability
+
+C = TypeVar("C", bound="Constants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,7 @@ class Constants:
     `answerable` scores whether the memory answers the question, in log-odds. The score is at most `altered` where the
     evidence contradicts a word of the question, at most `not_stated` where what is asked for is of a kind that is
     looked up and is not stated, and at least `stated` where it is. `calibrated` maps the score to a probability.
-    `sufficient` gives the probability that the view holds all the evidence, `word` the probability that a word belongs
-    to the answer.
+    `sufficient` gives the probability that the view holds all the evidence.
 
     `likely` gives the probability that a turn of the view holds the answer. `right` gives the probability that a short
     answer is right, `holds` that a quotation holds the answer; both take the log-odds of the calibrated probability as
@@ -99,7 +100,6 @@ class Constants:
     stated: float
     calibrated: Monotone
     sufficient: Linear
-    word: Linear
     likely: Linear
     right: Linear
     holds: Linear
@@ -109,6 +109,11 @@ class Constants:
     answer_from: float
     exact: float
     inferrable: float
+
+    @classmethod
+    def of(cls: type[C], table: Mapping[str, Any]) -> C:
+        """Return the constants of a table as `fitted.toml` has them."""
+        return cls(**{field.name: _value(table[field.name]) for field in fields(cls)})
 
     def score(self, signals: Mapping[str, float]) -> float:
         """Return how far the memory seems to answer the question, as log-odds that are not yet calibrated."""
@@ -175,10 +180,6 @@ def _pooled(rates: Sequence[float]) -> list[float]:
     return [rate for rate, count in pools for _ in range(count)]
 
 
-def _constants(table: Mapping[str, Any]) -> Constants:
-    return Constants(**{field.name: _value(table[field.name]) for field in fields(Constants)})
-
-
 def _value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return Linear(dict(value["weights"]), value["bias"])
@@ -192,6 +193,5 @@ def _fitted() -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-_TABLES = _fitted()
-SHIPPED = _constants(_TABLES["common"] | _TABLES["verified"])  # of the reader "verified"
-SPAN = _constants(_TABLES["common"] | _TABLES["verified"] | _TABLES["span"])  # of the reader for research
+FITTED = _fitted()
+SHIPPED = Constants.of(FITTED["common"] | FITTED["verified"])

@@ -7,8 +7,7 @@ suffices.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field
 
 from ..extract import RuleExtractor
 from ..flow import Flow
@@ -20,19 +19,18 @@ from ..judging.tracker import Requirement
 from ..protocols import Extractor
 from ..text.names import NameSearch
 from ..times import mentions_time
+from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
-from .answer_reader import read
 from .choose_answer import choose, claim_signals, proven, quoted
-from .constants import SHIPPED, SPAN, Constants
+from .constants import SHIPPED, Constants
 from .match_sentences import Match, Matches, match, strength
 from .other_languages import is_in_english, unsure
 from .signals import altered, in_words, missing, of_another, signals_of
 from .verified import NotStated, ShortAnswer
 
-Reader = Literal["verified", "span"]
-UNPROVEN_SPAN = "read for research: the words with the best expected F1, not proven to be the answer"
-
+_UNREAD = Draft(None, reason="the evidence could not be read")
+_UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged")
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
 _ABOUT = 0.5  # how far a witness must be about the target
@@ -42,16 +40,14 @@ _ABOUT = 0.5  # how far a witness must be about the target
 class OfflineJudge:
     """Judges and answers by computation alone; its flows yield no effects.
 
-    `reader` "verified" answers shortly what is proven and quotes the rest; "span" reads the best run of words,
-    unproven. `constants` are the fitted numbers; `offline_judge` gives each reader its own. `extractor` is that of the
-    memory: it reads turns next to the evidence whose facts were not fetched, and its `weekday` convention, if it has
-    one, resolves "last Friday" in answers.
+    It answers shortly what is proven and quotes the rest. `constants` are the fitted numbers. `extractor` is that of
+    the memory: it reads turns next to the evidence whose facts were not fetched, and its `weekday` convention, if it
+    has one, resolves "last Friday" in answers.
     """
 
     constants: Constants = SHIPPED
     name: str = "offline"
     extractor: Extractor = field(default_factory=RuleExtractor, compare=False, repr=False)
-    reader: Reader = "verified"
 
     @property
     def abstain_below(self) -> float:
@@ -66,7 +62,7 @@ class OfflineJudge:
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
-        verdict = judge(view, self.constants, self.extractor)
+        verdict = without(_UNJUDGED, judge, view, self.constants, self.extractor)
         if not is_in_english(view):
             return unsure(verdict)
         return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
@@ -91,20 +87,9 @@ class OfflineJudge:
         return explore_by((yield from self.judge(view)), view, explored)
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
-        """Return a short answer, a quotation or, of the reader for research, a span; whatever the manner.
-
-        In other languages than English it is a quotation.
-        """
+        """Return a short answer or, in other languages than English always, a quotation; whatever the manner."""
         yield from ()
-        if self.reader == "verified" or not is_in_english(view):
-            return choose(view, verdict, self.constants, self.extractor)
-        draft = read(view, self.constants, self.extractor)
-        return replace(draft, reason=draft.reason or UNPROVEN_SPAN)
-
-
-def offline_judge(reader: Reader, extractor: Extractor) -> OfflineJudge:
-    """Return the judge of a reader, with the constants that were fitted for it."""
-    return OfflineJudge(SPAN if reader == "span" else SHIPPED, extractor=extractor, reader=reader)
+        return without(_UNREAD, choose, view, verdict, self.constants, self.extractor)
 
 
 def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
@@ -122,7 +107,7 @@ def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:
     stated = float(isinstance(short, ShortAnswer)) - float(isinstance(short, NotStated))
     found = quoted(view, constants, extractor)
     likely = {"likely": found.likely, "other": of_another(view, matches, found.best)} if found is not None else {}
-    signals = {**signals_of(view, matches), "stated": stated, **likely, **claim_signals(short)}
+    signals = {**without({}, signals_of, view, matches), "stated": stated, **likely, **claim_signals(short)}
     score = constants.score(signals)
     answerable = constants.calibrated(score)
     sufficient = constants.sufficient.probability(signals)

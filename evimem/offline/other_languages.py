@@ -10,6 +10,7 @@ from dataclasses import replace
 from ..judging.apply_verdict import PARTIAL_CAP
 from ..judging.evidence import Verdict, View
 from ..lang.guess import is_english
+from ..types.attempt import without
 from ..types.values import Tier
 
 _BEST = 5  # turns of the evidence whose language is looked at
@@ -17,8 +18,8 @@ _BEST = 5  # turns of the evidence whose language is looked at
 
 def is_in_english(view: View) -> bool:
     """Return whether the question and most of the best evidence may be read by English rules."""
-    best = [is_english(item.turn.text) for item in view.evidence[:_BEST]]
-    return is_english(view.analysis.question) and 2 * sum(best) >= len(best)
+    best = [bool(without(None, is_english, item.turn.text)) for item in view.evidence[:_BEST]]
+    return bool(without(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
 
 
 def unsure(verdict: Verdict) -> Verdict:

@@ -14,7 +14,7 @@ from ..errors import ModelError, ModelUnavailable, ReplyError
 from ..types.model import Complete, ModelRole, Reply
 from . import wire_format
 from .batch_client import BatchOutcomes, download_batch, read_batch, submit_batch
-from .endpoint import HEADERS, Server, body_of, lines_of
+from .endpoint import HEADERS, MOST_JSON, Server, body_of, lines_of
 from .http_errors import LENGTHS, rejected_option
 from .model_settings import check_settings
 
@@ -216,9 +216,9 @@ class OpenAI:
         )
         async with call as response:
             if pieces is None:
-                return wire_format.read_reply(await body_of(response), request)
+                return wire_format.read_reply(await body_of(response, MOST_JSON), request)
             if "event-stream" not in response.headers.get("content-type", ""):  # a server that cannot stream
-                reply = wire_format.read_reply(await body_of(response), request)
+                reply = wire_format.read_reply(await body_of(response, MOST_JSON), request)
                 pieces.add(reply.text)
                 return reply
             return await _streamed(response, request, pieces)

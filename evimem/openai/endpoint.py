@@ -15,6 +15,7 @@ import os
 import random
 import threading
 import weakref
+import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -25,11 +26,13 @@ from .wire_format import host, is_loopback
 
 T = TypeVar("T")
 Pause = Callable[[float], Awaitable[None]]
-MAX_BODY = 8_000_000  # bytes of a reply
+MAX_BODY = 8_000_000  # bytes of a reply, both as sent and as it is when decompressed
+MOST_JSON = 2_000_000  # bytes of JSON that are parsed at once for a completion: as objects they take 40 times as much
 MAX_ERROR_BODY = 16_000  # bytes
 JOIN_SECONDS = 2.0  # that close() waits for the thread
 THREAD = "evimem-openai"
-HEADERS = {"Accept-Encoding": "identity"}  # an uncompressed body cannot be a decompression bomb
+PIECE = 65_536  # bytes that are decompressed at once
+HEADERS = {"Accept-Encoding": "identity"}  # which not every server heeds
 
 
 class Server:
@@ -221,6 +224,8 @@ async def lines_of(response: Any) -> AsyncIterator[str]:
     rest = b""
     async for part in _limited(response, MAX_BODY):
         *lines, rest = (rest + part).split(b"\n")
+        if max(map(len, (*lines, rest))) > MOST_JSON:
+            raise _too_long(MOST_JSON)
         for line in lines:
             yield line.decode("utf-8", "replace").strip()
     if rest:
@@ -228,12 +233,40 @@ async def lines_of(response: Any) -> AsyncIterator[str]:
 
 
 async def _limited(response: Any, limit: int) -> AsyncIterator[bytes]:
+    """Yield a body in pieces, as they arrive. Raise ModelUnavailable beyond the limit, or for an encoding."""
     size = 0
-    async for part in response.iter_bytes():
+    async for part in _decompressed(getattr(response, "http_response", response), limit):
         size += len(part)
         if size > limit:
-            raise ModelUnavailable(f"the server sent more than {limit} bytes for one reply", retryable=False)
+            raise _too_long(limit)
         yield part
+
+
+async def _decompressed(response: Any, limit: int) -> AsyncIterator[bytes]:
+    """Yield what a response sends as it was before the server compressed it, a piece at a time.
+
+    The HTTP client decompresses all that came at once: a thousand times as much, for each encoding that is named.
+    """
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+        raise ModelUnavailable("the server compressed its reply in a way that it was not asked for", retryable=False)
+    unpack = None if encoding in {"", "identity"} else zlib.decompressobj(32 + zlib.MAX_WBITS)
+    sent = 0
+    async for part in response.aiter_raw():
+        sent += len(part)
+        if sent > limit:
+            raise _too_long(limit)
+        if unpack is None:
+            yield part
+            continue
+        left = part
+        while left:
+            yield unpack.decompress(left, PIECE)
+            left = unpack.unconsumed_tail
+
+
+def _too_long(limit: int) -> ModelUnavailable:
+    return ModelUnavailable(f"the server sent more than {limit} bytes for one reply", retryable=False)
 
 
 async def _raise_http_errors(response: Any) -> None:
@@ -245,7 +278,7 @@ async def _raise_http_errors(response: Any) -> None:
         return
     body = b""
     with contextlib.suppress(Exception):  # the status is known even where the body breaks off
-        async for part in response.aiter_bytes():
+        async for part in _decompressed(response, MAX_BODY):
             body += part
             if len(body) > MAX_ERROR_BODY:
                 break

@@ -17,6 +17,7 @@ from ..types.model import Complete, Message, Reply, ToolSpec, ToolUse, without_t
 from .http_errors import ErrorResponse, error_from, parse_json, redact, status_in
 
 ANY_JSON = {"type": "json_object"}
+_SAID = {None, "text", "output_text"}  # types of parts that are the reply; others think, summarize, refer
 MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
 
 
@@ -169,7 +170,7 @@ class _Called:
         uses = tuple(self.uses.values())
         if request.tools:
             return Reply(text, model, *tokens(usage), uses=uses)
-        return Reply(text or (uses[0].arguments if uses else ""), model, *tokens(usage))
+        return Reply(text or "\n".join(use.arguments for use in uses), model, *tokens(usage))
 
 
 @dataclass(slots=True)
@@ -250,10 +251,14 @@ def _first(choices: Any) -> dict[str, Any] | None:
 
 
 def _content(value: Any) -> str:
-    """Return a message's text, which some servers send as a list of parts."""
+    """Return a message's text, which some servers send as a list of parts, thoughts among them."""
     if isinstance(value, list):
-        return "".join(_content(part.get("text")) for part in value if isinstance(part, dict))
+        return "".join(_content(part.get("text")) for part in value if isinstance(part, dict) and _is_said(part))
     return value if isinstance(value, str) else ""
+
+
+def _is_said(part: Mapping[str, Any]) -> bool:
+    return part.get("type") in _SAID and not part.get("thought")
 
 
 def _name(payload: Mapping[str, Any]) -> str:

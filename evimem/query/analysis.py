@@ -13,8 +13,9 @@ from ..judging.tracker import Requirement
 from ..lang import ENGLISH
 from ..text.names import whole_matches
 from ..text.plain_letters import plain
-from ..text.terms import STOP_WORDS, stem, words
+from ..text.terms import STOP_WORDS, plainest, stem, words
 from ..times import find_times
+from ..types.attempt import without
 from ..types.values import Hints, TimeSpan
 from .foreign_questions import question_words
 
@@ -127,9 +128,10 @@ def looked_for(text: str) -> str:
 def hints(text: str, speakers: Iterable[str], asked_at: datetime | None) -> Hints:
     """Return the hints of a question asked at a time; without one, its times stay unread."""
     text = text[:MOST_HINTED]
-    named = tuple(speaker for speaker in speakers if _is_named(speaker, text))
-    times = () if asked_at is None else tuple(find_times(text, asked_at))
-    return Hints(named, times, asks_when(text), _RECALLS.search(text) is not None, asks_for_several(text))
+    named = tuple(speaker for speaker in speakers if without(None, _is_named, speaker, text))
+    times = () if asked_at is None else tuple(without([], find_times, text, asked_at))
+    when, several = without(None, asks_when, text), without(None, asks_for_several, text)
+    return Hints(named, times, bool(when), _RECALLS.search(text) is not None, bool(several))
 
 
 def asks_for_several(text: str) -> bool:
@@ -149,10 +151,10 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
     """Return what a question asks, its hints included, given who speaks in the memory and what time it is."""
     question = question[:MOST_ANALYSED]
     hinted = hints(question, speakers, asked_at)
-    wants = form(question)
-    entities = _distinct((*hinted.names, *_other_names(question, hinted.names)))[:_MOST_NAMES]
-    asked = hinted.names or _asked_by_role(question, speakers)
-    keywords = _keywords(question, hinted.names)[:_MOST_KEYWORDS]
+    wants: Wants = without("thing", form, question)
+    entities = _distinct((*hinted.names, *without([], _other_names, question, hinted.names)))[:_MOST_NAMES]
+    asked = hinted.names or without((), _asked_by_role, question, speakers)
+    keywords = without(tuple(plainest(question)), _keywords, question, hinted.names)[:_MOST_KEYWORDS]
     temporal = wants in {"time", "duration"} or bool(hinted.times)
     return Analysis(
         question=question,
@@ -160,7 +162,7 @@ def analyse(question: str, speakers: Sequence[str], asked_at: datetime | None) -
         asked=asked,
         wants=wants,
         keywords=keywords,
-        terms=_distinct(stem(word) for word in keywords),
+        terms=_distinct(without(word, stem, word) for word in keywords),
         times=hinted.times,
         temporal=temporal,
         past=_PAST.search(question) is not None,

@@ -115,11 +115,6 @@ class RawLog:
             for seq, turn_id in self._db.rows(f"SELECT seq, id FROM turn WHERE seq IN ({_marks(page)})", page)
         }
 
-    def id_pages(self) -> Iterator[list[str]]:
-        """Yield all ids, a page at a time."""
-        for page in self._db.pages("SELECT seq, id FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
-            yield [turn_id for _, turn_id in page]
-
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""
         found = []

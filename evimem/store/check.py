@@ -18,16 +18,18 @@ from ..index.passages import passages
 from ..index.segments import Stored, sealed
 from ..protocols import Extractor
 from ..raw import wrong_instants
+from ..types.attempt import attempt
 from ..types.values import Fact
 from .layers import Layers
 from .rebuild import Progress, is_grounded, segment_count, segment_turns, stored_rows
 from .trace_table import unreadable_traces
-from .user_code import CallbackExtractor, as_callback, unwrap_callback_errors
+from .user_code import as_callback, unwrap_callback_errors
 
 REPAIR = "`evimem doctor --repair` derives it again"
 RESTORE = "restore a backup"
 CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
-_RAW = {"turn", "session", "speaker", "meta", "forgotten", "trace", "trace_turn"}  # not derived: only a backup has them
+# Not derived: only a backup has them.
+_RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
 _PAGE = 500  # turns read at once
 # Facts that are neither embedded nor queued for it: nothing would ever link them.
 _UNLINKED = """
@@ -45,12 +47,12 @@ def problems(layers: Layers, extractor: Extractor, progress: Progress) -> tuple[
     """Return one line for each problem of a file.
 
     `extractor` is the one whose facts are compared with the turns; `progress` is called with the number of turns
-    checked since its last call. Exceptions of both propagate unchanged.
+    checked since its last call: its exceptions propagate unchanged.
     """
     found: list[str] = []
     try:
         with unwrap_callback_errors(), layers.db.reading():
-            found.extend(_problems(layers, CallbackExtractor.of(extractor), as_callback(progress)))
+            found.extend(_problems(layers, extractor, as_callback(progress)))
     except StoreCorrupt:  # damaged pages can keep even the transaction from ending; what was found tells why
         if not found:
             raise
@@ -164,6 +166,7 @@ def _readable(what: str, found: Iterator[str], cure: str = REPAIR) -> Iterator[s
 
 def _segment_problems(layers: Layers, extractor: Extractor, number: int, progress: Progress) -> Iterator[str]:
     vectors, queued = layers.segments.vectors(number), layers.jobs.open_turns("vector")
+    unread, plain = layers.jobs.open_turns("facts"), layers.jobs.open_turns("terms")
     rows: dict[int, Stored] = {}
     split, missing, damaged, differing, ungrounded = (list[str]() for _ in range(5))
     for one in segment_turns(layers, number):
@@ -172,22 +175,22 @@ def _segment_problems(layers: Layers, extractor: Extractor, number: int, progres
         if one.all_rows.count not in (1, len(passages(turn.text))):
             split.append(turn.id)
             continue
-        own = stored_rows(layers, one, vectors)
+        own = stored_rows(layers, one, vectors, plainly=one.seq in plain).value
         rows |= own
         if one.seq not in queued and any(row not in vectors and kept.terms != _NO_TERMS for row, kept in own.items()):
             missing.append(turn.id)
         if not all(is_packed(vectors[row]) for row in one.rows if row in vectors):
             damaged.append(turn.id)
-        if {replace(one, replaced_by=None) for one in facts if one.extractor == extractor.name} != set(
-            extractor.extract(turn)
-        ):
+        found = attempt(None, extractor.extract, turn).value  # None: what was found when it could be read still stands
+        kept_facts = {replace(one, replaced_by=None) for one in facts if one.extractor == extractor.name}
+        if one.seq not in unread and (found is None or kept_facts != set(found)):
             differing.append(turn.id)
         if not all(is_grounded(fact, turn) and _has_its_id(fact) for fact in facts):
             ungrounded.append(turn.id)
     yield from _of_turns(split, "is indexed in other passages than its text has")
     yield from _of_turns(missing, "has no vector, and no job for it is queued")
     yield from _of_turns(damaged, "has a vector that is not what was stored")
-    yield from _of_turns(differing, "has other facts than its text gives")
+    yield from _of_turns(differing, "has other facts than its text gives, or they cannot be read")
     yield from _of_turns(ungrounded, "has a fact that is not what was stored, or whose span is not in it")
     yield from _index_problems(layers, number, rows)
 

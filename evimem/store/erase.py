@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from ..errors import UNREADABLE, StoreCorrupt
-from ..index.document import documents
+from ..errors import UNREADABLE, StoreBusy, StoreCorrupt
+from ..index.document import Document, found_by
+from ..index.passage_table import RowRange
 from ..types.reports import EraseReport
 from ..types.stored import Listing
 from .forgotten_ids import forgotten_in_copy, remember_forgotten
 from .layers import Layers
 from .rebuild import derive_segment, kept_vectors
+from .sequence import Places, leave, leave_all, places_of, replace_places
 from .trace_table import drop_traces_of
 
 # `secure_delete` zeroes deleted rows in the file, but the log keeps their old pages until it is emptied. This setting
@@ -47,16 +51,21 @@ class Erasure:
         self._turns = 0
         self._facts = 0
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
+        self._left: Places = defaultdict(list)
 
     def turns(self, seqs: Sequence[int]) -> bool:
         """Erase these turns; return whether there were any."""
         self.replaced(seqs)
+        leave(self._layers, self._left)
         if self._turns and not self._layers.raw.count():
             self._layers.drop_settings()
         return self._turns > 0
 
     def replaced(self, seqs: Sequence[int]) -> None:
-        """Erase turns whose places others take: the settings of the memory stay, even if no turn is left."""
+        """Erase turns that others replace: the settings of the memory stay, even if no turn is left.
+
+        Call `taken` when the others are stored.
+        """
         for page in _pages(list(dict.fromkeys(seqs))):
             self._erase_page(page)
         if self._turns:
@@ -64,6 +73,10 @@ class Erasure:
             if self._layers.passages.sparse(SPARE):  # a search takes time and room by the highest number
                 self._layers.segments.renumber(self._layers.passages.renumber())
             self._note_commit()
+
+    def taken(self, numbers: Mapping[int, int]) -> None:
+        """Record which turns stand where erased ones did: their numbers by those of the erased."""
+        replace_places(self._layers, self._left, numbers)
 
     def where(self, listing: Listing, as_in: Path | None) -> bool:
         """Erase the turns of a listing, what the copy `as_in` has forgotten, or everything where all are listed.
@@ -80,8 +93,9 @@ class Erasure:
         """Erase all turns, derived rows, traces and settings at once."""
         layers = self._layers
         self._turns, self._facts = layers.raw.count(), layers.facts.count()
-        for page in layers.raw.id_pages():
-            remember_forgotten(layers, page)
+        for page in layers.db.pages("SELECT seq FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), _PAGE):
+            remember_forgotten(layers, [seq for (seq,) in page])
+        leave_all(layers)
         for table in _DERIVED:
             layers.db.execute(f"DELETE FROM {table}")
         layers.passages.clear()
@@ -91,13 +105,17 @@ class Erasure:
         return True
 
     def report(self) -> EraseReport:
-        """Purge the log, waiting for readers; return what was erased, as "pending" while a reader holds old pages."""
-        if finish_erasure(self._layers, wait=True):
-            return EraseReport("erased", self._turns, self._facts)
-        reason = (
-            "another reader still holds an older state of the file; its bytes go when that reader ends and the memory "
-            "is next written, opened or closed"
-        )
+        """Purge the log, waiting for readers; return what was erased, as "pending" while others hold the file.
+
+        It is erased by now, so that no error may say that nothing was written.
+        """
+        holds = "another reader still holds an older state of the file; its bytes go when that reader ends"
+        try:
+            if finish_erasure(self._layers, wait=True):
+                return EraseReport("erased", self._turns, self._facts)
+        except StoreBusy:
+            holds = "another process is writing to the file; the bytes of what was erased go when it has ended"
+        reason = f"{holds} and the memory is next written, opened or closed"
         return EraseReport("pending", self._turns, self._facts, reason)
 
     def _note_commit(self) -> None:
@@ -107,30 +125,29 @@ class Erasure:
 
     def _erase_page(self, seqs: Sequence[int]) -> None:
         layers = self._layers
-        altered = self._altered(seqs)
-        intact = [seq for seq in seqs if seq not in altered]
-        turns = layers.raw.read(intact)
+        rows = layers.passages.of(seqs)
+        known = self._known(seqs, rows)
         facts = layers.facts.rows_of(seqs)
         self._to_relink |= layers.edges.erase(facts)
         self._to_relink.difference_update(facts)
         self._facts += layers.facts.erase(seqs)
-        rows = layers.passages.of(seqs)
         layers.segments.erase(
             {
                 number: document
-                for seq, turn in zip(intact, turns, strict=True)
-                if seq in rows
-                for number, document in zip(rows[seq], documents(turn, rows[seq].count), strict=True)
+                for seq, found in known.items()
+                for number, document in zip(rows[seq], found, strict=True)
             }
         )
         layers.jobs.erase(seqs)
         drop_traces_of(layers, seqs)
-        remember_forgotten(layers, layers.raw.ids(seqs).values())
-        unknown = [row for seq in altered if seq in rows for row in rows[seq]]
+        remember_forgotten(layers, seqs)
+        for session, left in places_of(layers, seqs).items():
+            self._left[session] += left
+        unknown = [row for seq, some in rows.items() if seq not in known for row in some]
         layers.segments.drop(unknown)
         layers.passages.erase(seqs)
         layers.raw.erase(seqs)
-        # The terms of an altered turn are unknown, so its postings cannot be taken out one by one.
+        # Where the terms of a turn are unknown, its postings cannot be taken out one by one.
         for number in sorted({(row - 1) // layers.segments.size for row in unknown}):
             derive_segment(layers, number, kept_vectors(layers, number))
         self._turns += len(seqs)
@@ -143,15 +160,20 @@ class Erasure:
         else:
             layers.edges.relink(self._to_relink, self._min_cosine)
 
-    def _altered(self, seqs: Sequence[int]) -> set[int]:
-        """Return the turns that are not what was stored: their text cannot be trusted to name their terms."""
-        altered = set()
+    def _known(self, seqs: Sequence[int], rows: Mapping[int, RowRange]) -> dict[int, tuple[Document, ...]]:
+        """Return what turns are found by, where that is surely known.
+
+        It is not of a turn that is not what was stored, whose terms cannot be read, or could not be when it was stored.
+        """
+        plain = self._layers.jobs.open_turns("terms")
+        found: dict[int, tuple[Document, ...]] = {}
         for seq in seqs:
-            try:
-                self._layers.raw.read([seq])
-            except (*UNREADABLE, StoreCorrupt):
-                altered.add(seq)
-        return altered
+            if seq in rows and seq not in plain:
+                with suppress(*UNREADABLE, StoreCorrupt):
+                    (turn,) = self._layers.raw.read([seq])
+                    read = found_by(turn, rows[seq].count)
+                    found |= {seq: read.value} if read.error is None else {}
+        return found
 
 
 def finish_erasure(layers: Layers, *, wait: bool) -> bool:

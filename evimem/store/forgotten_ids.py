@@ -1,8 +1,13 @@
-"""The ids of erased turns, as keyed digests: an id is recognized when it comes back, but cannot be read."""
+"""The ids of erased turns, as keyed digests: an id is recognized when it comes back, but cannot be read.
+
+An id that was a digest of what the turn said would tell that to whoever guesses it. Of such a turn only its number and
+time are recorded, by which a copy of the memory knows it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -10,18 +15,30 @@ from ..errors import InvalidQuery
 from .layers import Layers
 from .open_file import open_copy
 
+# The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
+_BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
+_PARAMETERS = 500
 
-def remember_forgotten(layers: Layers, turn_ids: Iterable[str]) -> None:
-    """Record that turns of these ids were erased."""
-    digests = [(_digest(layers, turn_id),) for turn_id in turn_ids]
-    layers.db.executemany("INSERT OR IGNORE INTO forgotten (mark) VALUES (?)", digests)
+
+def remember_forgotten(layers: Layers, seqs: Sequence[int]) -> None:
+    """Record that these turns, which are still stored, are being erased."""
+    for page in (seqs[start : start + _PARAMETERS] for start in range(0, len(seqs), _PARAMETERS)):
+        rows = layers.db.rows(
+            f"SELECT seq, id, instant FROM turn WHERE seq IN ({', '.join('?' * len(page))})", list(page)
+        )
+        marks = [(keyed_digest(layers, _mark(*row)),) for row in rows]
+        layers.db.executemany("INSERT OR IGNORE INTO forgotten (mark) VALUES (?)", marks)
+
+
+def _mark(seq: int, turn_id: str, instant: int) -> str:
+    return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
 
 
 def was_forgotten(layers: Layers, turn_id: str) -> bool:
     """Say whether a turn of this id was ever erased here."""
     if layers.db.value("SELECT 1 FROM forgotten LIMIT 1") is None:
         return False  # before the key of the digests is read: this is asked for every turn that is added
-    return layers.db.value("SELECT 1 FROM forgotten WHERE mark = ?", (_digest(layers, turn_id),)) is not None
+    return layers.db.value("SELECT 1 FROM forgotten WHERE mark = ?", (keyed_digest(layers, turn_id),)) is not None
 
 
 def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
@@ -31,8 +48,11 @@ def forgotten_in_copy(layers: Layers, path: Path) -> Iterator[str]:
     cannot be read.
     """
     digests, held = read_copy(layers, path)
-    for page in layers.raw.id_pages():
-        yield from (turn_id for turn_id in page if turn_id not in held and _digest(layers, turn_id) in digests)
+    for page in layers.db.pages("SELECT seq, id, instant FROM turn WHERE seq > ? ORDER BY seq LIMIT ?", (0,), 2000):
+        for row in page:
+            marks = (_mark(*row), row[1])  # earlier versions marked every id
+            if row[1] not in held and any(keyed_digest(layers, mark) in digests for mark in marks):
+                yield row[1]
 
 
 def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
@@ -48,7 +68,7 @@ def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
         other.close()
 
 
-def _digest(layers: Layers, turn_id: str) -> bytes:
-    # Keyed by the random id of the store: equal ids of two memories have different digests.
+def keyed_digest(layers: Layers, name: str) -> bytes:
+    """Return a digest of a name, keyed by the random id of the store: no two memories have the same for it."""
     key = (layers.meta("store") or "").encode()
-    return blake2b(turn_id.encode(), digest_size=16, key=key).digest()
+    return blake2b(name.encode(), digest_size=16, key=key).digest()

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ParamSpec
 
 from ..db.connection import Connection
 from ..edges import EdgeGraph
 from ..embedding.quantize import Packed
+from ..errors import StoreError
 from ..index.corpus import ROLES, IndexRow, Interval
-from ..index.document import documents, sets_rule
+from ..index.document import found_by, sets_rule
 from ..index.fact_table import FactTable
 from ..index.passage_table import PassageTable
 from ..index.prepared_query import microseconds
 from ..index.segments import Segments
 from ..raw import RawLog, TurnRows, instant
+from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from .job_leases import JobLeases
 from .queue import Jobs
 
+P = ParamSpec("P")
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.
 WHOLE_TURNS = "whole turns"
@@ -52,12 +56,28 @@ class Layers:
         facts: Sequence[Fact],
         vectors: Sequence[Packed | None] | None,
         count: int | None = None,
-    ) -> list[IndexRow]:
+        *,
+        plainly: bool = False,
+    ) -> Attempt[list[IndexRow]]:
         """Return what the index keeps of a turn; see `index_rows`."""
-        rows = index_rows(turn, place, facts, vectors, count)
-        if rows[0].rules and self.meta(WHOLE_TURNS):
-            return [replace(row, rules=False) for row in rows]
-        return rows
+        read = index_rows(turn, place, facts, vectors, count, plainly=plainly)
+        if read.value[0].rules and self.meta(WHOLE_TURNS):
+            return replace(read, value=[replace(row, rules=False) for row in read.value])
+        return read
+
+    def derive(self, write: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> str | None:
+        """Write what is derived of a turn, as a part of a transaction.
+
+        Where that raises, undo that part alone, and return the type of what it raised. Errors of the file pass.
+        """
+        try:
+            with self.db.part():
+                write(*args, **kwargs)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the turn is stored all the same
+            return type(error).__name__
+        return None
 
     def meta(self, key: str) -> str | None:
         """Return one of the store's own settings."""
@@ -103,16 +123,19 @@ def index_rows(
     facts: Sequence[Fact],
     vectors: Sequence[Packed | None] | None,
     count: int | None = None,
-) -> list[IndexRow]:
-    """Return what the index keeps of a turn, one row a passage.
+    *,
+    plainly: bool = False,
+) -> Attempt[list[IndexRow]]:
+    """Return what the index keeps of a turn, one row a passage; its plain words where its terms cannot be read.
 
     `vectors` are their quantized vectors, None while they are pending; `count` the number of rows that the turn is
-    stored in, None for one that is about to be stored.
+    stored in, None for one that is about to be stored; `plainly` asks for its plain words.
     """
-    found, said = documents(turn, count), instant(turn.time)
+    read, said = found_by(turn, count, plainly=plainly), instant(turn.time)
+    found = read.value
     role = ROLES.index(turn.role) if turn.role in ROLES else 0
     happens, rules = events(facts), sets_rule(turn)
-    return [
+    rows = [
         IndexRow(
             document,
             place.session,
@@ -129,6 +152,7 @@ def index_rows(
         )
         for part, (document, packed) in enumerate(zip(found, vectors or [None] * len(found), strict=True))
     ]
+    return Attempt(rows, read.error)
 
 
 def events(facts: Sequence[Fact]) -> tuple[Interval, ...]:

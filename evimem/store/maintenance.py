@@ -11,13 +11,13 @@ from .handle import StoreHandle
 from .open_file import drop_mark
 from .rebuild import Progress, drop_vectors, rebuild_all
 from .trace_table import insert_trace, read_trace
-from .user_code import CallbackExtractor, as_callback, unwrap_callback_errors
+from .user_code import as_callback, unwrap_callback_errors
 
 
 def rebuild(handle: StoreHandle, extractor: Extractor, *, reread: bool, progress: Progress) -> None:
     """Derive everything again from the turns in one transaction; see `rebuild_all`."""
     with unwrap_callback_errors(), handle.writing():
-        rebuild_all(handle.layers, CallbackExtractor.of(extractor), reread=reread, progress=as_callback(progress))
+        rebuild_all(handle.layers, extractor, reread=reread, progress=as_callback(progress))
     handle.drop_corpus()
     handle.after_commit()
 

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from ..db.connection import Connection
-from ..types.stored import MOST_SECONDS, JobKind
+from ..types.stored import MOST_SECONDS, READINGS, JobKind
+
+RETRY_SECONDS = 30.0  # before the second attempt; doubles with each further one
+ATTEMPTS = 4  # to derive something from a turn whose text is the reason that it fails; then its job is kept as failed
 
 
 class Jobs:
@@ -88,6 +91,16 @@ class Jobs:
             "WHERE kind = ? AND seq = ? AND state = 'pending'",
             (state, self._clock() + wait, error, kind, seq),
         )
+
+    def fail(self, kind: JobKind, seq: int, error: str) -> None:
+        """Count a failure of a job, queued here where it is not; keep it as failed after `ATTEMPTS`.
+
+        A reading may be tried again at once; others so after the first failure, then after twice as long each time.
+        """
+        self.enqueue(kind, [seq])
+        before = int(self._db.value("SELECT attempts FROM job WHERE kind = ? AND seq = ?", (kind, seq)))
+        wait = 0.0 if kind in READINGS or not before else RETRY_SECONDS * 2.0**before
+        self.postpone(kind, seq, error, None if before + 1 >= ATTEMPTS else wait)
 
     def open_kinds(self, seq: int) -> tuple[str, ...]:
         """Return the kinds of a turn's jobs that are pending or failed."""

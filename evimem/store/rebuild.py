@@ -12,6 +12,7 @@ from ..index.passages import passages
 from ..index.segments import Stored, stored
 from ..protocols import Extractor
 from ..raw import instant, set_instants, wrong_instants
+from ..types.attempt import Attempt
 from ..types.values import Fact, Turn
 from .layers import WHOLE_TURNS, Layers
 from .trace_table import drop_unreadable_traces
@@ -44,14 +45,25 @@ def rebuild_all(layers: Layers, extractor: Extractor, *, reread: bool, progress:
     drop_unreadable_traces(layers)
     for page in layers.raw.pages():
         for seq, turn in page:
-            layers.facts.reconcile(seq, instant(turn.time), extractor.extract(turn), extractor.name)
+            _read_facts(layers, seq, turn, extractor)
             _drop_ungrounded(layers, seq, turn)
             progress(1)
     layers.facts.settle()
+    db.execute("DELETE FROM job WHERE kind = 'terms'")  # all are read again
     derive_segments(layers)
     # In ascending order, so that each fact is linked to those before it whatever page of the queue it falls on.
     layers.jobs.enqueue("link", [seq for (seq,) in db.rows("SELECT DISTINCT seq FROM fact ORDER BY seq")])
     layers.count_commit(rewrote=True)
+
+
+def _read_facts(layers: Layers, seq: int, turn: Turn, extractor: Extractor) -> None:
+    """Read the facts of a turn again; where that raises, keep those that an earlier reading found, and queue it."""
+    said = instant(turn.time)
+    error = layers.derive(lambda: layers.facts.reconcile(seq, said, extractor.extract(turn), extractor.name))
+    if error is None:
+        layers.jobs.complete("facts", [seq])
+    else:
+        layers.jobs.fail("facts", seq, error)
 
 
 def derive_segments(layers: Layers) -> None:
@@ -79,24 +91,31 @@ def derive_segments(layers: Layers) -> None:
 def derive_segment(layers: Layers, number: int, vectors: Mapping[int, Packed]) -> None:
     """Derive the documents, columns and postings of a segment from its turns, given the vectors of its rows.
 
-    The vectors that it lacks are queued.
+    The vectors that it lacks are queued, and so are turns whose terms cannot be read: they are kept by their plain
+    words, as are those queued for it already.
     """
     rows: dict[int, Stored] = {}
-    missing = []
+    missing, plain = [], layers.jobs.open_turns("terms")
     for one in segment_turns(layers, number):
-        rows |= stored_rows(layers, one, vectors)
+        read = stored_rows(layers, one, vectors, plainly=one.seq in plain)
+        rows |= read.value
+        if read.error is not None:
+            layers.jobs.fail("terms", one.seq, read.error)
         if any(row not in vectors for row in one.rows):
             missing.append(one.seq)
     layers.segments.replace(number, rows, layers.passages.high_water)
     layers.jobs.enqueue("vector", missing)
 
 
-def stored_rows(layers: Layers, one: IndexedTurn, vectors: Mapping[int, Packed]) -> dict[int, Stored]:
+def stored_rows(
+    layers: Layers, one: IndexedTurn, vectors: Mapping[int, Packed], *, plainly: bool = False
+) -> Attempt[dict[int, Stored]]:
     """Return what should be stored for those rows of a turn that lie in the segment, by row number."""
     packed = [vectors.get(row) for row in one.all_rows]
-    found = layers.rows(one.turn, layers.raw.place(one.seq), one.facts, packed, one.all_rows.count)
-    rows = dict(zip(one.all_rows, found, strict=True))
-    return {number: stored(rows[number]) for number in one.rows}
+    place = layers.raw.place(one.seq)
+    read = layers.rows(one.turn, place, one.facts, packed, one.all_rows.count, plainly=plainly)
+    rows = dict(zip(one.all_rows, read.value, strict=True))
+    return Attempt({number: stored(rows[number]) for number in one.rows}, read.error)
 
 
 def segment_count(layers: Layers) -> int:

@@ -12,11 +12,25 @@ from ..protocols import Extractor
 from ..raw import settle_timezone
 from ..raw.local_times import LocalTimes
 from ..types.reports import AddReport, EraseReport, Health, Stats
-from ..types.stored import EVERYTHING, About, Entry, Holding, Job, JobKind, Keyword, Listing, Roster, Scope
+from ..types.stored import (
+    EVERYTHING,
+    About,
+    Continuation,
+    Entry,
+    Holding,
+    Job,
+    JobKind,
+    Keyword,
+    Listing,
+    Past,
+    PastWanted,
+    Roster,
+    Scope,
+)
 from ..types.trace import Trace
 from ..types.values import Fact, Hit, Query, Turn
 from ..types.where import Where
-from . import check, maintenance, reads, statistics, writes
+from . import check, maintenance, reads, sequence, statistics, writes
 from .ann import MIN_ROWS, AnnIndexCache
 from .backup import write_backup
 from .file_identity import check_identity
@@ -28,7 +42,8 @@ from .open_file import open_checked, real_path
 class SqliteStore:
     """The `Store` that evimem ships, and the maintenance of its file.
 
-    Every method delegates to a function of `reads`, `writes`, `maintenance`, `statistics`, `check` or `backup`.
+    Every method delegates to a function of `reads`, `writes`, `sequence`, `maintenance`, `statistics`, `check` or
+    `backup`.
     """
 
     def __init__(  # noqa: PLR0913 - what a file is opened with
@@ -86,9 +101,19 @@ class SqliteStore:
         """Say which of these turns are stored with the same content."""
         return reads.known(self._handle, turns)
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+    def write(
+        self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+    ) -> AddReport:
         """Store a batch in one transaction; see `Store.write`."""
-        return writes.write(self._handle, entries, strict=strict, replace=replace)
+        return writes.write(self._handle, entries, strict=strict, replace=replace, gone=gone)
+
+    def past(self, asked: PastWanted) -> Past:
+        """Return what a list of messages is laid beside: the sequence of a session, and what of it has such an id."""
+        return sequence.past(self._handle.layers, asked)
+
+    def continue_session(self, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
+        """Store what continues a session, or nothing where it changed meanwhile; see `writes.continue_session`."""
+        return writes.continue_session(self._handle, more)
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
         """Return the k best turns; see `Store.recall`."""

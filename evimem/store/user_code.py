@@ -8,11 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
-
-from ..protocols import Extractor
-from ..types.values import Fact, Turn
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,16 +41,3 @@ def as_callback(function: Callable[P, T]) -> Callable[P, T]:
             raise _CallbackError(error) from error
 
     return called
-
-
-@dataclass(frozen=True, slots=True)
-class CallbackExtractor:
-    """An extractor whose exceptions are wrapped like those of `as_callback`."""
-
-    name: str
-    extract: Callable[[Turn], tuple[Fact, ...]]
-
-    @classmethod
-    def of(cls, extractor: Extractor) -> CallbackExtractor:
-        """Wrap an extractor of the user."""
-        return cls(extractor.name, as_callback(extractor.extract))

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from dataclasses import replace as change
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from ..edges import threshold
 from ..embedding.quantize import pack
-from ..errors import InvalidTurn, TurnConflict
+from ..errors import InvalidTurn, StoreBusy, TurnConflict
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
-from ..types.stored import Entry, Job, JobKind, Listing
+from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.values import Turn
 from ..types.vectors import Vectors
+from . import sequence
 from .erase import Erasure
 from .forgotten_ids import was_forgotten
 from .handle import StoreHandle
 from .layers import Layers, events
 from .reads import jobs_of
+from .rebuild import derive_segment, kept_vectors
 
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
 
 
-def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+def write(
+    handle: StoreHandle,
+    entries: Sequence[Entry],
+    *,
+    strict: bool = False,
+    replace: bool = False,
+    gone: Sequence[str] = (),
+) -> AddReport:
     """See `Store.write`."""
     layers = handle.layers
     erasure = _erasure(layers)
@@ -37,23 +49,59 @@ def write(handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False
             last = {entry.turn.id: entry for entry in entries}
             entries = [last[entry.turn.id] for entry in entries]
         stale = _stale(layers, entries) if replace else {}
-        if stale:
+        left = [seq for one in gone if (seq := layers.raw.find(one)) is not None]
+        if erased := [*stale.values(), *left]:
             handle.note_erasure(finished=False)  # as in `_erase`
-            erasure.replaced(list(stale.values()))
+            erasure.replaced(erased)
         statuses, written = _write_all(layers, entries, frozenset(stale), strict=strict)
-        if written:
-            _link(layers, written)
-            layers.segments.seal(layers.passages.high_water)
-            layers.count_commit()
-        if stale:
+        if erased:
+            erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
-    if stale:
+        if written:
+            _derive(layers, written)
+    if erased:
         statuses = _purged(handle, erasure, statuses)
+    return _report(handle, statuses, written, len(left))
+
+
+def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
+    """Store what continues a session; return the report and the session's new state.
+
+    Return None, and store nothing, where the session is no longer in the state in which its past was read.
+    """
+    layers = handle.layers
+    with handle.writing():
+        if sequence.state(layers, more.session) != more.state:
+            return None
+        statuses, written = _write_all(layers, more.entries, frozenset(), strict=more.strict)
+        for seq, entry in written:
+            if entry.turn.id in more.again:
+                sequence.fill(layers, more.session, more.again[entry.turn.id], seq)
+        sequence.keep_calls(layers, more.session, more.calls)
+        if written:
+            _derive(layers, written)
+        else:
+            layers.count_commit()
+        state = sequence.state(layers, more.session)
+    return _report(handle, statuses, written), state
+
+
+def _derive(layers: Layers, written: Sequence[tuple[int, Entry]]) -> None:
+    """Link and seal what a transaction has stored."""
+    _fail(layers, "link", _link(layers, written).failed)
+    layers.segments.seal(layers.passages.high_water)
+    layers.count_commit()
+
+
+def _report(
+    handle: StoreHandle, statuses: Sequence[TurnStatus], written: Sequence[tuple[int, Entry]], erased: int = 0
+) -> AddReport:
     if written:
         handle.after_commit()
-    pending = {entry.turn.id: layers.jobs.open_kinds(seq) for seq, entry in written} if layers.jobs.any_open() else {}
+    jobs = handle.layers.jobs
+    pending = {entry.turn.id: jobs.open_kinds(seq) for seq, entry in written} if jobs.any_open() else {}
     facts = sum(len(entry.facts) for _, entry in written)
-    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts)
+    return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
 def _write_all(
@@ -64,13 +112,13 @@ def _write_all(
     written: list[tuple[int, Entry]] = []
     for entry in entries:
         try:
-            status, seq = _write_one(layers, entry)
+            status, new = _write_one(layers, entry)
         except (TurnConflict, InvalidTurn) as error:
             if strict:
                 raise
-            status, seq = TurnStatus(entry.turn.id, "refused", str(error)), None
-        if seq is not None:
-            written.append((seq, entry))
+            status, new = TurnStatus(entry.turn.id, "refused", str(error)), None
+        if new is not None:
+            written.append(new)
             status = change(status, outcome="replaced") if entry.turn.id in stale else status
         statuses.append(status)
     return statuses, written
@@ -89,7 +137,8 @@ def _stale(layers: Layers, entries: Sequence[Entry]) -> dict[str, int]:
 def _purged(handle: StoreHandle, erasure: Erasure, statuses: Sequence[TurnStatus]) -> list[TurnStatus]:
     """Purge the bytes of replaced turns after the commit; while a reader holds them, the statuses say so."""
     handle.drop_caches()
-    handle.save_mark()
+    with suppress(StoreBusy):  # the erasure is committed, and a later commit writes the mark
+        handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return [change(one, reason=report.reason) if one.outcome == "replaced" else one for one in statuses]
@@ -104,18 +153,42 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None
     layers = handle.layers
     with handle.writing():
         known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
+        failed: dict[int, str] = {}
         for seq, entry in known:
             if kind == "vector":
                 _set_vectors(layers, seq, entry.vectors)
-            elif kind == "extract":
-                layers.facts.insert(seq, microseconds(entry.turn.time), entry.facts)
-                happens = events(layers.facts.of_turns([seq])[seq])
-                for row in layers.passages.of([seq]).get(seq, ()):
-                    layers.segments.set_events(row, happens)
-        relinked = kind != "vector" and _link(layers, known, now=kind == "link")
-        layers.jobs.complete(kind, [seq for seq, _ in known])
-        layers.count_commit(rewrote=kind != "link", relinked=relinked)
+            elif kind in {"extract", "facts"} and (error := layers.derive(_settle_facts, layers, kind, seq, entry)):
+                failed[seq] = error
+        known = [(seq, entry) for seq, entry in known if seq not in failed]
+        linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
+        left = linked.failed if kind == "link" else {}
+        layers.jobs.complete(kind, [seq for seq, _ in known if seq not in left])
+        if kind == "terms":  # no longer queued for it, so that they are read
+            _derive_terms(layers, [seq for seq, _ in known])
+        _fail(layers, "link", linked.failed)
+        _fail(layers, kind, failed)
+        layers.count_commit(rewrote=kind != "link", relinked=linked.late)
     handle.after_commit()
+
+
+def _settle_facts(layers: Layers, kind: JobKind, seq: int, entry: Entry) -> None:
+    """Store further facts of a turn or, of a job "facts", those that now are all that an extractor finds."""
+    said = microseconds(entry.turn.time)
+    if kind == "facts":
+        neighbours = layers.edges.erase(layers.facts.rows_of([seq]))  # an edge or vector holds the facts that leave
+        layers.edges.relink(neighbours, threshold(layers.meta("embedder") or ""))
+        layers.facts.reconcile(seq, said, entry.facts, entry.extractor)
+    else:
+        layers.facts.insert(seq, said, entry.facts)
+    happens = events(layers.facts.of_turns([seq])[seq])
+    for row in layers.passages.of([seq]).get(seq, ()):
+        layers.segments.set_events(row, happens)
+
+
+def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:
+    rows = layers.passages.of(seqs)
+    for number in sorted({(row - 1) // layers.segments.size for some in rows.values() for row in some}):
+        derive_segment(layers, number, kept_vectors(layers, number))
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
@@ -153,9 +226,8 @@ def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None
 
 def retry_now(handle: StoreHandle) -> None:
     """Make every job that was put off after a failure, or given up, due now."""
-    kinds: tuple[JobKind, ...] = ("vector", "link", "extract")
     with handle.writing():
-        for kind in kinds:
+        for kind in get_args(JobKind):
             handle.layers.leases.retry_now(kind)
         handle.layers.count_commit()
 
@@ -180,7 +252,14 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
 
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
-    return _erase(handle, lambda erasure: erasure.turns(handle.layers.raw.seqs(turn_ids)))
+    layers = handle.layers
+
+    def act(erasure: Erasure) -> bool:
+        # What is forgotten already is no error: a call whose reply was lost may be repeated.
+        there = [one for one in turn_ids if layers.raw.find(one) is not None or not was_forgotten(layers, one)]
+        return erasure.turns(layers.raw.seqs(there))
+
+    return _erase(handle, act)
 
 
 def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> EraseReport:
@@ -188,8 +267,8 @@ def forget_where(handle: StoreHandle, listing: Listing, as_in: Path | None) -> E
     return _erase(handle, lambda erasure: erasure.where(listing, as_in))
 
 
-def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
-    """Store one turn with all that is known of it; return its sequence number where it is new."""
+def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, tuple[int, Entry] | None]:
+    """Store one turn with all that is known of it; where it is new, return its number, and what was stored."""
     turn = entry.turn
     kept = layers.raw.digest_of(turn.id)
     if kept is not None:
@@ -199,16 +278,22 @@ def _write_one(layers: Layers, entry: Entry) -> tuple[TurnStatus, int | None]:
     check_clock(layers.db, turn)
     place = layers.raw.append(turn)
     seq = place.seq
-    layers.facts.insert(seq, microseconds(turn.time), entry.facts)
+    said = microseconds(turn.time)
+    unread = layers.derive(layers.facts.insert, seq, said, entry.facts) if entry.facts else None
+    entry = change(entry, facts=()) if unread else entry
     packed = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
-    rows = layers.rows(turn, place, entry.facts, packed)
-    for number, row in zip(layers.passages.assign(seq, len(rows)), rows, strict=True):
+    read = layers.rows(turn, place, entry.facts, packed)
+    for number, row in zip(layers.passages.assign(seq, len(read.value)), read.value, strict=True):
         layers.segments.insert(number, row)
     for kind in entry.jobs:
         layers.jobs.enqueue(kind, [seq])
     if packed is None:
         layers.jobs.enqueue("vector", [seq])
-    return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), seq
+    derived: tuple[tuple[JobKind, str | None], ...] = (("facts", unread), ("terms", read.error), *entry.failed)
+    for kind, error in derived:
+        if error is not None:
+            layers.jobs.fail(kind, seq, error)
+    return TurnStatus(turn.id, "readded" if was_forgotten(layers, turn.id) else "added"), (seq, entry)
 
 
 def _as_offered(layers: Layers, turn: Turn) -> int | None:
@@ -224,21 +309,45 @@ def _set_vectors(layers: Layers, seq: int, vectors: Vectors) -> None:
             layers.segments.set_vector(row, pack(vector))
 
 
-def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> bool:
-    """Link the facts of these turns to similar ones, or queue that where the memory is large or vectors are missing.
+@dataclass(frozen=True, slots=True)
+class _Linked:
+    """`late` is what `EdgeGraph.link` returns; `failed` says of which turns linking raised what."""
 
-    Return what `EdgeGraph.link` does.
-    """
-    linkable = [(seq, entry) for seq, entry in written if entry.facts]
-    embedded = all(entry.fact_vectors is not None for _, entry in linkable)
-    if not linkable:
-        return False
-    if not embedded or (not now and layers.edges.more_than(LINK_NOW)):
-        layers.jobs.enqueue("link", [seq for seq, _ in linkable])
-        return False
-    rows = layers.facts.rows([fact.id for _, entry in linkable for fact in entry.facts])
-    vectors = np.concatenate([entry.fact_vectors for _, entry in linkable])
+    late: bool = False
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+
+def _link(layers: Layers, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
+    """Link the facts of these turns to similar ones, or queue that where the memory is large or vectors are missing."""
+    linkable = {seq: entry for seq, entry in written if entry.facts}
+    wait = not now and bool(linkable) and layers.edges.more_than(LINK_NOW)
+    ready = {seq: entry for seq, entry in linkable.items() if entry.fact_vectors is not None and not wait}
+    layers.jobs.enqueue("link", [seq for seq in linkable if seq not in ready])
+    return _linked(layers, ready) if ready else _Linked()
+
+
+def _linked(layers: Layers, ready: Mapping[int, Entry]) -> _Linked:
+    """Link all of these turns at once or, where that raises, each by itself."""
+    late: list[bool] = []
+    error = layers.derive(lambda: late.append(_link_all(layers, ready.values())))
+    if error is None:
+        return _Linked(any(late))
+    layers.edges.drop_cache()
+    if len(ready) == 1:
+        return _Linked(failed=dict.fromkeys(ready, error))
+    each = [_linked(layers, {seq: entry}) for seq, entry in ready.items()]
+    return _Linked(any(one.late for one in each), {seq: why for one in each for seq, why in one.failed.items()})
+
+
+def _link_all(layers: Layers, entries: Collection[Entry]) -> bool:
+    rows = layers.facts.rows([fact.id for entry in entries for fact in entry.facts])
+    vectors = np.concatenate([entry.fact_vectors for entry in entries])
     return layers.edges.link(rows, vectors, threshold(layers.meta("embedder") or ""))
+
+
+def _fail(layers: Layers, kind: JobKind, failed: Mapping[int, str]) -> None:
+    for seq, error in failed.items():
+        layers.jobs.fail(kind, seq, error)
 
 
 def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
@@ -250,7 +359,8 @@ def _erase(handle: StoreHandle, act: Callable[[Erasure], bool]) -> EraseReport:
             handle.ann.drop()
     if changed:
         handle.drop_caches()
-        handle.save_mark()
+        with suppress(StoreBusy):  # as in `_purged`
+            handle.save_mark()
     report = erasure.report()
     handle.note_erasure(finished=report.status == "erased")
     return report

@@ -9,6 +9,7 @@ from operator import add
 
 from ..lang import ENGLISH, Language
 from ..lang.guess import language_of
+from ..types.attempt import attempt
 from .irregular_forms import BASE
 from .plain_letters import plain
 from .stemming import porter
@@ -31,6 +32,7 @@ _WORD = re.compile(
     rf"|{_LETTER}+(?:'{_LETTER}+)*"
 )
 _SPACED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_PLAIN_WORD = re.compile(r"[^\W_]+")
 _NEEDS_CUTTING = re.compile(rf"[\u0900-\u0dff{_UNSPACED}]")
 _ENDING = re.compile(r"(?:n't|'(?:s|m|re|ve|ll|d|t))$")
 # Words that lost their vowel before another: French "l'appartement", Italian "dell'acqua".
@@ -53,6 +55,11 @@ def words(text: str) -> list[str]:
 def terms(text: str) -> list[str]:
     """Return the stems of a text in order, without stop words."""
     return [term for word in _raw_words(text) if (term := _ascii_term(word) if word.isascii() else _other_stem(word))]
+
+
+def plainest(text: str) -> list[str]:
+    """Return the terms of a text for which `terms` fails: its runs of letters and figures, stemmed where that works."""
+    return [attempt(word, stem, word).value for word in _PLAIN_WORD.findall(text.casefold())]
 
 
 def stem(word: str) -> str:

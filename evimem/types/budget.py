@@ -50,16 +50,10 @@ class Budget:
         abstain: "calibrated" abstains by `abstain_below`; "paper" by the rule of E11.
         calls: "joint" judges and refines in one request (at most iterations + 1 in all); "separate" is the papers'
             pattern (E14: up to 3 * iterations + 3).
-        gate: In a memory of 200 turns or more, skip the model's first verdict if the offline judge is sure of it; the
-            trace records it. Where the model then finds no answer, the loop goes on.
-        reader: Without a model: "verified" gives a short answer only where it is proven and quotes the evidence
-            otherwise; "span" gives the run of words with the best expected F1, unproven, for research: it is right far
-            less often, and the answer's reason says what it is. With a model it has an effect only where that fails and
-            the offline judge is asked in its place.
         without: Names of parts to remove; empty by default.
         literal: Names of departures from the papers to undo; empty by default.
         decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the other fields that
-            loop uses `tokens`, `seconds`, `abstain_below`, `abstain`, `reader` and, of `without`, temporal, tiers,
+            loop uses `tokens`, `seconds`, `abstain_below`, `abstain` and, of `without`, temporal, tiers,
             index and abstention. With `calls="separate"` its answer takes one request more.
         rounds: At most this many rounds of the loop "mgretrieval", at least 1 (G3: 4), each of at most `k` new turns.
             Of the other fields it uses those that "memr3" does.
@@ -78,8 +72,6 @@ class Budget:
     delta: int | Literal["paper"] = 2
     abstain: Literal["calibrated", "paper"] = "calibrated"
     calls: Literal["joint", "separate"] = "joint"
-    gate: bool = True
-    reader: Literal["verified", "span"] = "verified"
     without: Collection[Ablation] = frozenset()
     literal: Collection[Departure] = frozenset()
     decisions: int = 5

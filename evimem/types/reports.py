@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-TurnOutcome = Literal["added", "readded", "replaced", "exists", "refused", "dropped"]
+TurnOutcome = Literal["added", "readded", "replaced", "uncertain", "exists", "forgotten", "refused", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,13 @@ class TurnStatus:
     Attributes:
         id: The turn's id, also where the memory has set it.
         outcome: "added", "readded" (it had been forgotten), "replaced" (other content of its id was erased, and this
-            stored), "exists" (stored already with the same content), "refused", or "dropped" (its text is a block of
-            `Memory.block`, and nothing else).
-        reason: Why it was refused or dropped, or why bytes of what was replaced are still there; else None.
-        pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model).
+            stored), "uncertain" (stored by `remember`, though it may be one that was stored before), "exists" (stored
+            already with the same content), "forgotten" (it was forgotten, so that `remember` has not stored it again),
+            "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
+        reason: Why it was refused, dropped or is uncertain, that it has "no text", or why bytes of what was replaced
+            are still there; else None.
+        pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model), and
+            "facts" or "terms" where reading them raised: enrich() reads them again.
     """
 
     id: str
@@ -34,13 +37,16 @@ class AddReport:
     """What was done with the turns of one call. Every turn that is not refused is durable when the call returns.
 
     Attributes:
-        added: How many turns were stored, those that had been forgotten included.
+        added: How many turns were stored, those that had been forgotten and the uncertain ones included.
         existing: How many were stored already.
         refused: How many were refused.
         facts: How many facts were stored with the added turns.
         statuses: One item per turn, in the order given.
         dropped: How many were dropped.
         replaced: How many were stored in place of other content of their ids.
+        erased: How many stored turns were erased, because an export says that their branch was abandoned.
+        uncertain: How many were stored that may have been stored before.
+        forgotten: How many were not stored again, because they had been forgotten.
     """
 
     added: int
@@ -50,20 +56,24 @@ class AddReport:
     statuses: tuple[TurnStatus, ...]
     dropped: int = 0
     replaced: int = 0
+    erased: int = 0
+    uncertain: int = 0
+    forgotten: int = 0
 
     @classmethod
-    def of(cls, statuses: Sequence[TurnStatus], facts: int) -> AddReport:
-        """Count `statuses` into a report; `facts` is the number of facts stored with them."""
-        outcomes = [status.outcome for status in statuses]
-        added = outcomes.count("added") + outcomes.count("readded")
-        existing, refused, dropped = (outcomes.count(outcome) for outcome in ("exists", "refused", "dropped"))
-        return cls(added, existing, refused, facts, tuple(statuses), dropped, outcomes.count("replaced"))
+    def of(cls, statuses: Sequence[TurnStatus], facts: int, erased: int = 0) -> AddReport:
+        """Count `statuses` into a report; `facts` is the number of facts stored with them, `erased` of turns erased."""
+        count = [status.outcome for status in statuses].count
+        added = count("added") + count("readded") + count("uncertain")
+        least = added, count("exists"), count("refused"), facts, tuple(statuses)
+        return cls(*least, count("dropped"), count("replaced"), erased, count("uncertain"), count("forgotten"))
 
     @classmethod
     def of_all(cls, reports: Sequence[AddReport]) -> AddReport:
         """Combine several `reports` into one."""
         statuses = [status for report in reports for status in report.statuses]
-        return cls.of(statuses, sum(report.facts for report in reports))
+        facts, erased = (sum(getattr(report, name) for report in reports) for name in ("facts", "erased"))
+        return cls.of(statuses, facts, erased)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +192,7 @@ class Health:
     Attributes:
         status: "ok", or "degraded" if there are failed jobs or problems.
         turns: Stored turns.
-        pending: Queued jobs by kind: "vector", "link", "extract".
+        pending: Queued jobs by kind: "vector", "link", "extract", "facts", "terms".
         failed: Jobs given up after repeated failures, by kind.
         oldest_pending: When the oldest queued job was queued; None if there is none.
         problems: What is wrong and what to do, a sentence each.

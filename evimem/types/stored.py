@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from .values import Fact, Turn
 from .where import Where
 
-JobKind = Literal["vector", "link", "extract"]
-"""Queued work on a turn: its vector, the `similar` edges of its facts, facts found by a model."""
+JobKind = Literal["facts", "terms", "vector", "link", "extract"]
+"""Queued work on a turn: its facts or its terms, where reading them raised; its vector; the `similar` edges of its
+facts; facts found by a model."""
+READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # queued only where reading a turn raised; cost no request
 
 COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
@@ -26,6 +29,8 @@ class Entry:
         vectors: The embeddings of its passages, shape (passages, dimension), float32; None to queue them.
         fact_vectors: Those of its facts, shape (len(facts), dimension), float32; None to queue them.
         jobs: The jobs to queue for it.
+        failed: The jobs that were tried already, each with the type of the exception that it ended with.
+        extractor: Of the result of a job "facts": the extractor that found the facts.
     """
 
     turn: Turn
@@ -33,6 +38,8 @@ class Entry:
     vectors: Any = None
     fact_vectors: Any = None
     jobs: tuple[JobKind, ...] = ()
+    failed: tuple[tuple[JobKind, str], ...] = ()
+    extractor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +140,101 @@ class Holding:
 
     total: int
     turn_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the sequence of a session.
+
+    Attributes:
+        seq: Its number in the order of arrival.
+        turn: The turn that stands there; None for one that was forgotten.
+        other: Whether it stands there instead of other content, of which nothing is known.
+    """
+
+    seq: int
+    turn: Turn | None
+    other: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How the lists of messages of a session came so far, and how far the last one was stored.
+
+    Attributes:
+        whole: How many held the whole session and more.
+        window: How many began with the end of the session.
+        new: How many had nothing of it.
+        size: The length of the last list.
+        step: How many of it were new.
+        at: The time of the last call.
+        done: How many of its messages are settled; fewer than `size` while it is being stored, or was cut short.
+    """
+
+    whole: int = 0
+    window: int = 0
+    new: int = 0
+    size: int = 0
+    step: int = 0
+    at: str = ""
+    done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a list of messages is laid beside: a session in order of arrival, or its beginning and end.
+
+    Attributes:
+        beginning: Its first places.
+        end: Its last places, all of them where it is `complete`.
+        complete: Whether there is nothing before `end`.
+        held: The turns of the session that have one of the ids or times asked for.
+        forgotten: Those of the ids asked for that were forgotten.
+        calls: How its lists came so far.
+        aware: Whether the memory holds aware times; None before its first turn.
+        state: What differs as soon as anything was stored in the session, or forgotten.
+    """
+
+    beginning: tuple[Place, ...]
+    end: tuple[Place, ...]
+    complete: bool
+    held: tuple[Turn, ...]
+    forgotten: frozenset[str]
+    calls: Calls
+    aware: bool | None
+    state: tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PastWanted:
+    """What to return of a session, "" for those named after the day: how many places, and which ids and times."""
+
+    session: str
+    beginning: int
+    end: int
+    ids: tuple[str, ...] = ()
+    times: tuple[datetime, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Continuation:
+    """What continues a session that is in a state, and goes into no other.
+
+    Attributes:
+        session: Its name, as in `PastWanted`.
+        entries: The new turns.
+        calls: How its lists came, this one included.
+        state: Its `Past.state`.
+        again: The places that turns take which were forgotten, by their ids.
+        strict: Whether to store nothing, and raise, where a turn cannot be stored.
+    """
+
+    session: str
+    entries: tuple[Entry, ...]
+    calls: Calls
+    state: tuple[str, int]
+    again: Mapping[str, int] = field(default_factory=dict, hash=False)
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,28 @@ def test_a_question_that_is_none_is_refused_with_a_sentence_by_the_prompt_too(
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_a_crash_is_a_sentence_and_one_line_of_the_log(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def crash(user: str) -> Any:
+        raise KeyError("Mira's secret")
+
+    async def session(client: Client) -> None:
+        assert "stats failed with a KeyError; the server's log says where" in await failure(client, "stats")
+        for request in (
+            client.read_resource("evimem://stats"),
+            client.get_prompt("answer_from_memory", {"question": "q"}),
+        ):
+            with pytest.raises(MCPError, match="failed with a KeyError"):
+                await request
+
+    talk(build(MemoryTools(crash, "")), session)
+    logged = capfd.readouterr().err + caplog.text
+    assert [record.message.count("test_mcp.py") for record in caplog.records if record.name == "evimem"] == [1, 1, 1]
+    assert "Traceback" not in logged
+    assert "secret" not in logged
+
+
 def test_the_prompt_holds_a_block_that_is_not_stored_again(tmp_path: Path) -> None:
     async def session(client: Client) -> None:
         await call(client, "add", **ADDED)

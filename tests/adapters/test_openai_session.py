@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from datetime import timezone
 from pathlib import Path
@@ -57,7 +59,7 @@ def test_what_was_said_is_found_and_a_call_reads_as_one_would_write_it(tmp_path:
         texts = {hit.turn.text: hit.turn.role for hit in await memory.search("weather in Porto", 5)}
         assert texts == {
             SAID["content"]: "user", 'get_weather({"city": "Porto"})': "assistant", RETURNED["output"]: "tool",
-            "[no text]": "assistant",
+            "[reasoning]": "assistant",
         }  # fmt: skip
 
     hold(tmp_path / "m.evimem", session)
@@ -96,6 +98,47 @@ def test_turns_that_came_another_way_are_messages_and_never_those_of_a_system(tm
         for role in ("system", "assistant", "tool"):
             await memory.add("x", f"from the {role}", time=now, session="s", role=role)
         assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
+
+    hold(tmp_path / "m.evimem", session)
+
+
+def test_a_picture_comes_back_as_a_text_part_that_names_it_and_the_rest_as_given(tmp_path: Path) -> None:
+    url = f"data:image/png;base64,{b64encode(bytes(2_000_000)).decode()}"
+    looked = {"type": "input_image", "image_url": url, "detail": "auto"}
+    named = {"type": "input_text", "text": "[picture, image/png, 2.0 MB]"}
+    asked = {"role": "user", "content": [{"type": "input_text", "text": "What is this?"}, looked]}
+    drawn = {"type": "image_generation_call", "id": "i1", "status": "completed", "result": url.partition(",")[2]}
+
+    async def session(memory: evimem.AsyncMemory) -> None:
+        log = EvimemSession("s", memory)
+        await log.add_items([asked, drawn, THOUGHT])
+        assert await log.get_items() == [
+            {"role": "user", "content": [asked["content"][0], named]},
+            {"role": "assistant", "content": "image_generation_call() -> [picture, 2.0 MB]"},
+            THOUGHT,
+        ]
+
+    hold(tmp_path / "m.evimem", session)
+
+
+@pytest.mark.parametrize(
+    ("item", "role", "text"),
+    [
+        (THOUGHT, "assistant", "[no text]"),
+        ({"role": "user", "content": [{"type": "input_image", "image_url": "https://x.example"}]}, "user", "[image]"),
+        ({"role": "assistant", "content": "Wait.", "tool_calls": [{"function": {"name": "f"}}]}, "assistant", "Wait."),
+    ],
+)
+def test_an_item_whose_turn_has_only_its_words_comes_back_as_it_was_given(
+    tmp_path: Path, item: dict[str, Any], role: str, text: str
+) -> None:
+    """Turns that were stored earlier lack the calls beside the words, and have other stand-ins."""
+
+    async def session(memory: evimem.AsyncMemory) -> None:
+        time = (await memory.now()).astimezone(timezone.utc)
+        kept = {"message": json.dumps(item)}
+        await memory.extend([evimem.Turn("t", "s", role, text, time, role=role, metadata=kept)], strict=True)
+        assert await EvimemSession("s", memory).get_items() == [item]
 
     hold(tmp_path / "m.evimem", session)
 

@@ -29,6 +29,8 @@ LARGER = {  # a class over 150 lines, and why it may be
     "Segments": "one format, written and read in one place",
     "RawLog": "one method for each query over the raw turns",
     "Connection": "one method for each way to use SQLite safely",
+    "Beside": "one short method for each rule by which a list continues a session",
+    "Remembering": "the steps of one call, which share what was decided and what is stored",
     "OpenAI": "every setting is an argument of its constructor",
 }
 FRAMEWORKS = {
@@ -47,10 +49,14 @@ FEW_WORDS = 8  # words in one literal: more of them are a list, and lists are da
 CODE_WORDS = {  # literals of many words that are code, not knowledge of a language, and what they are
     ("arguments.py", "demo"): "names of commands",
     ("budget.py", "sufficiency"): "the parts of a loop that can be switched off",
+    ("chat_messages.py", "arguments"): "keys of messages",
+    ("chat_messages.py", "role"): "keys of messages",
+    ("check.py", "turn"): "tables",
     ("erase.py", "edge"): "tables",
     ("evidence.py", "time"): "the forms of an answer",
     ("foreign.py", "fr"): "codes of languages",
     ("page.py", "answer"): "styles of printed text",
+    ("reports.py", "added"): "outcomes of a turn",
     ("stemming.py", "al"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
     ("watching.py", "add"): "names of calls",

@@ -98,9 +98,9 @@ def a_handle_is_never_reopened() -> None:
 def a_failed_commit_is_reported_as_done() -> None:
     honest = SqliteStore.write
 
-    def write(self: SqliteStore, entries: Any, *, strict: bool = False, replace: bool = False) -> Any:
+    def write(self: SqliteStore, entries: Any, *, strict: bool = False, **options: Any) -> Any:
         try:
-            return honest(self, entries, strict=strict, replace=replace)
+            return honest(self, entries, strict=strict, **options)
         except StoreError:
             return AddReport.of([TurnStatus(entry.turn.id, "added") for entry in entries], 0)
 

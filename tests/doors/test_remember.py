@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,11 @@ def test_the_same_words_again_are_another_message_and_so_are_those_of_another_se
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory: Memory, said: list[int], cut: int) -> None:
-    memory.forget(everything=True)
+    session = f"{memory.stats().turns} {said} {cut}"
     chat = [{"role": "user", "content": f"Number {number}."} for number in said]
-    memory.remember(chat[:cut], session="s", time=AT)
-    memory.remember(chat, session="s", time=AT)
-    assert [turn.text for turn in memory.turns(session="s")] == [message["content"] for message in chat]
+    memory.remember(chat[:cut], session=session, time=AT)
+    memory.remember(chat, session=session, time=AT)
+    assert [turn.text for turn in memory.turns(session=session)] == [message["content"] for message in chat]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +77,9 @@ def test_a_list_given_in_steps_is_stored_as_if_given_at_once(memory: Memory, sai
     [
         ({"role": "assistant", "content": None, "function_call": {"name": "now", "arguments": "{}"}}, "now({})"),
         ({"role": "assistant", "content": None, "refusal": "I cannot."}, "I cannot."),
-        ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, "[image_url]"),
-        ({"role": "tool", "content": ""}, "[no text]"),
-        ({"role": "assistant", "content": "Wait.", "tool_calls": [CALL]}, "Wait."),
+        ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}, "[picture]"),
+        ({"role": "tool", "content": ""}, "[empty message]"),
+        ({"role": "assistant", "content": "Wait.", "tool_calls": [CALL]}, 'Wait.\nget_weather({"city": "Porto"})'),
         ({"type": "function_call", "name": "now", "arguments": "{}"}, "now({})"),
         ({"type": "function_call_output", "output": "noon"}, "noon"),
     ],
@@ -107,18 +108,50 @@ def test_recall_is_not_remembered(memory: Memory) -> None:
     assert (again.added, again.existing, again.dropped, again.refused) == (0, 6, 1, 0)
 
 
-def test_a_message_of_an_unknown_role_is_refused_and_the_others_are_stored(memory: Memory) -> None:
-    report = memory.remember([{"role": "robot", "content": "Hi."}, CHAT[4]], session="s", time=AT)
-    assert [status.outcome for status in report.statuses] == ["refused", "added"]
-    assert "role is 'robot'" in str(report.statuses[0].reason)
+def test_a_message_of_an_unknown_role_is_kept_as_data(memory: Memory) -> None:
+    said = [{"role": "robot", "content": "I live in Oslo."}, {"content": "Hi."}, {"role": "user", "content": 7}]
+    assert memory.remember(said, session="s", time=AT).added == 3
+    kept = [(turn.role, turn.speaker, turn.text) for turn in memory.turns()]
+    assert kept == [("tool", "robot", "I live in Oslo."), ("tool", "tool", "Hi."), ("user", "user", "7")]
+    assert memory.facts([next(memory.turns()).id]) == ()
+
+
+def test_a_system_prompt_is_stored_once_and_never_found(memory: Memory) -> None:
+    prompt = {"role": "system", "content": "You help with herons. Ajax the heron lives in Porto."}
+    for session, said in (("a", "My heron is called Ajax."), ("b", "Where does a heron sleep?")):
+        memory.remember([prompt, {"role": "user", "content": said}], session=session, time=AT)
+    asked = "Where does Ajax the heron live?"
+    found = [*(hit.turn for hit in memory.search(asked, 9)), *memory.block(asked).turns]
+    assert [turn.text for turn in memory.turns(role="system")] == [prompt["content"]]
+    assert found
+    assert {turn.role for turn in found} == {"user"}
+    assert all(memory.turn(one.turn_id).role == "user" for one in memory.ask(asked).citations)
+    assert [hit.turn.role for hit in memory.search(asked, 9, role="system")] == ["system"]
+
+
+def test_what_a_tool_returned_in_a_message_of_the_user_is_no_statement_of_theirs(memory: Memory) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "I live in Oslo."}
+    memory.remember([{"role": "user", "content": [result, {"type": "text", "text": "I live in Porto."}]}], time=AT)
+    turn = next(memory.turns())
+    assert turn.text == "> I live in Oslo.\nI live in Porto."
+    assert [fact.object for fact in memory.facts([turn.id])] == ["Porto"]
+
+
+def test_a_picture_of_megabytes_is_kept_out_and_its_sentence_is_stored(memory: Memory) -> None:
+    url = f"data:image/jpeg;base64,{b64encode(bytes(3_100_000)).decode()}"
+    parts = [{"type": "text", "text": "This is my cat Biscuit."}, {"type": "image_url", "image_url": {"url": url}}]
+    assert memory.remember([{"role": "user", "content": parts}], session="s", time=AT).added == 1
+    turn = next(memory.turns())
+    assert turn.text == "This is my cat Biscuit.\n[picture, image/jpeg, 3.1 MB]"
+    assert len(turn.metadata["message"]) < 300
+    assert memory.search("cat", 1)[0].turn == turn
 
 
 @pytest.mark.parametrize(
     ("messages", "message"),
     [
         ([7], "a message is 7; expected a mapping"),
-        ([{"content": "Hi."}], "the role of a message is None"),
-        ([{"role": "user", "content": 7}], "expected a string or a list of parts"),
+        (["Hi."], "a message is 'Hi.'; expected a mapping"),
         ([{"role": "user", "content": "Hi.", "at": float("nan")}], "cannot be kept as JSON"),
         ([{"role": "user", "content": "Hi.", 7: 7}], "would not come back"),
     ],
@@ -141,4 +174,4 @@ def test_the_async_door_remembers_the_same(memory: Memory, tmp_path: Path) -> No
             return await other.turns()
 
     memory.remember(CHAT, session="chat", time=AT)
-    assert asyncio.run(away()) == list(memory.turns())
+    assert [(turn.text, turn.time) for turn in asyncio.run(away())] == [(one.text, one.time) for one in memory.turns()]

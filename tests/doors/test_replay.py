@@ -121,7 +121,7 @@ def test_two_bad_replies_end_there_again(path: Path) -> None:
     [
         ([ModelTimeout("no answer within 60 s")], Budget()),
         ([CHECKS[0], CHECKS[2], ModelUnavailable("503 from host", retryable=True, status=503)], Budget()),
-        (["hm", CHECKS[2], "no", "no"], Budget(k=7, reader="span")),
+        (["hm", CHECKS[2], "no", "no"], Budget(k=7)),
         ([ModelTimeout("no answer within 60 s")], Budget(seconds=0.0)),
     ],
 )

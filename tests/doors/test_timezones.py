@@ -141,7 +141,7 @@ def test_a_chatgpt_export_goes_into_a_memory_of_naive_times(tmp_path: Path) -> N
     with evimem.open(tmp_path / "m.evimem", timezone=MADRID) as memory:
         assert memory.extend(read_chatgpt(tmp_path / "conversations.json")).added == 1
         at = datetime.fromtimestamp(1_719_828_000, timezone.utc).astimezone(ZoneInfo(MADRID))
-        assert memory.turn("m1").time == at.replace(tzinfo=None)
+        assert memory.turn("c1/m1").time == at.replace(tzinfo=None)
 
 
 def test_the_async_door_and_the_pool_take_a_timezone(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from evimem.llm.answer_stream import AnswerStream
+from evimem.llm.answer_stream import MOST_WATCHED, AnswerStream
+from tests.llm.test_json_reply import THOUGHTS
 
 REPLY = json.dumps(
     {"steps": ['the "answer": "no"'], "answer": 'On "8" März 😀,\nat noon', "citations": [{"id": "e1", "quote": "x"}]}
@@ -21,9 +22,20 @@ def test_a_reply_without_an_answer_gives_no_text():
     assert [stream.add(piece) for piece in ('{"steps"', ": [] }", "sorry")] == ["", "", ""]
 
 
-@pytest.mark.parametrize("opening", ["<think>", ""])
-def test_a_draft_in_the_models_thoughts_is_no_text(opening):
+@pytest.mark.parametrize("thoughts", [*THOUGHTS.values(), "Maybe {}? No. </think>\n"], ids=[*THOUGHTS, "its end"])
+def test_a_draft_in_the_models_thoughts_is_no_text(thoughts):
     stream = AnswerStream()
-    thoughts = opening + 'Maybe {"answer": "in Lisbon"}? No. </think>\n'
-    pieces = [stream.add(character) for character in thoughts + REPLY]
+    said = thoughts.replace("{}", '{"answer": "in Lisbon"}')
+    pieces = [stream.add(character) for character in said + REPLY]
     assert "".join(pieces) == 'On "8" März 😀,\nat noon'
+
+
+def test_what_was_sent_is_not_continued_by_another_text():
+    stream = AnswerStream()
+    pieces = [stream.add(piece) for piece in ('{"answer": "Rome"}', "</think>", '{"answer": "Porto, in June"}')]
+    assert pieces == ["Rome", "", ""]
+
+
+def test_a_reply_without_an_end_is_watched_no_longer():
+    stream = AnswerStream()
+    assert stream.add(f"<think>{'x' * MOST_WATCHED}") == stream.add(f"</think>{REPLY}") == ""

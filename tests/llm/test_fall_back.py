@@ -173,12 +173,6 @@ def test_the_offline_judge_has_what_is_left_of_a_budget(path: Path) -> None:
     assert (first["k"], second["k"]) == (7, 7)
 
 
-def test_the_reader_of_the_budget_reads(path: Path) -> None:
-    answer = asked(path, [TIMEOUT], reader="span")
-    same_claim(answer, offline(path, reader="span"))
-    assert "read for research" in str(answer.reason)
-
-
 def test_an_empty_memory_asks_no_model_and_falls_back_to_nothing(tmp_path: Path) -> None:
     answer = asked(tmp_path / "m.evimem", [])
     assert (answer.abstained, answer.fell_back) == (True, False)

@@ -1,3 +1,4 @@
+import json
 from itertools import pairwise
 
 import pytest
@@ -19,7 +20,7 @@ BOTH = '{"tier": "exact", "confidence": 0.9}'
         f'<think>Perhaps {{"tier": "none"}}?</think>\n{BOTH}',
         f"It depends {{on the day}}, but {BOTH}",
         f"\ufeff{BOTH}",
-        f'{BOTH}\n{{"tier": "none", "confidence": 0.1}}',
+        f"{BOTH}\nOnce more:\n```json\n{BOTH}\n```",
         '{"tier": "exact", "confidence": 0.9,}',
         "{'tier': 'exact', 'confidence': 0.9}",
         '{tier: exact, "confidence": 0.9}',
@@ -29,6 +30,81 @@ BOTH = '{"tier": "exact", "confidence": 0.9}'
 )
 def test_a_decorated_object_reads_like_a_bare_one(reply):
     assert read(reply, "judge", WANTED) == GOOD
+
+
+DRAFT, LAST = '{"tier": "none", "confidence": 0.2}', BOTH
+HARMONY = "<|channel|>analysis<|message|>{}<|end|>"
+THOUGHTS = {
+    "harmony": f"{HARMONY}<|start|>assistant<|channel|>final<|message|>",
+    "harmony, JSON": f"{HARMONY}<|start|>assistant<|channel|>final <|constrain|>json<|message|>",
+    "harmony, two thoughts": HARMONY + "<|channel|>commentary<|message|>so {}<|channel|>final",
+    "harmony, no final": HARMONY,
+    "harmony, begun in the prompt": "<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+    "harmony, stripped": "analysisFirst {} outdated.assistantfinal",
+    "harmony, stripped in lines": "analysis\n{}\nassistant\nfinal\n",
+    "harmony, stripped twice": "analysis{}assistantcommentary to=x {}assistantanalysisNo. {}assistantfinal",
+    "Gemma": "<|channel>thought\n{}<channel|>",
+    "Magistral": "[THINK]First {}[/THINK]",
+    "capitals": "[REASONING]{}[/REASONING]",
+    "Kimi": "\u25c1think\u25b7{}\u25c1/think\u25b7",
+    "Seed": "<seed:think>{}</seed:think>",
+    "begin and end": "<|begin_of_thought|>{}<|end_of_thought|>\n<|begin_of_solution|>",
+    "Cohere": "<|START_THINKING|>{}<|END_THINKING|>",
+    "full width": "\uff1cthink\uff1e{}\uff1c/think\uff1e",
+    "attributes": '<details type="reasoning" done="true">\n<summary>Thought</summary>{}</details>',
+    "another end": "<thinking>{}</think>",
+    "its end only": "Maybe {}? No. </think>",
+    "twice": "<think>{}</think> Well. <think>or {}</think>",
+    "its own mark within": "<think>I may write <think> here. {}</think>",
+    "fence": "```thinking\n{}\n```\n",
+    "comment": "<!-- {} -->",
+    "Chinese": "\u3010\u601d\u8003\u3011{}\u3010/\u601d\u8003\u3011",
+    **{
+        name: f"<{name}>{{}}</{name}>"
+        for name in ("think", "thinking", "reasoning", "analysis", "inner_monologue", "draft")
+    },
+}
+
+
+@pytest.mark.parametrize("thoughts", THOUGHTS.values(), ids=THOUGHTS)
+def test_what_is_marked_as_thought_is_no_reply(thoughts):
+    said = thoughts.replace("{}", DRAFT)
+    assert read(f"{said}{LAST}", "judge", WANTED) == GOOD
+    assert read(f"{said}\n```json\n{LAST}\n```", "judge", WANTED) == GOOD
+    assert read(f"{said}\nEXACT: yes\nCONFIDENCE: 0.9", "judge", WANTED)["exact"] == "yes"
+
+
+@pytest.mark.parametrize(
+    "thoughts", ["<think>{}", "[THINK]{}", "<think>{}</think>", "analysis{}", "<|channel|>analysis{}"]
+)
+def test_nothing_but_thoughts_is_asked_for_again(thoughts):
+    with pytest.raises(ReplyError, match="thought"):
+        read(thoughts.replace("{}", DRAFT), "judge", WANTED)
+
+
+@pytest.mark.parametrize("between", ["\n", "No, corrected:", "\n```\nNo:\n```json\n", "\n---\n", "<b>or</b>"])
+def test_two_replies_that_differ_are_asked_for_again(between):
+    with pytest.raises(ReplyError, match="differ"):
+        read(f"Draft: {DRAFT}{between}{LAST}", "judge", WANTED)
+    with pytest.raises(ReplyError, match="differ"):
+        read("EXACT: no\n\nNo, corrected:\nEXACT: yes", "judge", WANTED)
+
+
+@pytest.mark.parametrize("reply", ['{"tier": "none", "tier": "exact"}', "{tier: none, gaps: [{id: 1, id: 2}],}"])
+def test_a_field_given_twice_is_asked_for_again(reply):
+    with pytest.raises(ReplyError, match="twice"):
+        read(reply, "judge", WANTED)
+    assert read(f'{{"note": {{"a": 1, "a": 2}}}} {BOTH}', "judge", WANTED) == GOOD
+
+
+@pytest.mark.parametrize("mark", ["<think>", "</think>", "assistantfinal", "[/THINK]", "<!--", "```thinking\\n"])
+def test_a_mark_inside_a_value_is_a_word_of_it(mark):
+    reason = json.loads(f'"I saw {mark} there"')
+    assert read(json.dumps({**GOOD, "reason": reason}), "judge", WANTED)["reason"] == reason
+
+
+def test_many_brackets_before_the_reply_do_not_hide_it():
+    assert read("{x} [1] {y: 2 " * 100 + BOTH, "judge", WANTED) == GOOD
 
 
 def test_labelled_lines_are_read_whatever_their_decoration():

@@ -3,6 +3,7 @@ import math
 import pytest
 
 from evimem.llm import prompt_fields
+from evimem.llm.prompt_fields import visible
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,36 @@ def test_a_choice_ignores_case_and_decoration_and_nothing_else():
 def test_a_list_may_be_written_as_text():
     assert prompt_fields.items("[e1, e2]; 'e3'") == ["e1", "e2", "e3"]
     assert prompt_fields.items("none") == prompt_fields.items(None) == prompt_fields.items(7) == []
+
+
+HIDDEN = {
+    "variation selectors": "\ufe0f\ufe00\U000e0100\U000e01ef", "Arabic letter mark": "\u061c",
+    "invisible operators": "\u2061\u2062\u2063\u2064\u2065", "tags": "\U000e0001\U000e0041\U000e007f",
+    "directions": "\u200e\u200f\u202a\u202e\u2066\u2069\u206a\u206f", "zero width": "\u200b\u2060\ufeff\u00ad\u034f",
+    "fillers": "\u115f\u1160\u3164\uffa0", "annotations": "\ufff9\ufffa\ufffb", "notes": "\U0001d173\U0001d17a",
+    "joiners": "\u200d\u200c\u200d\u180b", "controls": "\x00\x1b\x7f", "half a character": "\ud83d",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
+def test_what_cannot_be_seen_is_left_out(hidden):
+    for said in ("{}left {}to r{}ight{}", "\u0633{}\u0644\u0627\u0645", "\U0001f600{}\U0001f600"):
+        assert visible(said.replace("{}", hidden)) == said.replace("{}", "")
+        assert all(
+            visible(said.replace("{}", one)) == said.replace("{}", "") for one in set(hidden) - {*"\u200d\u200c\u180b"}
+        )
+    assert visible("a\u200db \u200cc\U0001f600\u200d!") == "ab c\U0001f600!"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937", "\u0d28\u0d4d\u200d ",
+        "\u0dc1\u0dca\u200d\u0dbb\u0dd3", "\U0001f469\u200d\U0001f467",
+        "\U0001f9d8\U0001f3fd\u200d\u2640",
+        "\u1820\u180b", "caf\u00e9\tau lait\n\u4eca\u65e5",
+    ],
+    ids=["Persian", "Hindi", "Malayalam", "Sinhala", "a family", "a tone", "Mongolian", "plain"],
+)  # fmt: skip
+def test_what_a_script_or_an_emoji_needs_stays(said):
+    assert visible(said) == said

@@ -87,6 +87,16 @@ TEMPLATES = (
     "<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>",  # Gemma
     "<s>", "</s>", "<<SYS>>", "<</SYS>>", "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[TOOL_CALLS]",  # Llama 2, Mistral
     "<think>", "</think>", "<tool_call>", "</tool_response>", "[gMASK]", "<sop>",
+    "<image_soft_token>", "<extra_id_1>", "<reserved_106>", "<_user>", "<SPECIAL_10>", "<EOS_TOKEN>",
+    "<beginning_of_sentence>",
+    "<seed:bos>", "</seed:think>", "<minimax:tool_call>", "<unused99>", "<mask:1>",
+    "<\uff5cend\u2581of\u2581turn\uff5c>",
+    "<channel|>", "<tool_call|>", "<|tool>", "[|user|]", "[|endofturn|]",  # a pipe at a bracket
+    "[IMG]", "[/IMG]", "[AUDIO]", "[BEGIN_AUDIO]", "[MODEL_SETTINGS]", "[UNUSED_TOKEN_146]", "[/TOOL_RESULTS]",
+    "[SUFFIX]",
+    "]~b]", "]~!b[", "[e~[", "]!p~[", "]<]image[>[", ">>QUESTION<<", "\u25c1think\u25b7", "\u25c1/think\u25b7",
+    "<sep>", "<eot>", "<eod>", "<eom>", "<eoh>", "<PAD>", "<unk>", "<role>", "</role>", "<human>", "<bot>", "<image>",
+    "<<HUMAN>>", "<function=", "\uff1ctool_call\uff1e".replace("\uff1e", ">"),
 )  # fmt: skip
 
 
@@ -108,8 +118,18 @@ def test_no_marker_of_a_chat_template_can_be_written(marker):
 
 
 @pytest.mark.parametrize(
-    "said", ["a < b", "I <3 you", "<b>no</b>", "x <- y", "List<String>", "[inst.]", "[1]", "<sigh>"]
-)
+    "said",
+    [
+        "a < b", "I <3 you", "<b>no</b>", "x <- y", "List<String>", "[inst.]", "[1]", "<sigh>", "[x]", "[ ]", "[TODO]",
+    "[NOTE]",
+        "Ann <a@b.c>", "<https://x.org/a_b>", "Map<String, List<Integer>>", "vector<int> v", "if (a<b && c>d)",
+    "Box<T>",
+        "<div class='x_y'>", "<h1>T</h1>", "<br/>", "a[i]", "a[my_index]", "[link](http://a_b)", "x |> f",
+    "cout << x >> y",
+        "[12:30]", "[A, B]", "[see p. 3]", "~[x]", "1 << 2", "<T extends U>", "[draft]", "{\"a\": [1, 2]}",
+    "<!-- x -->",
+    ],
+)  # fmt: skip
 def test_what_no_template_writes_stays_as_it_was(said):
     assert escape(said) == said
 

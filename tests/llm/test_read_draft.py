@@ -3,6 +3,7 @@ import json
 import pytest
 
 from evimem.errors import ReplyError
+from evimem.llm.grounding import find_quote
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.prompts import reply_form
 from evimem.llm.read_draft import read_draft
@@ -101,3 +102,9 @@ def test_f7_a_chain_is_read_by_its_fields_and_not_by_words_in_it():
         "2. look",
     )
     assert read_chain(json.dumps({"type": "direct", "steps": ["a multi_hop is not needed"], "used": []})) == ()
+
+
+def test_a_quote_of_what_was_visible_is_found_in_what_was_said():
+    text = "Good boy \u2764\ufe0f, he\u200b went\nhome."
+    assert find_quote("boy \u2764, he went home", text) == (5, len(text) - 1)
+    assert find_quote("boy \u2764, he ran", text) is None

@@ -1,9 +1,11 @@
 import json
 import zipfile
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
 
+import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import read_chatgpt, unpacked
 
@@ -72,7 +74,7 @@ def test_times_are_utc_and_a_message_without_takes_the_one_before(written):
 def test_a_conversation_is_a_session_with_its_title(written):
     turns = list(read_chatgpt(written(CONVERSATION, CONVERSATION | {"conversation_id": "c2"})))
     assert [turn.session for turn in turns] == ["c1"] * 3 + ["c2"] * 3
-    assert turns[0].id == "m-ask"
+    assert (turns[0].id, turns[3].id) == ("c1/m-ask", "c2/m-ask")
     assert turns[0].metadata == {"title": "Pears"}
 
 
@@ -132,3 +134,108 @@ def test_a_zip_with_a_broken_directory_is_an_error_that_says_so(tmp_path):
     path.write_bytes(data.replace(b"PK\x01\x02", b"PK\x09\x09"))
     with pytest.raises(ImportFailed, match="is a damaged zip"):
         list(read_chatgpt(path))
+
+
+def one(name, parent, role, text):
+    return node(name, parent, role, text, id=name)
+
+
+def branched(current, *nodes, **more):
+    mapping = {each["id"]: each for each in nodes}
+    return {"conversation_id": "c1", "title": "Home", "mapping": mapping, "current_node": current, **more}
+
+
+ROME = (one("a", None, "user", "I live in Rome"), one("b", "a", "assistant", "Ciao"))
+BARI = (one("a2", None, "user", "I live in Bari"), one("b2", "a2", "assistant", "Bari!"))
+
+
+@pytest.fixture
+def memory(tmp_path):
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        yield memory
+
+
+def said(memory):
+    return [turn.text for turn in memory.turns()]
+
+
+def test_turns_of_a_branch_that_was_abandoned_are_erased_with_the_new_ones_stored(written, memory):
+    memory.extend(read_chatgpt(written(branched("b", *ROME))))
+    report = memory.extend(read_chatgpt(written(branched("b2", *ROME, *BARI))))
+    assert (report.added, report.erased) == (2, 2)
+    assert said(memory) == ["I live in Bari", "Bari!"]
+    assert [hit for hit in memory.search("Rome", k=5) if "Rome" in hit.turn.text] == []
+    assert memory.check().problems == ()
+
+
+def test_going_back_to_the_first_branch_brings_its_turns_back(written, memory):
+    for current in ("b", "b2", "b"):
+        memory.extend(read_chatgpt(written(branched(current, *ROME, *BARI))))
+    assert said(memory) == ["I live in Rome", "Ciao"]
+
+
+def test_a_turn_that_came_another_way_or_was_changed_since_is_never_erased(written, memory):
+    memory.extend(read_chatgpt(written(branched("b", *ROME))))
+    memory.update("c1/a", "I live in Roma")
+    memory.add("user", "My own note", time="2024-03-12T18:20Z", id="b", session="c1")
+    memory.add("assistant", "Ciao", time="2024-03-12T18:20Z", id="b2", session="c2")
+    memory.extend(read_chatgpt(written(branched("b2", *ROME, *BARI))))
+    assert set(said(memory)) == {"I live in Roma", "My own note", "Ciao", "I live in Bari", "Bari!"}
+
+
+def test_a_title_and_a_time_may_change_between_two_exports(written, memory):
+    untimed = [json.loads(json.dumps(each)) for each in ROME]
+    for each in untimed:
+        each["message"]["create_time"] = None
+    memory.extend(read_chatgpt(written(branched("b", *untimed, update_time=1_700_000_000))))
+    later = branched("b", *untimed, update_time=1_710_000_000, title="Italy")
+    report = memory.extend(read_chatgpt(written(later)))
+    assert (report.existing, report.refused, report.added) == (2, 0, 0)
+
+
+def test_what_an_earlier_version_stored_without_the_conversation_in_its_ids_is_known(written, memory):
+    given = written(branched("b", *ROME))
+    memory.extend(replace(turn, id=turn.former_id) for turn in read_chatgpt(given))
+    assert memory.extend(read_chatgpt(given)).existing == 2
+    memory.extend(read_chatgpt(written(branched("b2", *ROME, *BARI))))
+    assert said(memory) == ["I live in Bari", "Bari!"]
+
+
+def test_the_same_messages_in_a_new_chat_are_stored_in_both(written, memory):
+    report = memory.extend(read_chatgpt(written(branched("b", *ROME), branched("b", *ROME, conversation_id="c2"))))
+    assert (report.added, report.refused) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    "broken", [{"author": None}, {"author": {}}, {"content": {"content_type": "text", "parts": 7}}, {"metadata": 7}]
+)
+def test_a_message_that_cannot_be_read_is_refused_and_its_conversation_is_kept(broken, written):
+    bad = one("x", "a", "user", "x")
+    bad["message"] |= broken
+    refused = []
+    given = branched("b", ROME[0], bad, one("b", "x", "assistant", "Ciao"))
+    assert [turn.text for turn in read_chatgpt(written(given), refused.append)] == ["I live in Rome", "Ciao"]
+    assert ["conversation 'c1' message 'x'" in item.where for item in refused] == [True]
+
+
+@pytest.mark.parametrize("known", [{"create_time": 1_700_000_000}, {"update_time": 1_700_000_000}])
+def test_messages_without_a_time_have_that_of_their_conversation(known, written):
+    untimed = [json.loads(json.dumps(each)) for each in ROME]
+    for each in untimed:
+        del each["message"]["create_time"]
+    turns = list(read_chatgpt(written(branched("b", *untimed, **known))))
+    assert [turn.time.timestamp() for turn in turns] == [1_700_000_000] * 2
+
+
+def test_a_picture_without_words_is_a_caption(written):
+    picture = one("a", None, "user", "")
+    picture["message"]["content"] = {"content_type": "multimodal_text", "parts": [{"asset_pointer": "x"}]}
+    (turn,) = read_chatgpt(written(branched("a", picture)))
+    assert turn.caption == "[picture]"
+
+
+def test_a_part_that_is_missing_is_told_and_what_comes_after_is_read(written):
+    refused = []
+    given = branched("b", one("b", "gone", "assistant", "Ciao"))
+    assert [turn.text for turn in read_chatgpt(written(given), refused.append)] == ["Ciao"]
+    assert ["'gone'" in item.where for item in refused] == [True]

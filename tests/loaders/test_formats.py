@@ -40,9 +40,9 @@ def test_a_path_may_be_a_string(tmp_path, text):
     assert read(str(path)) == read(path)
 
 
-def test_a_zip_is_a_chatgpt_export(tmp_path):
+def test_a_zip_is_known_by_what_it_holds(tmp_path):
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
-        archive.writestr("conversations.json", "[]")
+        archive.writestr("conversations.json", '[{"mapping": {}}]')
     assert detect(tmp_path / "export.zip") == "chatgpt"
 
 

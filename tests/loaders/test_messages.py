@@ -32,7 +32,7 @@ def test_messages_become_turns_a_minute_apart_from_the_start(written):
     assert [(turn.speaker, turn.role, turn.text) for turn in turns] == [
         ("system", "system", "Be kind."),
         ("Mira", "user", "Hello!"),
-        ("assistant", "assistant", "Hi."),
+        ("assistant", "assistant", "Hi.\n[picture]"),
     ]
     assert [turn.time.minute for turn in turns] == [20, 21, 22]
     assert [turn.id for turn in turns] == ["chat:1", "chat:2", "chat:3"]
@@ -52,7 +52,7 @@ def test_a_message_keeps_its_own_time_and_the_next_follows_it(written, name):
     assert second.time == datetime(1970, 1, 1, 0, 2, tzinfo=timezone.utc)
 
 
-def test_a_call_of_a_tool_says_nothing_but_its_result_does(written):
+def test_a_message_without_any_text_is_skipped(written):
     messages = [
         {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
         {"role": "tool", "content": "12 degrees", "tool_call_id": "1"},
@@ -81,7 +81,7 @@ def test_the_session_can_be_named(written):
     [
         ({"content": "Hi"}, "expected an object with role and content"),
         ("Hi", "expected an object with role and content"),
-        ({"role": "user", "content": 3}, "content is 3; expected a string or a list of parts"),
+        ({"role": "user", "content": "Hi", "time": 7e30}, "expected seconds since 1970"),
         ({"role": "user", "content": "Hi", "time": "noon"}, "time is 'noon'; expected ISO 8601"),
     ],
 )

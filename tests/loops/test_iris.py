@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 
 from evimem.errors import InvalidQuery, ModelTimeout
 from evimem.flow import Embed, run
-from evimem.judging.evidence import Draft, Verdict, View
+from evimem.judging.evidence import Draft, Verdict
 from evimem.judging.tracker import Requirement, replay_trace
 from evimem.loops import LOOPS, answer_question
 from evimem.loops.answering import cost
@@ -323,27 +322,6 @@ def test_a_question_without_meaning_is_refused_before_anything_is_asked(wrong: d
     flow: Callable[..., Any] = answer_question
     with pytest.raises(InvalidQuery):
         next(flow(**{"question": QUESTION, "judge": OfflineJudge(), **wrong}))
-
-
-def test_the_loop_goes_on_where_a_spared_check_leaves_the_judge_without_an_answer(
-    puppy: Any, script: Any, verdict: Any
-) -> None:
-    class Hesitant(script):  # type: ignore[misc]
-        def answer(self, view: View, verdict: Verdict, manner: Any) -> Any:
-            draft = yield from super().answer(view, verdict, manner)
-            return draft if len(self.manners) > 1 else Draft(None, reason="it is not said")
-
-    sure = verdict(Tier.EXACT, 0.9)
-    spared = Hesitant([replace(sure, judge="offline"), sure])
-    answer = puppy.ask(QUESTION, spared)
-    assert (answer.kind, answer.text, len(spared.views)) == ("answer", "Juno", 2)
-    assert [event.why for event in answer.trace if isinstance(event, Acted) and event.action == "go on"] == [
-        "it is not said"
-    ]
-    own = Hesitant([sure])
-    assert (puppy.ask(QUESTION, own).kind, len(own.views)) == ("abstained", 1)
-    last = Hesitant([replace(sure, judge="offline")])
-    assert puppy.ask(QUESTION, last, iterations=1).kind == "abstained"
 
 
 def test_a_quotation_is_not_an_answer(puppy: Any, script: Any, verdict: Any) -> None:

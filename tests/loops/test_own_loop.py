@@ -24,7 +24,6 @@ WORDS = "Who looks after the dog?"
 VERDICT = {"tier": "exact", "confidence": 0.9, "requirements": [], "gaps": [], "next_query": "", "reason": ""}
 DRAFT = json.dumps({"steps": [], "answer": "Tomas", "citations": [{"id": "e1", "quote": ""}]})
 REPLIES = (WORDS, json.dumps(VERDICT), DRAFT)
-UNGATED = evimem.Budget(gate=False)
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def check(answer: evimem.Answer) -> None:
 
 def test_a_loop_is_a_function_and_a_replay_is_given_the_same(path: Path) -> None:
     with evimem.open(path, llm=ScriptedModel(REPLIES)) as memory:
-        answer = memory.ask(QUESTION, OWN, budget=UNGATED)
+        answer = memory.ask(QUESTION, OWN)
         check(answer)
         check(evimem.replay(answer.trace, memory, OWN))
         with pytest.raises(evimem.InvalidQuery, match="there is no loop 'in other words'"):
@@ -54,7 +53,7 @@ def test_a_loop_is_a_function_and_a_replay_is_given_the_same(path: Path) -> None
 def test_an_event_loop_asks_with_it_too(path: Path) -> None:
     async def asked() -> None:
         async with evimem.open_async(path, llm=ScriptedModel(REPLIES)) as memory:
-            check(await memory.ask(QUESTION, OWN, budget=UNGATED))
+            check(await memory.ask(QUESTION, OWN))
 
     asyncio.run(asked())
 
@@ -122,7 +121,7 @@ def test_a_memory_is_a_searcher(path: Path) -> None:
 def test_where_the_model_fails_the_offline_judge_is_asked_by_the_same_loop(path: Path) -> None:
     failing = ScriptedModel([WORDS, evimem.ModelTimeout("slow"), WORDS])
     with evimem.open(path, llm=failing, on_model_error="offline") as memory:
-        trace = memory.ask(WORDS, OWN, budget=UNGATED).trace
+        trace = memory.ask(WORDS, OWN).trace
     assert trace.loop == "in other words"
     assert [event.action for event in trace if event.kind == "action"].count(FALL_BACK) == 1
 

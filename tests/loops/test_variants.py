@@ -113,7 +113,7 @@ def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() ->
         assert all(more > less for more, less in pairwise(left_out))
         assert left_out[-1] == {"tracker"}
     assert {replace(budget, without=(), iterations=3) for budget in VARIANTS.values()} == {
-        Budget(delta="paper", abstain="paper", calls="separate", gate=False, without=())
+        Budget(delta="paper", abstain="paper", calls="separate", without=())
     }
 
 

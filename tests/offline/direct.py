@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from evimem.extract import RuleExtractor
-from evimem.judging.evidence import Draft, Verdict, View
-from evimem.offline import answer_reader, offline_judge
+from evimem.judging.evidence import Verdict, View
+from evimem.offline import offline_judge
 from evimem.offline.attributes import ADVICE, ATTRIBUTES, NOT_ASKED, Lookup, attribute_of
 from evimem.offline.attributes import lookup as look_up
-from evimem.offline.constants import SHIPPED, SPAN, Constants
+from evimem.offline.constants import SHIPPED, Constants
 
 
 def judge(view: View, constants: Constants = SHIPPED) -> Verdict:
     return offline_judge.judge(view, constants, RuleExtractor())
-
-
-def read(view: View) -> Draft:
-    return answer_reader.read(view, SPAN, RuleExtractor())
 
 
 def lookup(view: View) -> Lookup:

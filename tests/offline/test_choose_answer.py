@@ -6,14 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 import evimem
+from benchmarks import span
 from evimem.extract import RuleExtractor
 from evimem.judging.evidence import Draft, View
 from evimem.offline.choose_answer import UNPROVEN, choose
-from evimem.offline.constants import SHIPPED, SPAN, Constants, Linear
-from evimem.offline.offline_judge import UNPROVEN_SPAN, offline_judge
+from evimem.offline.constants import SHIPPED, Constants, Linear
 
 from .direct import judge
 
@@ -60,11 +58,6 @@ def test_probabilities_follow_a_calibration_of_ones_own(see: See) -> None:
     assert sure > doubtful
 
 
-@pytest.mark.parametrize(("reader", "constants"), [("verified", SHIPPED), ("span", SPAN)])
-def test_each_reader_has_the_constants_that_were_fitted_for_it(reader: str, constants: Constants) -> None:
-    assert offline_judge(reader, RuleExtractor()).constants is constants  # type: ignore[arg-type]
-
-
 def test_no_shipped_probability_is_certain(see: See) -> None:
     assert SHIPPED.calibrated(99.0) < 1.0
     assert SHIPPED.calibrated(-99.0) > 0.0
@@ -73,8 +66,7 @@ def test_no_shipped_probability_is_certain(see: See) -> None:
 def test_the_reader_for_research_says_that_it_proves_nothing(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20")
-        answer = memory.ask("What did Mira adopt?", budget=evimem.Budget(reader="span"))
-        assert (answer.kind, answer.reason) == ("answer", UNPROVEN_SPAN)
+        span.read_spans(memory)
+        answer = memory.ask("What did Mira adopt?")
+        assert (answer.kind, answer.reason) == ("answer", span.UNPROVEN)
         assert evimem.replay(answer.trace, memory) == answer
-        with pytest.raises(evimem.InvalidQuery, match="reader"):
-            memory.ask("What?", budget=evimem.Budget(reader="best"))  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import pytest
 
 import evimem
 from benchmarks.scoring.answer_f1 import f1
+from benchmarks.span import SpanJudge
 from evimem.judging.evidence import View
 from evimem.judging.tracker import replay_trace
 from evimem.loaders.examples import EXAMPLES, ExampleQuestion, load_example, load_questions
@@ -38,8 +39,11 @@ def asked(example: Example) -> Asked:
 @pytest.fixture(scope="module")
 def spans(example: Example) -> Asked:
     memory, questions = example
-    budget = evimem.Budget(reader="span")
-    return [(question, memory.ask(question.text, budget=budget)) for question in questions]
+    own, memory._core.offline = memory._core.offline, SpanJudge(extractor=memory._core.extractor)
+    try:
+        return [(question, memory.ask(question.text)) for question in questions]
+    finally:
+        memory._core.offline = own
 
 
 def test_the_reader_for_research_gives_most_stated_answers_with_a_good_f1(spans: Asked) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.span import SPAN
 from evimem.judging.evidence import View
-from evimem.offline.constants import SPAN
 from evimem.offline.match_sentences import match
 from evimem.offline.signals import Altered, altered, contrasted, in_words
 from evimem.text.terms import stem

@@ -1,14 +1,18 @@
 """Every fault of an endpoint, met by the real client over a real socket."""
 
 import asyncio
+import gzip
 import socket
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from evimem.errors import EmbedderError, EvimemError, ModelTimeout, ModelUnavailable
 from evimem.openai import OpenAI, OpenAIEmbedder
+from evimem.openai.endpoint import PIECE, _limited
 from evimem.testing import FAULTS, Fault, ModelServer
 from evimem.types.model import Complete
 from tests.lateness import Lateness
@@ -16,6 +20,7 @@ from tests.lateness import Lateness
 DEADLINE = 1.0  # seconds, where the fault lasts until it
 AMPLE = 60.0  # seconds: not reached on any machine, where the fault ends by itself
 REQUEST = Complete("judge", "Judge.", "Is it enough?", {"type": "object"})
+BOMB = gzip.compress(b" " * 50_000_000, 1)
 WAYS = ("async", "stream", "embed")  # besides a plain call
 TIMES_OUT = {"hang", "hang_after_headers", "drip", "drip_body"}
 ENDS_IT = {"302", "307", "308", "401", "403", "404", "gzip_bomb", "endless"}
@@ -178,3 +183,20 @@ def test_vectors_of_another_width_are_refused_at_once():
 def test_an_unknown_dimension_is_asked_for():
     with pytest.raises(EmbedderError, match="pass dimension="):
         OpenAIEmbedder("words")
+
+
+@pytest.mark.parametrize("encoding", ["gzip, gzip", "br", "zstd", "gzip"])
+def test_a_compressed_body_is_never_unpacked_beyond_the_limit(encoding):
+    async def all_of(response):
+        return [len(part) async for part in _limited(response, 3 * PIECE)]
+
+    async def raw():
+        yield BOMB
+
+    sent = SimpleNamespace(headers={"content-encoding": encoding}, aiter_raw=raw)
+    tracemalloc.start()
+    with pytest.raises(ModelUnavailable, match=r"compressed|more than"):
+        asyncio.run(all_of(sent))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000

@@ -80,3 +80,25 @@ def test_a_stream_is_whole_when_it_says_that_it_ended_and_not_before():
         streamed.reply(ASKED)
     streamed.add_line("data: [DONE]")
     assert streamed.reply(ASKED).text == "hi"
+
+
+SAID = {"type": "text", "text": "Porto"}
+THOUGHT = "Lisbon"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "reasoning", "text": THOUGHT},
+        {"type": "reasoning_text", "text": THOUGHT},
+        {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
+        {"type": "summary_text", "text": THOUGHT},
+        {"text": THOUGHT, "thought": True},
+    ],
+)
+def test_parts_that_are_thoughts_are_no_reply(part):
+    message = {"content": [part, SAID], "reasoning_content": THOUGHT, "reasoning": THOUGHT}
+    assert read_reply(json.dumps({"choices": [{"message": message}]}).encode(), ASKED).text == "Porto"
+    streamed = StreamedCompletion()
+    delta = json.dumps({"choices": [{"delta": message, "finish_reason": "stop"}]})
+    assert streamed.add_line(f"data: {delta}") == streamed.reply(ASKED).text == "Porto"

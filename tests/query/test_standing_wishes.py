@@ -71,7 +71,7 @@ def asked(tmp_path: Path, turns: list[tuple[str, str]], **scope: Any) -> str:
     with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
         for day, (speaker, text) in enumerate(turns, 1):
             memory.add(speaker, text, time=f"2024-03-{day:02}T08:00")
-        memory.ask("How far did I run?", budget=evimem.Budget(gate=False), **scope)
+        memory.ask("How far did I run?", **scope)
     return str(model.requests[-1].prompt)
 
 

@@ -61,7 +61,7 @@ def held(path: Path, answer: evimem.Answer) -> list[Called]:
 # Of each loop its limits for a small machine, and how many replies it reads at most: the choice of keywords and the
 # answer among them.
 LOOPS = {
-    "iris": (evimem.Budget(iterations=2, gate=False), 3),
+    "iris": (evimem.Budget(iterations=2), 3),
     "memr3": (evimem.Budget(decisions=2), 3),
     "mgretrieval": (evimem.Budget(rounds=2, k=3), 4),
     "mragent": (evimem.Budget(turns=2), 3),

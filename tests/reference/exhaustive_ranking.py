@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.index.corpus import ROLES, Corpus
+from evimem.index.corpus import ROLES, SYSTEM, Corpus
 from evimem.index.dialogue_order import NONE
 from evimem.index.dialogue_smoothing import decay, distance
 from evimem.index.prepared_query import UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, prepare
@@ -57,7 +57,7 @@ def is_eligible(query: IndexQuery, corpus: Corpus, position: int) -> bool:
         and query.speaker in (None, int(corpus.speaker[position]))
         and query.session in (None, int(corpus.session[position]))
         and all(corpus.turn[position] in corpus.turn[corpus.posting(term).positions] for term in query.holding)
-        and query.role in (None, int(corpus.role[position]))
+        and (corpus.role[position] != SYSTEM if query.role is None else corpus.role[position] == query.role)
         and (query.among is None or int(corpus.turn[position]) in query.among)
         and any(overlaps(interval, query) for interval in happens)
     )

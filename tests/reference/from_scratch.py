@@ -13,7 +13,7 @@ from evimem.edges.link_rules import NEXT_WEIGHT, PER_FACT, UPDATE_WEIGHT
 from evimem.embedding.quantize import Packed, pack, unpack
 from evimem.extract import ENDING, outranks, replaces, topic_of
 from evimem.index.corpus import Corpus
-from evimem.index.document import documents
+from evimem.index.document import found_by
 from evimem.index.passages import passages, trimmed
 from evimem.index.prepared_query import IndexQuery, Ranked, microseconds
 from evimem.index.weights import BM25, WEIGHTS
@@ -52,14 +52,19 @@ def stored_turn(entry: Entry) -> StoredTurn:
     if entry.facts and entry.fact_vectors is None:
         kinds.append("link")
     vectors = {} if entry.fact_vectors is None else fact_vectors(entry)
-    return StoredTurn(entry.turn, entry.facts, passages, vectors, {kind: QueuedJob(0, 0.0) for kind in kinds})
+    jobs = {kind: QueuedJob(0, 0.0) for kind in kinds} | {kind: QueuedJob(1, 0.0, why) for kind, why in entry.failed}
+    if (unread := found_by(entry.turn).error) is not None:
+        jobs["terms"] = QueuedJob(1, 0.0, unread)
+    return StoredTurn(entry.turn, entry.facts, passages, vectors, jobs)
 
 
 def settle_turn(kept: StoredTurn, kind: JobKind, entry: Entry) -> None:
     """Add the result of a job to a turn, in place, and drop the job."""
     if kind == "vector":
         kept.vectors = tuple(map(pack, entry.vectors))
-    if kind == "extract":
+    if kind == "facts":
+        kept.facts = tuple(one for one in kept.facts if one.extractor != entry.extractor)
+    if kind in {"extract", "facts"}:
         new = tuple(fact for fact in entry.facts if fact.id not in {old.id for old in kept.facts})
         kept.facts = tuple(sorted((*kept.facts, *new), key=lambda fact: fact.span[0]))
     if entry.fact_vectors is not None:
@@ -95,7 +100,7 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
         place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
-        for row in index_rows(one.turn, place, one.facts, one.vectors):
+        for row in index_rows(one.turn, place, one.facts, one.vectors).value:
             corpus.append(row)
     return corpus
 
@@ -138,7 +143,7 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
 
 def terms_of(turn: Turn) -> set[str]:
     """Return the terms that a turn is found by: of its words, its speaker and its caption."""
-    return {term for document in documents(turn) for term in document.terms}
+    return {term for document in found_by(turn).value for term in document.terms}
 
 
 def _with_metadata(where: Where, kept: Sequence[StoredTurn]) -> NDArray[np.int64]:

@@ -62,13 +62,17 @@ class MemoryStore:
         """Say which of these turns are stored with the same content."""
         return tuple(turn.id in self._kept and digest(self._kept[turn.id].turn) == digest(turn) for turn in turns)
 
-    def write(self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False) -> AddReport:
+    def write(
+        self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+    ) -> AddReport:
         """Store a batch; with `strict`, whole or not at all."""
         before, forgotten = dict(self._kept), set(self._forgotten)
         if replace:
             last = {entry.turn.id: entry for entry in entries}
             entries = [last[entry.turn.id] for entry in entries]
         stale = self._drop_stale(entries) if replace else frozenset()
+        left = [one for one in gone if self._kept.pop(one, None)]
+        self._forgotten.update(left)
         try:
             statuses = [self._write_one(entry, stale, strict=strict) for entry in entries]
         except (TurnConflict, InvalidTurn):
@@ -76,7 +80,7 @@ class MemoryStore:
             raise
         new = ("added", "readded", "replaced")
         written = [one for one, status in zip(entries, statuses, strict=True) if status.outcome in new]
-        return AddReport.of(statuses, sum(len(entry.facts) for entry in written))
+        return AddReport.of(statuses, sum(len(entry.facts) for entry in written), len(left))
 
     def recall(self, query: Query) -> tuple[Hit, ...]:
         """Return the k best turns, by scoring each of them."""
@@ -200,8 +204,9 @@ class MemoryStore:
 
     def forget(self, turn_ids: Sequence[str]) -> EraseReport:
         """Erase turns; derived data is recomputed at each call."""
-        self.read(turn_ids)
-        gone = [self._kept.pop(turn_id) for turn_id in dict.fromkeys(turn_ids)]
+        there = [one for one in dict.fromkeys(turn_ids) if one in self._kept or one not in self._forgotten]
+        self.read(there)
+        gone = [self._kept.pop(turn_id) for turn_id in there]
         self._forgotten.update(one.turn.id for one in gone)
         if not self._kept:
             self._settings.clear()

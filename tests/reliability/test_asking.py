@@ -69,7 +69,7 @@ STEPS = ("iterations", "decisions", "rounds", "turns")  # of the loops: each is 
 def test_a_model_that_is_never_satisfied_is_stopped(path: Path, loop: str, iterations: int) -> None:
     model = ScriptedModel(then=insatiable)
     with opened(path, llm=model) as memory:
-        answer = memory.ask(QUESTION, loop, budget=Budget(**dict.fromkeys(STEPS, iterations), gate=False))
+        answer = memory.ask(QUESTION, loop, budget=Budget(**dict.fromkeys(STEPS, iterations)))
         assert len(model.requests) <= iterations + 1 + (loop == "mgretrieval"), (
             "a question goes on for as long as the model likes"
         )

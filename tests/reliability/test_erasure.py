@@ -16,6 +16,7 @@ from evimem.doors.operations import Core
 from evimem.doors.pool import key_of
 from evimem.embedding import StaticEmbedder
 from evimem.index.document import embedding_texts
+from evimem.store.forgotten_ids import keyed_digest
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 
@@ -182,13 +183,15 @@ def test_an_interrupted_erasure_is_finished_at_the_next_opening(folders: list[Pa
 @pytest.mark.parametrize("how", ["everything", "turn by turn"])
 def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> None:
     """Tables are listed from the schema, so that a new one cannot be left out of forgetting."""
-    kept = {"meta", "forgotten", "sqlite_sequence"}  # which file it is; keyed digests of ids; how far numbers have come
+    # Which file it is; keyed digests of ids; how far numbers have come; places and callers of sessions, without a word.
+    kept = {"meta", "forgotten", "sqlite_sequence", "place", "calls"}
     with opened(folders[0] / "m.evimem") as memory:
         filled(memory, 60)
         db = memory._core.store._handle.db
         memory._core.store._handle.layers.jobs.enqueue("extract", [1, 2, 3])
+        memory.remember([{"role": "user", "content": f"I live in {CANARIES[0]}."}], session=SECRET, time=NOON)
         empty = {table for table, count in rows(memory).items() if not count}
-        assert empty <= {"forgotten"}, f"tables that nothing has filled: {empty}"
+        assert empty <= {"forgotten", "place"}, f"tables that nothing has filled: {empty}"
         if how == "everything":
             memory.forget(everything=True)
         else:
@@ -197,6 +200,23 @@ def test_forgetting_all_empties_every_table(folders: list[Path], how: str) -> No
             assert db.value(blank) == 0, "columns of what is gone"
             kept.add("segment")  # the place of what is gone, in zeros
         assert {table for table, count in rows(memory).items() if count} <= kept, "a table outlives forgetting"
+
+
+def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_guessed(folders: list[Path]) -> None:
+    messages = [
+        {"role": "user", "content": f"My {CANARIES[0]} is {CANARIES[1]}."},
+        {"role": "user", "content": "Thanks."},
+    ]
+    with opened(folders[0] / "m.evimem") as memory:
+        memory.remember(messages, session=SECRET, time=NOON)
+        memory.add(CANARIES[0], f"I live in {CANARIES[1]}.", time=NOON, session=SECRET)
+        db, layers = memory._core.store._handle.db, memory._core.store._handle.layers
+        by_content = [turn.id for turn in memory.turns() if turn.speaker == CANARIES[0]]
+        memory.forget(session=SECRET)
+        assert hits(needles(), folders) == []
+        marks = {mark for (mark,) in db.rows("SELECT mark FROM forgotten")}
+        assert len(marks) == 3
+        assert marks.isdisjoint(keyed_digest(layers, one) for one in by_content)
 
 
 def rows(memory: Memory) -> dict[str, int]:

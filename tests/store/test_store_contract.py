@@ -111,6 +111,13 @@ def test_a_known_id_with_other_content_is_replaced_on_request(store: Store) -> N
     assert store.setting("mine") == "kept"
 
 
+def test_turns_that_are_gone_are_erased_in_the_transaction_that_stores_others(store: Store) -> None:
+    keep(store, DIALOGUE)
+    report = store.write([Entry(TurnValidator()(said("New.", id="e", at=9)))], gone=[DIALOGUE[0].id, "unknown"])
+    assert (report.added, report.erased) == (1, 1)
+    assert [turn.id for turn in store.turns()] == [*(turn.id for turn in DIALOGUE[1:]), "e"]
+
+
 def test_a_memory_whose_only_turn_is_replaced_keeps_its_settings_and_its_kind_of_times(store: Store) -> None:
     keep(store, DIALOGUE[:1])
     store.keep_setting("mine", "kept")

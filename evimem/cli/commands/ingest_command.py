@@ -1,9 +1,13 @@
-"""Add a conversation to a memory: lines of turns, chat messages, LoCoMo, LongMemEval, a ChatGPT export.
+"""Add conversations to a memory: exports of ChatGPT, Claude, WhatsApp, Telegram, Slack and Discord, and others.
 
-The format is detected from the file. A line of turns is a JSON object with speaker, text and time, and optionally id,
-session, caption, role and metadata. For a file of several conversations, PATH becomes a folder with one memory each.
-Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped. Exits with code 4
-if any turn was refused; the others are stored.
+Read are lines of turns, chat messages, LoCoMo, LongMemEval, the zip, folder or file of a ChatGPT, Claude or Slack
+export, WhatsApp's .txt or zip, Telegram's result.json, and the JSON of DiscordChatExporter. The format is detected from
+what the file holds. A line of turns is a JSON object with speaker, text and time, and optionally id, session, caption,
+role and metadata. A message that cannot be read is left out and counted. For a file of several conversations, PATH
+becomes a folder with one memory each.
+Turns that are stored already are skipped: after Ctrl-C, the same command continues where it stopped, and a newer export
+adds what is new. Turns that ChatGPT's export now holds on an abandoned branch are erased. Exits with code 4 if any turn
+was refused; the others are stored.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -19,9 +24,10 @@ from typing import Any
 import evimem
 
 from ...db.atomic_files import make_folder
-from ...errors import InvalidQuery
+from ...errors import InvalidQuery, StoreError
 from ...loaders import FORMATS, Conversation, RefusedItem, detect, load, raise_refused
 from ...loaders.locomo_format import known_file
+from ...loaders.whatsapp import DATE_ORDERS
 from ...types.reports import AddReport
 from ...types.values import Turn
 from ..exit_codes import Exit
@@ -36,7 +42,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ingest`."""
     add_path(parser)
-    parser.add_argument("file", metavar="FILE", type=Path, help="the file to read")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the file to read, or the folder of an export")
     parser.add_argument("--format", choices=FORMATS, help="the format of FILE (default: detected)")
     parser.add_argument(
         "--start", metavar="TIME", help="for messages without times: when the first was sent, such as 2024-03-12T18:20"
@@ -47,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where an id is stored with other content, erase that and store this turn",
     )
     parser.add_argument("--session", metavar="NAME", help="for messages: the session (default: the file's name)")
+    parser.add_argument(
+        "--date-order", choices=DATE_ORDERS, help="for WhatsApp: how its dates are written (default: decided from all)"
+    )
     add_timezone(parser)
     parser.add_argument("--only", metavar="NAME", help="of several conversations, add only this one, to the file PATH")
     parser.add_argument(
@@ -67,6 +76,7 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
         name,
         start=_start(options.start),
         session=options.session,
+        date_order=options.date_order,
         refuse=raise_refused if options.strict else refusals.append,
     )
     results: list[dict[str, Any]] = []
@@ -86,7 +96,11 @@ def run(options: argparse.Namespace, screen: Screen) -> Exit:
 
 
 def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, options: argparse.Namespace) -> AddReport:
-    """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is."""
+    """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is.
+
+    Where nothing was stored, no file is left that was not there.
+    """
+    is_new = not path.exists()
     with evimem.open(path, timezone=options.timezone) as memory:
         try:
             return memory.extend(turns, strict=options.strict, replace=options.replace, progress=progress)
@@ -95,6 +109,10 @@ def keep(path: Path, turns: Iterable[Turn], screen: Screen, progress: Any, optio
                 f"\nevimem: interrupted; {progress.done:,} turns are stored, the same command continues from there"
             )
             raise
+        finally:
+            if is_new and not memory.stats().turns:
+                with suppress(StoreError):  # another process has stored turns in it since
+                    memory._core.store.remove()
 
 
 def _chosen(conversations: Iterator[Conversation], options: argparse.Namespace) -> Iterator[Conversation]:

@@ -19,6 +19,7 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
     total = report.added + report.existing + report.replaced
     rate = f", {total / seconds:,.0f}/s" if seconds >= 0.01 else ""
     already = f", {report.replaced:,} replaced" if report.replaced else ""
+    already += f", {report.erased:,} of abandoned branches erased" if report.erased else ""
     already += f", {report.existing:,} were there already" if report.existing else ""
     page: list[Block] = [
         line(Piece(path, "strong")),

@@ -138,14 +138,6 @@ def _fell_back(event: Acted) -> Iterator[Field]:
     yield _row("offline", Piece(event.why, "warn"))
 
 
-def _skipped(event: Acted) -> Iterator[Field]:
-    yield _row("skipped", event.why)
-
-
-def _went_on(event: Acted) -> Iterator[Field]:
-    yield _row("go on", event.why)
-
-
 def _looked_up(event: Acted) -> Iterator[Field]:
     yield _row("look up", Piece(str(event.detail.get("entity", "")), "name"), Piece(f"  {event.why}", "dim"))
 
@@ -256,8 +248,6 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "fail": _failed,
     FALL_BACK: _fell_back,
     "look up": _looked_up,
-    "spare": _skipped,
-    "go on": _went_on,
     "extend": _extended,
     "decide": _decided,
     "keywords": _keyed,

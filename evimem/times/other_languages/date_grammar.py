@@ -14,10 +14,10 @@ from functools import cache, cached_property
 
 from ...lang import Language
 from .date_words import RELATIVES, DateWords
+from .form_slots import AS, SYNTAX, check_slots
 from .numerals import IDEOGRAPHS
 from .word_patterns import any_of, spellings
 
-_SYNTAX = re.compile(r"\{(\w+)\}|(\\.|\[[^\]]*\]|\(\?[=!]|[()|?<>])|([^\\{}()|?<>\[]+)")
 _NAME = re.compile(r"\?P<\w+>")
 _BRACKETS = {"(": "(?:", "<": "(?P<x>", ">": ")"}
 _LETTER = "\\w\u0900-\u0963\u064b-\u0652"  # with the signs of Devanagari and the points of Arabic
@@ -33,10 +33,11 @@ class DateGrammar:
 
     @cached_property
     def forms(self) -> Mapping[str, tuple[re.Pattern[str], ...]]:
-        """The patterns of the language by what they express."""
-        return {
-            name: tuple(map(self._pattern, forms)) for name, forms in self.words.language.lists("dates.forms").items()
-        }
+        """The patterns of the language by what they express. Raise ValueError for one that its reader cannot read."""
+        forms = self.words.language.lists("dates.forms")
+        for name, form in ((name, form) for name, some in forms.items() for form in some):
+            check_slots(name, form)
+        return {name: tuple(map(self._pattern, some)) for name, some in forms.items()}
 
     @cached_property
     def between(self) -> frozenset[str]:
@@ -99,7 +100,7 @@ class DateGrammar:
         return re.compile(f"{start}(?:{source})(?![{_LETTER}])")
 
     def _source(self, form: str) -> str:
-        return "".join(self._element(*found.groups()) for found in _SYNTAX.finditer(form))
+        return "".join(self._element(*found.groups()) for found in SYNTAX.finditer(form))
 
     def _element(self, slot: str | None, syntax: str | None, text: str) -> str:
         if slot is not None:
@@ -131,14 +132,14 @@ class DateGrammar:
             **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),
         }
         variants = {
-            "short_weekday": ("weekday", any_of(self.words.language.words("dates.short_weekdays"))),
-            "full_weekday": ("weekday", any_of(self.words.named("weekdays", 0))),
-            "last_or_next": ("relative", any_of(self._words_of(*RELATIVES.keys() - {"this"}))),
-            "week_phrase": ("phrase", any_of(self.words.language.table("dates.phrases").get("week", {}))),
-            "this": ("relative", any_of(self._words_of("this"))),
+            "short_weekday": any_of(self.words.language.words("dates.short_weekdays")),
+            "full_weekday": any_of(self.words.named("weekdays", 0)),
+            "last_or_next": any_of(self._words_of(*RELATIVES.keys() - {"this"})),
+            "week_phrase": any_of(self.words.language.table("dates.phrases").get("week", {})),
+            "this": any_of(self._words_of("this")),
         }
         slots = {name: f"(?P<{name}>{source})" for name, source in sources.items()}
-        slots |= {slot: f"(?P<{name}>{source})" for slot, (name, source) in variants.items()}
+        slots |= {slot: f"(?P<{AS[slot]}>{source})" for slot, source in variants.items()}
         return slots | {"amount": f"(?:{amount}|(?P<amount>{self.words.amounts.source}))"}
 
     def _words_of(self, *names: str) -> list[str]:

@@ -25,10 +25,15 @@ def joined(pieces: Iterable[TimePiece], said: Said) -> list[TimePiece]:
 
 def _both(first: TimePiece, second: TimePiece, said: Said) -> TimePiece | None:
     gap = said.text[first.end : second.start].strip()
-    if gap in said.grammar.range and (days := _range_of_days(first, second)) is not None:
-        return TimePiece(first.start, second.end, days)
-    if gap not in said.grammar.between:
-        return None
+    try:
+        if gap in said.grammar.range and (days := _range_of_days(first, second)) is not None:
+            return TimePiece(first.start, second.end, days)
+        return _one_time(first, second, said) if gap in said.grammar.between else None
+    except (ValueError, OverflowError):  # 29 February of a year that lacks it: no time, and neither is a part of it
+        return TimePiece(first.start, second.end)
+
+
+def _one_time(first: TimePiece, second: TimePiece, said: Said) -> TimePiece | None:
     for one, other in ((first, second), (second, first)):
         for join in _JOINS:
             interval = join(one, other, said)

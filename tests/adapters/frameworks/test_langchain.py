@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,15 @@ def test_messages_come_back_equal_and_what_was_said_is_found(memory: evimem.Memo
     history.clear()
     assert history.messages == []
     assert EvimemChatMessageHistory("other", memory).messages == MESSAGES[:1]
+
+
+def test_a_picture_comes_back_as_a_text_part_that_names_it(memory: evimem.Memory) -> None:
+    said = {"type": "text", "text": "This is Ajax."}
+    url = f"data:image/png;base64,{b64encode(bytes(3000)).decode()}"
+    history = EvimemChatMessageHistory("s", memory)
+    history.add_messages([HumanMessage([said, {"type": "image_url", "image_url": {"url": url}}])])
+    named = {"type": "text", "text": "[picture, image/png, 3.0 kB]"}
+    assert history.messages == [HumanMessage([said, named])]
 
 
 def test_turns_that_came_another_way_are_messages(memory: evimem.Memory) -> None:

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..judging.evidence import Analysis, Wants
-from ..lang import ENGLISH
-from ..text.terms import STOP_WORDS, stem, words
-from ..times.lexicon import SIMPLE_NUMBERS
-from ..types.values import Fact
-from .constants import Linear
-from .match_sentences import Array, Match, Matches, rarity, word_vector
+from evimem.judging.evidence import Analysis, Wants
+from evimem.lang import ENGLISH
+from evimem.offline.constants import Linear
+from evimem.offline.match_sentences import Array, Match, Matches, rarity, word_vector
+from evimem.text.terms import STOP_WORDS, stem, words
+from evimem.times.lexicon import SIMPLE_NUMBERS
+from evimem.types.values import Fact
 
 _TOKEN = re.compile(r"\w+(?:['\u2019\-]\w+)*")
 _HEAD = re.compile(

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ..extract import weekday_of
-from ..judging.evidence import Analysis, Draft, View
-from ..protocols import Extractor
-from ..times.context import Weekday
-from ..times.lexicon import FULL_WEEKDAYS
-from ..times.render import render
-from ..types.answer import Citation
-from ..types.values import Fact
-from . import dates_and_numbers as quantities
+from evimem.extract import weekday_of
+from evimem.judging.evidence import Analysis, Draft, View
+from evimem.offline.choose_answer import proven
+from evimem.offline.constants import Linear
+from evimem.offline.dates_and_numbers import COUNT, DURATION, MONEY
+from evimem.offline.match_sentences import Match, Matches, match, strength
+from evimem.offline.verified import NotStated, ShortAnswer
+from evimem.protocols import Extractor
+from evimem.times.context import Weekday
+from evimem.times.lexicon import FULL_WEEKDAYS
+from evimem.times.render import render
+from evimem.types.answer import Citation
+from evimem.types.values import Fact
+
+from . import quantities
 from .answer_span import SENTENCES, answers, head
-from .choose_answer import proven
-from .constants import Constants
-from .dates_and_numbers import Dated, dated
-from .match_sentences import Match, Matches, match, strength
-from .verified import NotStated, ShortAnswer
+from .quantities import Dated, dated
 from .yes_no_answer import Choice, choice, yes_or_no
 
 _SEVERAL = re.compile(
@@ -42,7 +44,7 @@ _AGO = re.compile(r"\bhow\s+long\s+ago\b", re.IGNORECASE)
 _SO_FAR = re.compile(r"\bhow\s+(?:long|many\s+\w+)\s+(?:has|have)\b", re.IGNORECASE)
 
 
-def read(view: View, constants: Constants, extractor: Extractor) -> Draft:
+def read(view: View, word: Linear, extractor: Extractor) -> Draft:
     """Answer from the shown evidence, or give the reason why none of it answers the question.
 
     `extractor` is the memory's: its `weekday` convention, "recent" where it has none, is that of the answered dates.
@@ -57,7 +59,7 @@ def read(view: View, constants: Constants, extractor: Extractor) -> Draft:
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
     weekday = weekday_of(extractor)
-    return _by_form(view, matches, found, weekday) or _words(view, matches, found, constants)
+    return _by_form(view, matches, found, weekday) or _words(view, matches, found, word)
 
 
 def candidates(matches: Matches) -> list[Match]:
@@ -110,7 +112,7 @@ def _duration(view: View, matches: Matches, found: list[Match], weekday: Weekday
     question = matches.analysis.question
     if (events := quantities.two_events(question)) and (draft := _between(view, events, weekday)):
         return draft
-    if phrases := quantities.stated(matches, found, quantities.DURATION):
+    if phrases := quantities.stated(matches, found, DURATION):
         best = phrases[0]
         text = f"{best.text} ago" if _AGO.search(question) else best.text
         return Draft(text, (cite(best.match, best.span),))
@@ -143,12 +145,12 @@ def _count(matches: Matches, found: list[Match]) -> Draft | None:
     if "how often" in question:
         return _phrase(matches, found, quantities.OFTEN)
     if quantities.PRICED.search(question):
-        return _phrase(matches, found, quantities.MONEY)
+        return _phrase(matches, found, MONEY)
     if form := quantities.measure(question):
         about = [m for m in matches.ranked if m.shown and m.own >= _ABOUT and not m.outdated]
         about.sort(key=lambda m: -strength(m))
         return _phrase(matches, about, form) or Draft(None, reason="no number of that kind is stated")
-    said = quantities.stated(matches, found, quantities.COUNT)
+    said = quantities.stated(matches, found, COUNT)
     ranks = quantities.stated(matches, found, quantities.ORDINAL) if "how many" in question else []
     if ranks and (not said or ranks[0].strength > said[0].strength):
         last = max(ranks, key=lambda phrase: quantities.ordinal(phrase.text))
@@ -170,9 +172,9 @@ def _chosen(found: Choice | None) -> Draft | None:
     return None if found is None else Draft(found.text, (cite(found.match, found.match.unit.span),))
 
 
-def _words(view: View, matches: Matches, found: list[Match], constants: Constants) -> Draft:
+def _words(view: View, matches: Matches, found: list[Match], word: Linear) -> Draft:
     facts: Mapping[str, Sequence[Fact]] = {item.turn.id: item.facts for item in view.shown}
-    spans = answers(matches, found, facts, constants.word, _ITEMS if several(view.analysis) else 1)
+    spans = answers(matches, found, facts, word, _ITEMS if several(view.analysis) else 1)
     if not spans:
         return _sentence(found, "no part of it stands out; this is the closest")
     text = ", ".join(span.text for span in spans)

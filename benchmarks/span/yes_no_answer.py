@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..lang import ENGLISH
-from ..text.terms import stem, words
-from .match_sentences import Match, Matches, strength
+from evimem.lang import ENGLISH
+from evimem.offline.match_sentences import Match, Matches, strength
+from evimem.text.terms import stem, words
 
 _any = ENGLISH.any_of
 _NEGATION = re.compile(

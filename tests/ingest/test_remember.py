@@ -1,0 +1,259 @@
+"""Lists of messages beside what is stored: whatever a caller gives each time, what was said is stored, and once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import InvalidTurn, Memory
+from evimem.ingest import remember as module
+from tests.ingest.histories import OWN, PATTERNS, SELDOM, run
+
+Message = dict[str, Any]
+
+
+def user(text: str, **own: Any) -> Message:
+    return {"role": "user", "content": text, **own}
+
+
+def assistant(text: str, **own: Any) -> Message:
+    return {"role": "assistant", "content": text, **own}
+
+
+def at(day: int) -> str:
+    return f"2024-03-{day:02}T18:20"
+
+
+def outcomes(memory: Memory, messages: list[Message], day: int, session: str = "s", **options: Any) -> list[str]:
+    report = memory.remember(messages, session=session, time=at(day), **options)
+    return [status.outcome for status in report.statuses]
+
+
+RUN = [user("Went running today, 5k"), assistant("Well done!")]
+PIN = [user("My PIN is 4471."), assistant("I will keep that safe."), user("Please forget my PIN.")]
+HISTORY = [
+    user("I adopted a beagle last week."), assistant("Lovely! What is it called?"), user("Juno."), assistant("Noted."),
+]  # fmt: skip
+
+
+def test_in_random_chats_nothing_is_lost_and_nothing_doubled(tmp_path: Path) -> None:
+    table = run(4 * len(PATTERNS) * len(OWN), 3, tmp_path)
+    assert set(table) == {(pattern, own) for pattern in PATTERNS for own in OWN}
+    assert sum(row["said"] for row in table.values()) > 500
+    assert {key: row for key, row in table.items() if row["lost"] or row["doubled"]} == {}
+
+
+def test_with_times_or_ids_of_their_own_messages_are_stored_once_however_seldom_they_come(tmp_path: Path) -> None:
+    table = run(8 * len(SELDOM) * len(OWN), 4, tmp_path, SELDOM)
+    own = {key: row for key, row in table.items() if key[1] != "nothing"}
+    assert len(own) == len(SELDOM) * (len(OWN) - 1)
+    assert [key for key, row in own.items() if row["lost"] or row["doubled"]] == []
+
+
+@pytest.mark.parametrize("session", ["s", None])
+def test_what_is_said_again_on_another_day_is_said_again(memory: Memory, session: str | None) -> None:
+    for day in (1, 2, 3):
+        assert memory.remember(RUN, session=session, time=at(day)).added == 2
+        assert memory.remember(RUN, session=session, time=at(day)).existing == 2
+    assert [turn.time.day for turn in memory.turns() if turn.role == "user"] == [1, 2, 3]
+
+
+def test_a_longer_list_that_is_there_is_known_and_of_one_that_repeats_itself_the_last_period_is_new(
+    memory: Memory,
+) -> None:
+    outcomes(memory, HISTORY, 1)
+    assert outcomes(memory, HISTORY, 2) == ["exists"] * 4
+    outcomes(memory, RUN * 2, 1, "t")
+    assert outcomes(memory, RUN * 2, 2, "t") == ["exists", "exists", "added", "added"]
+
+
+def test_an_older_list_that_comes_late_is_known(memory: Memory) -> None:
+    outcomes(memory, [*HISTORY, *RUN], 2)
+    assert outcomes(memory, HISTORY, 1) == ["exists"] * 4
+
+
+def test_a_caller_of_new_messages_only_reads_no_window(memory: Memory) -> None:
+    for day, text in enumerate(("ok", "thanks", "Great!"), start=1):
+        outcomes(memory, [user(text)], day)
+    assert outcomes(memory, [user("Great!"), assistant("Bye!")], 9) == ["uncertain", "added"]
+    report = memory.remember([user("Great!")], session="s", time=at(9))
+    assert (report.added, report.uncertain) == (1, 0)
+
+
+@pytest.mark.parametrize("changed", [0, 3])
+def test_of_a_changed_history_the_old_stays_and_the_report_says_so(memory: Memory, changed: int) -> None:
+    outcomes(memory, HISTORY, 1)
+    history = [*HISTORY, *RUN]
+    history[changed] = {**history[changed], "content": "Something else."}
+    report = memory.remember(history, session="s", time=at(2))
+    assert [number for number, status in enumerate(report.statuses) if status.outcome == "exists"] == [
+        number for number in range(4) if number != changed
+    ]
+    assert "the history was changed" in str(report.statuses[changed].reason)
+    assert memory.stats().turns == 7
+
+
+def test_an_id_is_an_identity_in_its_session_and_other_content_of_it_is_stored_beside(memory: Memory) -> None:
+    outcomes(memory, [user("a", id="1"), assistant("b", id="2")], 1)
+    assert outcomes(memory, [user("a", id="1")], 1, "another") == ["added"]
+    assert outcomes(memory, [assistant("b", id="2"), user("a", id="1"), user("a", id="3")], 2) == [
+        "exists", "exists", "added",
+    ]  # fmt: skip
+    changed = memory.remember([user("A", id="1")], session="s", time=at(3))
+    assert "other content" in str(changed.statuses[0].reason)
+    assert outcomes(memory, [user("A", id="1")], 4) == ["exists"]
+
+
+def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory: Memory) -> None:
+    outcomes(memory, [user("Hello there, I am Mira."), assistant("Hello Mira!", id="msg_1")], 1)
+    copied = [user("Hello there, I am Mira."), assistant("Hello Mira!"), user("Bye."), assistant("Bye!", id="msg_2")]
+    assert outcomes(memory, copied, 2) == ["exists", "exists", "added", "added"]
+
+
+def test_a_system_prompt_is_stored_once_a_memory(memory: Memory) -> None:
+    prompt = {"role": "system", "content": "Be kind."}
+    assert outcomes(memory, [prompt, *RUN], 1, "a") == ["added"] * 3
+    assert outcomes(memory, [prompt, *HISTORY[:2]], 2, "b") == ["exists", "added", "added"]
+    assert outcomes(memory, [prompt, *HISTORY], 3, "b") == ["exists"] * 3 + ["added"] * 2
+
+
+def test_a_forgotten_system_prompt_does_not_come_back_with_its_history(memory: Memory) -> None:
+    prompt = {"role": "system", "content": "The user's PIN is 4471."}
+    first = memory.remember([prompt, *HISTORY], session="s", time=at(1)).statuses[0].id
+    memory.forget(turns=[first])
+    assert outcomes(memory, [prompt, *HISTORY, *RUN], 2) == ["forgotten"] + ["exists"] * 4 + ["added"] * 2
+
+
+def test_what_an_earlier_version_stored_is_known(memory: Memory) -> None:
+    messages = [{"role": "system", "content": "Be kind."}, *HISTORY]
+    for number, message in enumerate(messages):
+        turn_id, raw = f"{number:030x}", {"message": json.dumps(message)}
+        memory.extend(
+            [evimem.Turn(turn_id, "s", message["role"], message["content"], at(1), None, message["role"], raw)]
+        )
+    assert outcomes(memory, [*messages, *RUN], 2) == ["exists"] * 5 + ["added"] * 2
+
+
+def test_what_replaced_a_message_stands_where_that_stood(memory: Memory) -> None:
+    first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
+    memory.update(first, "My PIN is secret.")
+    memory.update(first, "My PIN is my own.")
+    assert outcomes(memory, [*PIN, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
+    memory.forget(turns=[first])
+    assert outcomes(memory, [*PIN, *RUN], 2) == ["forgotten"] + ["exists"] * 4
+
+
+FORGETTING: dict[str, Callable[[Memory, str], object]] = {
+    "the turn": lambda memory, turn_id: memory.forget(turns=[turn_id]),
+    "what is before": lambda memory, turn_id: memory.forget(before=at(2)),
+    "the session": lambda memory, turn_id: memory.forget(session="s"),
+    "everything": lambda memory, turn_id: memory.forget(everything=True),
+}
+
+
+@pytest.mark.parametrize("how", FORGETTING)
+def test_what_was_forgotten_does_not_come_back_and_what_goes_on_is_stored(memory: Memory, how: str) -> None:
+    first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
+    FORGETTING[how](memory, first)
+    history = [*PIN, assistant("Forgotten."), *RUN]
+    known = "exists" if how == "the turn" else "forgotten"
+    report = memory.remember(history, session="s", time=at(2))
+    assert [status.outcome for status in report.statuses] == ["forgotten", known, known, "added", "added", "added"]
+    assert report.forgotten == (1 if how == "the turn" else 3)
+    assert outcomes(memory, history[-5:], 2) == [known, known, "exists", "exists", "exists"]
+
+
+def test_what_was_forgotten_is_stored_again_in_its_place_where_that_is_asked_for(memory: Memory) -> None:
+    first = memory.remember(PIN, session="s", time=at(1)).statuses[0].id
+    memory.forget(turns=[first])
+    assert outcomes(memory, PIN, 1, again=True) == ["added", "exists", "exists"]
+    assert outcomes(memory, [*PIN, *RUN], 2) == ["exists"] * 3 + ["added"] * 2
+
+
+def test_a_new_chat_after_everything_was_forgotten_is_stored(memory: Memory) -> None:
+    outcomes(memory, HISTORY, 1)
+    memory.forget(everything=True)
+    assert outcomes(memory, RUN, 2) == ["added", "added"]
+    assert outcomes(memory, [*RUN, user("And today?"), assistant("Rest.")], 3) == ["exists"] * 2 + ["added"] * 2
+
+
+def test_a_forgotten_id_stays_refused(memory: Memory) -> None:
+    outcomes(memory, [user("My PIN is 4471.", id="1")], 1)
+    memory.forget(turns=["s:1"])
+    assert outcomes(memory, [user("My PIN is 4471.", id="1")], 2) == ["forgotten"]
+    assert outcomes(memory, [user("My PIN is 4471.", id="1")], 2, again=True) == ["readded"]
+
+
+def test_places_do_not_grow_a_file_and_tell_nothing(memory: Memory) -> None:
+    db = memory._core.store._handle.db
+    for day in range(1, 20):
+        outcomes(memory, [user(f"My PIN is {day}.")], day)
+        outcomes(memory, [assistant(f"It is day {day}.")], day)
+        memory.forget(turns=[turn.id for turn in memory.turns() if "PIN" in turn.text])
+    assert db.value("SELECT count(*) FROM place") == 19
+    memory.forget(session="s")
+    assert db.rows("SELECT count, taken FROM place") == [(38, None)]
+    assert db.value("SELECT count(*) FROM forgotten") == 38, "digests of random ids"
+
+
+def test_two_callers_who_repeat_one_call_store_it_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.evimem"
+    history = [user(f"Message {number} of many.") for number in range(600)]
+
+    def call(_: int) -> evimem.AddReport:
+        with evimem.open(path) as memory:
+            return memory.remember(history, session="s", time=at(1))
+
+    with ThreadPoolExecutor(4) as callers:
+        reports = list(callers.map(call, range(4)))
+    assert sum(report.added for report in reports) == 600
+    with evimem.open(path) as memory:
+        assert Counter(turn.text for turn in memory.turns()) == Counter(one["content"] for one in history)
+
+
+@pytest.mark.parametrize("before", [[], [user("Hello."), *HISTORY]], ids=["nothing", "another chat"])
+def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition(
+    memory: Memory, before: list[Message]
+) -> None:
+    said = [user(Random(number).choice(("ok", "Great!"))) for number in range(700)]
+    memory.remember(before, session="s", time=at(1))
+    flows = memory._core.remember(said, "s", at(2))
+    for _ in range(2):
+        memory._run(next(iter(flows)))
+    memory.remember(said, session="s", time=at(2))
+    assert [turn.text for turn in memory.turns()] == [one["content"] for one in (*before, *said)]
+
+
+def test_a_time_that_is_not_of_the_memorys_kind_raises_and_stores_nothing(memory: Memory) -> None:
+    memory.add("Mira", "Hello.", time=at(1))
+    with pytest.raises(InvalidTurn, match="aware time"):
+        memory.remember(RUN, session="s", time="2024-03-12T18:20+00:00")
+    assert memory.stats().turns == 1
+
+
+def test_with_strict_the_first_message_that_is_refused_raises(memory: Memory) -> None:
+    with pytest.raises(InvalidTurn, match="bytes of UTF-8"):
+        memory.remember([*RUN, user("x" * (1 << 21))], session="s", time=at(1), strict=True)
+    assert outcomes(memory, [*RUN, user("x" * (1 << 21))], 1) == ["added", "added", "refused"]
+
+
+def test_a_pair_reads_as_much_of_a_long_session_as_of_a_short_one(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    real = module._message_of
+    monkeypatch.setattr(module, "_message_of", lambda turn: read.append(1) or real(turn))
+    for size in (20, 400):
+        outcomes(memory, [user(f"Message {number} of {size}.") for number in range(size)], 1, f"{size}")
+        read.append(0)
+        outcomes(memory, RUN, 2, f"{size}")
+    first, second = (len(part) for part in "".join(map(str, read)).split("0")[1:])
+    assert first == second > 0

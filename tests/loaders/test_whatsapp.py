@@ -1,0 +1,127 @@
+from datetime import datetime
+
+import pytest
+
+from evimem.errors import ImportFailed
+from evimem.loaders import detect, read_whatsapp
+
+EVENING = datetime(2024, 3, 22, 18, 20)
+DIALECTS = [
+    "[22.03.24, 18:20:00] Ana: Hi",
+    "\u200e[22/03/2024, 6:20:00\u202fPM] Ana: Hi",
+    "[22/03/24 6:20:00 p.m.] Ana: Hi",
+    "22.03.24, 18:20 - Ana: Hi",
+    "3/22/24, 6:20\u202fPM - Ana: Hi",
+    "22/3/2024, 6:20 p.\u00a0m. - Ana: Hi",
+    "2024-03-22, 6:20 p.m. - Ana: Hi",
+    "2024/03/22 18:20 - Ana: Hi",
+    "22-03-2024 18:20 - Ana: Hi",
+    "22.3.2024 klo 18.20 - Ana: Hi",
+    "2024/3/22 下午6:20 - Ana: Hi",
+    "2024. 3. 22. 오후 6:20 - Ana: Hi",
+    "24/3/22 下午6:20 - Ana: Hi",
+    "22/03/2024 18:20:00: Ana: Hi",
+    "22/3/2024, 6:20 μ.μ. - Ana: Hi",
+    "٢٢/٣/٢٠٢٤، ٦:٢٠ م - Ana: Hi",
+]
+
+
+@pytest.fixture
+def read(tmp_path):
+    def of(text, *options):
+        path = tmp_path / "chat (1).txt"
+        path.write_text(text, encoding="utf-8")
+        return list(read_whatsapp(path, *options))
+
+    return of
+
+
+@pytest.mark.parametrize("line", DIALECTS)
+def test_dates_of_every_dialect_are_read(line, read, tmp_path):
+    (turn,) = read(line)
+    assert (turn.speaker, turn.text, turn.time) == ("Ana", "Hi", EVENING)
+    assert detect(tmp_path / "chat (1).txt") == "whatsapp"
+
+
+@pytest.mark.parametrize(("clock", "hour"), [("12:05 AM", 0), ("12:05 PM", 12), ("1:05 a.m.", 1), ("上午12:05", 0)])
+def test_noon_and_midnight_are_told_apart(clock, hour, read):
+    assert read(f"22/3/24, {clock} - Ana: Hi")[0].time.hour == hour
+
+
+@pytest.mark.parametrize(
+    ("dates", "month"),
+    [
+        (["3/4/24", "3/15/24"], 3),  # only a day can be 15
+        (["3/4/24", "15/4/24"], 4),
+        (["1/2/24", "2/2/24", "1/3/24"], 2),  # the other way round would go back in time
+        (["03/04/24"], 4),  # where numbers are filled up, the day comes first
+        (["3.4.24"], 4),
+    ],
+)
+def test_the_order_of_day_and_month_is_decided_by_the_whole_file(dates, month, read):
+    turns = read("\n".join(f"{date}, 18:20 - Ana: Hi" for date in dates))
+    assert turns[0].time.month == month
+
+
+def test_dates_that_may_be_read_in_two_ways_are_refused_until_one_is_named(read):
+    with pytest.raises(ImportFailed, match=r"dmy or mdy.*--date-order"):
+        read("3/4/24, 18:20 - Ana: Hi")
+    assert read("3/4/24, 18:20 - Ana: Hi", lambda _: None, "mdy")[0].time.month == 3
+
+
+def test_lines_that_continue_a_message_belong_to_it_and_notices_to_nobody(read):
+    turns = read(
+        '22.03.24, 18:20 - Ana created group "Home"\n'
+        "22.03.24, 18:20 - Ana: One\n\n12:30 - two: three\n"
+        "22.03.24, 18:21 - Ben: Four: five\n"
+    )
+    assert [(turn.speaker, turn.text) for turn in turns] == [
+        ("Ana", "One\n\n12:30 - two: three"),
+        ("Ben", "Four: five"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "text", "caption"),
+    [
+        ("<Media omitted>", "", "[media]"),
+        ("<Medien ausgeschlossen>", "", "[media]"),
+        ("\u200eimage omitted", "", "[picture]"),
+        ("\u200eBild weggelassen", "", "[picture]"),
+        ("\u200e<attached: 0001-PHOTO.jpg>", "", "[file 0001-PHOTO.jpg]"),
+        ("IMG-1.jpg (archivo adjunto)\nOur cat", "Our cat", "[file IMG-1.jpg]"),
+        ("I like it \u200e<This message was edited>", "I like it", None),
+        ("image omitted", "image omitted", None),  # typed by a person
+    ],
+)
+def test_pictures_files_and_edits_are_read(body, text, caption, read):
+    (turn,) = read(f"[22.03.24, 18:20:00] Ana: {body}")
+    assert (turn.text, turn.caption) == (text, caption)
+
+
+@pytest.mark.parametrize(
+    "body", ["This message was deleted", "\u200eDu hast diese Nachricht gelöscht.", "\u200eAna left"]
+)
+def test_deleted_messages_and_notices_are_left_out(body, read):
+    assert read(f"[22.03.24, 18:20:00] Ana: {body}\n") == []
+
+
+def test_the_session_is_the_name_of_the_file_without_the_number_of_a_download(read):
+    assert read(DIALECTS[0])[0].session == "chat"
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "22.03.24, 18:20 - nobody", "[22.03.24, 18:20:00] : x"])
+def test_what_is_no_message_is_no_turn(text, read):
+    assert read(text) == []
+
+
+def test_dates_that_are_none_in_any_order_are_refused(read):
+    with pytest.raises(ImportFailed, match="none of the orders"):
+        read("99.99.99, 18:20 - A: x")
+
+
+def test_one_line_that_is_no_date_is_refused_and_the_others_are_read(tmp_path):
+    path, refused = tmp_path / "chat.txt", []
+    path.write_text("22.03.24, 18:20 - A: one\n30.02.24, 18:20 - A: two\n23.03.24, 18:20 - A: three\n")
+    assert [turn.text for turn in read_whatsapp(path, refused.append)] == ["one", "three"]
+    assert ["chat.txt line 2" in item.where for item in refused] == [True]

@@ -1,0 +1,74 @@
+"""A question of which something cannot be read is asked without that, in every way to ask."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem import Memory
+from evimem.calibration import apply_calibration
+
+READINGS = (
+    "evimem.query.analysis.find_times",
+    "evimem.query.analysis.asks_when",
+    "evimem.query.analysis.asks_for_several",
+    "evimem.query.analysis.form",
+    "evimem.query.analysis.question_words",
+    "evimem.query.analysis._is_named",
+    "evimem.query.analysis._other_names",
+    "evimem.query.analysis._keywords",
+    "evimem.query.analysis.stem",
+    "evimem.query.foreign_questions.language_of",
+    "evimem.index.prepared_query.terms",
+    "evimem.offline.choose_answer.short_answer",
+    "evimem.offline.choose_answer.likely_turns",
+    "evimem.offline.verified.event_dates.locate_times",
+    "evimem.offline.offline_judge.signals_of",
+    "evimem.offline.offline_judge.judge",
+    "evimem.offline.other_languages.is_english",
+)
+QUESTION = "When did Mira plant the cherry tree?"
+
+
+def fails(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("boom about a cherry tree")
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with evimem.open(tmp_path_factory.mktemp("asked") / "m.evimem") as memory:
+        memory.add("Mira", "I planted a cherry tree yesterday.", time="2024-03-12T10:00", id="tree")
+        memory.add("Tomas", "We are out of bread.", time="2024-03-13T10:00")
+        yield memory
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_question_is_asked_without_what_cannot_be_read_of_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
+) -> None:
+    monkeypatch.setattr(reading, fails)
+    with caplog.at_level(logging.WARNING, "evimem"):
+        assert memory.search(QUESTION, k=1)[0].turn.id == "tree"
+        assert "tree" in [turn.id for turn in memory.block(QUESTION).turns]
+        answer = memory.ask(QUESTION)
+    assert answer.kind in {"quote", "answer"} or reading.endswith(".judge")
+    assert "RuntimeError" in caplog.text
+    assert "cherry" not in caplog.text
+
+
+def test_a_calibration_that_cannot_be_applied_is_left_out_and_health_says_so(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = memory._core.calibration_target()
+    kept = evimem.Calibration.__new__(evimem.Calibration)
+    for name, value in (("judge", target.judge_name), ("embedder", target.embedder)):
+        object.__setattr__(kept, name, value)
+    monkeypatch.setattr(apply_calibration.Calibration, "from_json", lambda text: kept)
+    memory._core.store.keep_setting("calibration.offline", "{}")
+    assert memory.ask(QUESTION).text is not None
+    assert "run calibrate() again" in memory.health().problems[0]
+    memory._core.store.keep_setting("calibration.offline", None)
