@@ -57,7 +57,8 @@ def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
             break
         said = frozenset(terms(hit.turn.text))
         for other, first, alike in groups:
-            if said and first.turn.speaker == hit.turn.speaker and len(said & other) >= ALIKE * len(said | other):
+            near = ALIKE * len(said) <= len(other) <= len(said) / ALIKE and first.turn.speaker == hit.turn.speaker
+            if near and said and len(said & other) >= ALIKE * len(said | other):
                 alike.append(hit.turn)
                 break
         else:

@@ -14,7 +14,8 @@ from ..types.values import Hints, Hit, Query, Turn
 from .question import Asked, comparable
 
 LEAST, MOST = 24, 120  # turns that a search is asked for
-A_TURN = 16  # tokens of a short line
+A_TURN = 24  # tokens of a short line
+REPLIED = 8  # hits that ask, the best, whose replies are read
 ENDS_ASKING = ("?", "\uff1f", "\u061f")
 
 
@@ -50,7 +51,8 @@ def find_for(
     hits = yield from recall(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
     own = {hit.turn.id for hit in hits}
-    near = [one for hit in hits if asks(hit.turn) for one in hit.neighbours if one not in own]
+    asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]
+    near = [one for hit in asking for one in hit.neighbours if one not in own]
     turns = (yield from find(tuple(dict.fromkeys(near)))) if near else ()
     around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
     return Recollected(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
