@@ -34,7 +34,7 @@ async def block(request: Request) -> JSONResponse:
     """Return what a prompt needs for a question."""
     async with request.app.state.pool.open_async(request.path_params["user"]) as memory:
         found = await memory.block(request.query_params["question"])
-    return JSONResponse({"text": found.text, "tier": found.tier.value, "missing": [gap.text for gap in found.missing]})
+    return JSONResponse({"text": found.text, "turns": [turn.id for turn in found.turns]})
 
 
 async def work(pool: evimem.MemoryPool, changed: asyncio.Queue[str]) -> None:

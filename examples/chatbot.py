@@ -22,7 +22,7 @@ def reply(client: openai.OpenAI, memory: evimem.Memory, session: str, messages: 
     """Return the answer to the last of `messages`, which are those of this conversation."""
     said = messages[-1]["content"]
     seen = [turn.id for turn in memory.turns(session=session)]  # the model sees them anyway
-    block = memory.block(said, tokens=1000, exclude=seen)
+    block = memory.block(messages, tokens=1000, exclude=seen)
     asked = {"role": "user", "content": f"{block.text}\n\n{said}" if block.text else said}
     done = client.chat.completions.create(
         model=os.environ.get("MODEL", "gpt-4o-mini"),

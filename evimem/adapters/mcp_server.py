@@ -49,8 +49,17 @@ except ImportError as _error:
 
 T = TypeVar("T")
 Loan = Callable[[str], AbstractAsyncContextManager["AsyncMemory"]]
-OPEN_TO = {"search": "read", "ask": "read", "explain": "read", "stats": "read", "add": "write", "forget": "admin"}
+OPEN_TO = {
+    "search": "read",
+    "recall": "read",
+    "ask": "read",
+    "explain": "read",
+    "stats": "read",
+    "add": "write",
+    "forget": "admin",
+}
 MOST_HITS = 50
+MOST_TOKENS = 20_000
 PAGE = 50  # turns of a session that its resource shows, the newest
 MOST_TRACES = 256  # users whose last trace is kept, in this process only
 INSTRUCTIONS = (
@@ -152,6 +161,13 @@ class MemoryTools:
             self.last.pop(user, None)
             return report
 
+    async def recall(self, message: str, tokens: Annotated[int, Field(ge=0, le=MOST_TOKENS)] = 1500) -> values.Recalled:
+        """Recall the few lines of earlier conversations that help to reply to a message; empty where none do."""
+        async with self.lend(self.whose("recall")) as memory:
+            block = await memory.block(message, tokens=tokens)
+        ids = [turn.id for turn in block.turns]
+        return values.Recalled(text=block.text, ids=ids, relevance=round(block.relevance, 3))
+
     async def stats(self) -> values.MemoryCounts:
         """Count what the memory holds: turns, sessions, speakers, facts, first and last time."""
         async with self.lend(self.whose("stats")) as memory:
@@ -198,12 +214,12 @@ class MemoryPages:
     async def answer_from_memory(self, question: str) -> str:
         """A question, with what the memory holds for it."""
         async with self.tools.lend(self.tools.whose("ask")) as memory:
-            block = await memory.block(question)
-        missing = "; ".join(gap.text for gap in block.missing)
+            block = await memory.block(question, gate=False, check=True)
+        missing = "; ".join(gap.text for gap in block.missing or ())
         return (
             f"{block.text or 'The memory holds nothing about this.'}\n\n"
-            f"Answer from the quoted turns alone, and cite their ids. Where they do not tell, say that you do not know"
-            f"{f' (missing: {missing})' if missing else ''}.\n\nQuestion: {question}"
+            "Answer from the quoted turns alone, and cite their numbers. Where they do not tell, say that you do not "
+            f"know{f' (missing: {missing})' if missing else ''}.\n\nQuestion: {question}"
         )
 
     async def sessions(self, ref: Any, argument: Any, context: Any) -> Completion | None:
@@ -241,7 +257,13 @@ def build(
         auth["token_verifier"] = TokensOfUsers(tokens)
         auth["auth"] = AuthSettings(issuer_url=address, resource_server_url=address, validate_token_resource=False)
     offered: list[tuple[Callable[..., Awaitable[Any]], ToolAnnotations]]
-    offered = [(tools.search, _READS), (tools.ask, _READS), (tools.explain, _READS), (tools.stats, _READS)]
+    offered = [
+        (tools.search, _READS),
+        (tools.recall, _READS),
+        (tools.ask, _READS),
+        (tools.explain, _READS),
+        (tools.stats, _READS),
+    ]
     offered += [] if read_only else [(tools.add, _ADDS)]
     offered += [(tools.forget, _FORGETS)] if allow_forget and not read_only else []
     server: MCPServer[Any] = MCPServer(

@@ -88,7 +88,7 @@ def recall_tool(memory: AsyncMemory, *, tokens: int = 1500) -> Any:
         Args:
             question: What you want to know, as a whole question that names who it is about.
         """
-        block = await memory.block(question, tokens=tokens)
+        block = await memory.block(question, tokens=tokens, gate=False)
         return block.text or "The memory holds nothing about this: say that you do not know."
 
     return function_tool(recall)

@@ -140,7 +140,8 @@ def _result(outcome: Any) -> dict[str, Any]:
                 "evimem.iterations": max((event.iteration for event in outcome.trace), default=0),
             }
         case Block():
-            return {count: len(outcome.turns), "evimem.tier": outcome.tier.value}
+            judged = {"evimem.tier": outcome.tier.value} if outcome.tier else {}
+            return {count: len(outcome.turns), "evimem.relevance": outcome.relevance, **judged}
         case AddReport():
             return {count: outcome.added + outcome.replaced}
         case EraseReport():

@@ -36,7 +36,7 @@ def memory_toolset(memory: AsyncMemory, *, tokens: int = 1500, read_only: bool =
         Args:
             question: What you want to know, as a whole question that names who it is about.
         """
-        return (await memory.block(question, tokens=tokens)).text or _NOTHING
+        return (await memory.block(question, tokens=tokens, gate=False)).text or _NOTHING
 
     async def ask(question: str) -> dict[str, Any]:
         """Answer a question from earlier conversations, with citations. Where it abstains, say that you do not know.

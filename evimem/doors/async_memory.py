@@ -23,14 +23,14 @@ from ..flow import Effect, Embed, Ended, Flow, Step, StoreCall, advance, answere
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
-from ..types.block import Block
+from ..types.block import Block, CountTokens, Style
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import Job
 from ..types.trace import Event, Trace
 from ..types.values import Fact, Hit, Turn
-from .checked_arguments import OnEvent, Progress, checked_on_event, checked_progress
+from .checked_arguments import OnEvent, Progress, checked_form, checked_on_event, checked_progress
 from .memory import Memory, perform_batch, price_of, turn_count
 from .operations import Core, Lending, TimeInput, filters, needed, scope_of, workers_for
 from .streaming import EffectResult, Streamed, astream, astream_answer, both, is_streamed
@@ -230,6 +230,10 @@ class AsyncMemory:
         question_or_messages: str | Iterable[Mapping[str, Any]],
         *,
         tokens: int = 1500,
+        style: Style = "plain",
+        count: CountTokens | None = None,
+        gate: bool = True,
+        check: bool = False,
         session: str | None = None,
         speaker: str | None = None,
         role: str | None = None,
@@ -237,15 +241,16 @@ class AsyncMemory:
         asked_at: TimeInput | None = None,
         exclude: Collection[str] = (),
     ) -> Block:
-        """Return what a prompt of your own model needs from memory for a question; see `Memory.block`.
+        """Return the few lines from memory that help to reply to a message, or none; see `Memory.block`.
 
         Raises:
             InvalidQuery: An argument is not as described there.
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
+        form = checked_form(tokens, style, count, gate=gate, check=check)
         within = scope_of(session, speaker, role, where)
-        return await self._run(self._core.block(question_or_messages, tokens, asked_at, exclude, within))
+        return await self._run(self._core.block(question_or_messages, form, asked_at, exclude, within))
 
     async def forget(
         self,

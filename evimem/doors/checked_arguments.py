@@ -10,12 +10,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
+from ..block.question import Asked, read_messages
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..loaders.chat_messages import ChatMessage, read_message
 from ..loaders.openai_messages import question_in
 from ..query.analysis import check_asked
 from ..raw import ROLES
 from ..text.memory_fence import without_blocks
+from ..types.block import BlockForm, CountTokens, Style
 from ..types.budget import MOST
 from ..types.trace import Event, Found, Trace
 from ..types.where import Where
@@ -81,16 +83,36 @@ def checked_messages(messages: Iterable[object]) -> list[ChatMessage]:
     return read
 
 
-def checked_question(value: str | Iterable[Mapping[str, Any]]) -> str:
+def checked_question(value: str | Iterable[Mapping[str, Any]]) -> Asked:
     """Return a question, or the newest one in messages, without blocks of evimem. Raise InvalidQuery for neither."""
+    messages: list[Mapping[str, Any]] = []
     if not isinstance(value, str):
+        messages = checked_items("question_or_messages", value, "messages")
         try:
-            value = question_in(checked_items("question_or_messages", value, "messages"))
+            value = question_in(messages)
         except ValueError as error:
             raise InvalidQuery(f"question_or_messages cannot be read: {error}") from error
     asked = without_blocks(value)
     check_asked("question", asked)
-    return asked
+    return read_messages(messages, asked) if messages else Asked(asked)
+
+
+def checked_form(tokens: int, style: Style, count: CountTokens | None, *, gate: bool, check: bool) -> BlockForm:
+    """Return the form of a block. Raise InvalidQuery for an argument that is not as `Memory.block` describes it."""
+    most, written = checked_count("tokens", tokens), checked_choice("style", style, get_args(Style))
+    if count is not None and not callable(count):
+        raise InvalidQuery(f"count is {shown(count)}; expected a function that returns the tokens of a text, or None")
+    return BlockForm(most, written, bool(gate), bool(check), None if count is None else _counting(count))
+
+
+def _counting(count: CountTokens) -> CountTokens:
+    def counted(text: str) -> int:
+        tokens = count(text)
+        if not isinstance(tokens, int) or tokens < 0:
+            raise InvalidQuery(f"count returned {shown(tokens)}; expected the number of tokens of a text")
+        return tokens
+
+    return counted
 
 
 def checked_role(value: str | None) -> str | None:

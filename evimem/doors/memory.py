@@ -19,7 +19,7 @@ from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, cal
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
-from ..types.block import Block
+from ..types.block import Block, CountTokens, Style
 from ..types.budget import Budget
 from ..types.model import Complete
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
@@ -30,6 +30,7 @@ from .checked_arguments import (
     OnEvent,
     Progress,
     checked_count,
+    checked_form,
     checked_on_event,
     checked_path,
     checked_progress,
@@ -350,6 +351,10 @@ class Memory:
         question_or_messages: str | Iterable[Mapping[str, Any]],
         *,
         tokens: int = 1500,
+        style: Style = "plain",
+        count: CountTokens | None = None,
+        gate: bool = True,
+        check: bool = False,
         session: str | None = None,
         speaker: str | None = None,
         role: str | None = None,
@@ -357,36 +362,50 @@ class Memory:
         asked_at: TimeInput | None = None,
         exclude: Collection[str] = (),
     ) -> Block:
-        """Return what a prompt of your own model needs from memory for a question: quoted turns, within a token budget.
+        """Return the few lines from memory that help to reply to a message, or none, in the time of a search.
 
-        Retrieves and judges as `ask` does without a model, and asks no chat model, even if there is one. Turns come in
-        dialogue order, each under a line with its id, speaker and time; of a long one, the passages that match. Below a
-        turn stand the dates that its words mean and what replaced what it says; the last line says what is missing.
+        Lines come in dialogue order, `[3] user, Tue 12 Mar 2024 18:20: text`: the number of the turn in `Block.turns`,
+        who said it and when, the date only where the line above has another; of a long turn the passages that match.
+        A user's own word comes before an assistant's restatement, what was said several times is shown once, and a
+        question with what was replied. Standing wishes of the user ("always give me metric units") that concern the
+        message come first. A date that words mean ("last month") is added where the stamp does not show it at once.
+
+        Where nothing is worth recalling ("thanks!", "write a function that sorts a list") the text is empty, and where
+        help stops the block ends, often long before `tokens`. No judge reads it: `check=True` adds what `ask` would
+        find without a model, which takes several times as long.
 
         The text is fenced as quoted data, which no quoted turn can close, and belongs into a user message. By its fence
         evimem knows it: `add`, `extend` and `remember` drop a text that is such a block (its status is "dropped"), and
         of one that holds such a block they keep what stands around it, so that recall is never stored again.
 
         Args:
-            question_or_messages: The question, 1 to 100,000 characters, or messages as chat APIs take them: the last
-                one of the user that has text is the question.
-            tokens: At most this many tokens of text, counted with the shipped WordPiece vocabulary, 0 or more.
+            question_or_messages: What is to be replied to, 1 to 100,000 characters, or the messages of the chat as its
+                API takes them: the last one of the user that has text is meant. What it refers to ("she", "again",
+                "what about Tuesday?") is looked up in the three before it, and turns among the messages are left out.
+            tokens: At most this many tokens of text, 0 or more.
+            style: How the lines are written: "plain" as above, "xml" as `<turn n="3" ...>text</turn>`, "json" as an
+                object a line; always inside the fence.
+            count: Returns the tokens of a text by your model's tokenizer. By default an upper bound for the tokenizers
+                in common use.
+            gate: Whether the block may be empty because nothing is worth recalling; `Block.relevance` is its number.
+            check: Whether to judge the evidence: sets `tier`, `confidence` and `missing`.
             session: Quote turns of this session only; this and the next three are hard filters.
             speaker: Turns of this speaker only, spelled as stored.
             role: Turns of this role only.
             where: Turns with such metadata only; see `search`.
-            asked_at: "Today" for the question, as for `ask`.
-            exclude: Ids of turns to leave out, such as those that the prompt holds already; unknown ids are ignored.
+            asked_at: "Today" for the message, as for `ask`.
+            exclude: Ids of turns to leave out; unknown ids are ignored.
 
         Raises:
-            InvalidQuery: There is no question, or it is too long, `tokens` is no whole number from 0, `asked_at` is no
-                time or differs in awareness from the memory's, a filter is not as described for `search`, or `exclude`
-                is a string.
+            InvalidQuery: There is no message, or it is too long, `tokens` is no whole number from 0, `style` or `count`
+                is not as described, `asked_at` is no time or differs in awareness from the memory's, a filter is not as
+                described for `search`, or `exclude` is a string.
             EmbedderError: The embedder failed on a query.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
+        form = checked_form(tokens, style, count, gate=gate, check=check)
         within = scope_of(session, speaker, role, where)
-        return self._run(self._core.block(question_or_messages, tokens, asked_at, exclude, within))
+        return self._run(self._core.block(question_or_messages, form, asked_at, exclude, within))
 
     def forget(
         self,

@@ -15,6 +15,8 @@ from functools import partial, wraps
 from time import time
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
+from ..block.question import Asked
+from ..block.write_block import write_block
 from ..calibration import Calibration, Labelled
 from ..calibration.apply_calibration import (
     CalibrationTarget,
@@ -36,13 +38,11 @@ from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..ingest.remember import Remembering
 from ..judging.judge import Judge
-from ..llm.context_block import context_block, most_quoted
-from ..llm.evidence_prompt import ordered
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
 from ..llm.extract_facts import estimate
 from ..llm.llm_judge import LLMJudge
 from ..loops import answer_question, fall_back, remaining
-from ..loops.gather import gather
+from ..loops.judged import judged
 from ..loops.task import Loop, Task
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
@@ -54,13 +54,13 @@ from ..store.user_code import as_callback, unwrap_callback_errors
 from ..text.names import names
 from ..times import Conventions
 from ..types.answer import Answer
-from ..types.block import Block
+from ..types.block import Block, BlockForm
 from ..types.budget import MOST, Budget
 from ..types.paths import AnyPath
 from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
 from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
-from ..types.values import Fact, Hit, Tier, Turn
+from ..types.values import Fact, Hit, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -290,27 +290,26 @@ class Core:
     def block(
         self,
         question_or_messages: str | Iterable[Mapping[str, Any]],
-        tokens: int,
+        form: BlockForm,
         asked_at: TimeInput | None,
         exclude: Collection[str],
         scope: Scope = EVERYTHING,
     ) -> Flow[Block]:
         """Return the flow of a block for a prompt; it asks no chat model. Raise InvalidQuery."""
-        question, most = checked_question(question_or_messages), checked_count("tokens", tokens)
-        blocking = self._block(question, most, self._moment("asked_at", asked_at), checked_exclude(exclude), scope)
-        return self._watch("block", question).over(blocking)
+        asked = checked_question(question_or_messages)
+        blocking = self._block(asked, form, self._moment("asked_at", asked_at), checked_exclude(exclude), scope)
+        return self._watch("block", asked.text).over(blocking)
 
     def _block(
-        self, question: str, tokens: int, asked_at: Flow[datetime | None], exclude: frozenset[str], scope: Scope
+        self, asked: Asked, form: BlockForm, asked_at: Flow[datetime | None], exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         today = yield from asked_at
+        block = yield from write_block(asked, form, today, exclude, scope)
+        if not form.check:
+            return block
         judge = yield from calibrated_offline(self.offline, self.embedder.name)
-        further = most_quoted(tokens)
-        gathered = yield from gather(Task(question, judge, today, exclude=exclude, scope=scope, further=further))
-        if gathered.check is None:
-            return Block("", (), 0, Tier.NONE, 0.0, gathered.missing)
-        view = yield from ordered(gathered.check.view)
-        return context_block(view, gathered.check.verdict, tokens)
+        found = yield from judged(Task(asked.text, judge, today, exclude=exclude, scope=scope))
+        return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
         """Return the judge of this memory with the names of its model and embedder."""

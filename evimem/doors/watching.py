@@ -199,7 +199,8 @@ def _summary(outcome: Any) -> str:
                 f"{outcome.kind}, {outcome.tier.value}, confidence {outcome.confidence:.2f}, {used.requests} requests"
             )
         case Block():
-            line = f"{len(outcome.turns)} turns, {outcome.tokens} tokens, {outcome.tier.value}"
+            judged = f", {outcome.tier.value}" if outcome.tier else ""
+            line = f"{len(outcome.turns)} turns, {outcome.tokens} tokens, relevance {outcome.relevance:.2f}{judged}"
         case AddReport():
             counts = f"{outcome.added} added, {outcome.replaced} replaced, {outcome.existing} there"
             line = f"{counts}, {outcome.refused} refused, {outcome.dropped} dropped, {outcome.facts} facts"

@@ -72,7 +72,7 @@ class Session:
         self.roster = roster
         self.asked_at: datetime | None = task.asked_at or roster.last
         self.analysis: Analysis = _analysis(task, roster, self.asked_at)
-        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, max(task.further, _deepest(task)))
+        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, _deepest(task))
         supposed, indexed = self.analysis.supposed, "index" not in budget.without
         self._counter = EntityCounter(task.scope, budget.delta, indexed=indexed, supposed=supposed)
         self.tracker: Tracker = start(self.analysis.requirements)

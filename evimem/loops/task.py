@@ -22,8 +22,7 @@ class Task:
 
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
-    whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `further` is how many turns a search
-    keeps at least, for what comes after the last check.
+    whose ids are in `exclude`, or that `scope` does not admit, are never evidence.
     """
 
     question: str
@@ -32,7 +31,6 @@ class Task:
     budget: Budget = field(default_factory=Budget)
     exclude: frozenset[str] = frozenset()
     scope: Scope = EVERYTHING
-    further: int = 0
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
     earlier: tuple[Event, ...] = ()

@@ -20,7 +20,7 @@ from ..edges import threshold
 from ..embedding.quantize import pack
 from ..errors import InvalidTurn, TurnConflict
 from ..index.prepared_query import microseconds
-from ..raw import check_clock, is_of_clock
+from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Listing
 from ..types.values import Turn
@@ -121,12 +121,12 @@ def _report(
 
 def _check(layers: Layers, turns: Sequence[Turn]) -> None:
     """Raise TurnConflict or InvalidTurn for the first turn that would be refused, also for another of the same call."""
-    digests: dict[str, bytes] = {}
+    given: dict[str, bytes] = {}
     for turn in turns:
-        kept, own = layers.raw.digest_of(turn.id), digest(turn)
-        if digests.setdefault(turn.id, kept or own) != own:
+        held, own = layers.raw.holds(turn), digest(turn)
+        if held is False or given.setdefault(turn.id, own) != own:
             raise TurnConflict(turn.id)
-        if kept is None:
+        if held is None:
             check_clock(layers.db, turn)
 
 

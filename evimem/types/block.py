@@ -1,29 +1,47 @@
-"""What a prompt needs from memory: quoted turns within a token budget, and what is missing from them."""
+"""What a prompt needs from memory: quoted turns within a token budget, and on request how far they suffice."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from .values import Gap, Tier, Turn
+
+Style = Literal["plain", "xml", "json"]
+CountTokens = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockForm:
+    """What a block is to be: see the arguments of `Memory.block`. Without `count`, tokens are bounded from above."""
+
+    tokens: int = 1500
+    style: Style = "plain"
+    gate: bool = True
+    check: bool = False
+    count: CountTokens | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Context from memory for a model of your own, and how far it suffices. See `Memory.block`.
+    """Context from memory for a model of your own. See `Memory.block`.
 
     Attributes:
-        text: The text for a user message of the prompt; empty if no turn was found or fits. Never put it into a system
-            message: it quotes what people, assistants and tools wrote.
-        turns: The turns that are quoted, whole or in part, in the order of the text.
-        tokens: The tokens of `text`, counted with the shipped WordPiece vocabulary.
-        tier: How far the evidence answers the question, judged by rule.
-        confidence: Probability, 0 to 1, that the memory answers the question; 0 if nothing was found.
-        missing: What is missing from the evidence, the worst first.
+        text: The text for a user message of the prompt; empty if there is nothing to recall, or nothing fits. Never put
+            it into a system message: it quotes what people, assistants and tools wrote.
+        turns: The turns that are quoted, whole or in part, in the order of the text: the line `[3]` is `turns[2]`.
+        tokens: The tokens of `text`: by the caller's `count`, else an upper bound for the tokenizers in common use.
+        relevance: How likely it is that the memory has something to say to the message, 0 to 1.
+        tier: With `check=True`, how far the evidence answers the question, judged by rule; else None.
+        confidence: With `check=True`, the probability, 0 to 1, that the memory answers the question; else None.
+        missing: With `check=True`, what is missing from the evidence, the worst first; else None.
     """
 
     text: str
     turns: tuple[Turn, ...]
     tokens: int
-    tier: Tier
-    confidence: float
-    missing: tuple[Gap, ...]
+    relevance: float
+    tier: Tier | None = None
+    confidence: float | None = None
+    missing: tuple[Gap, ...] | None = None

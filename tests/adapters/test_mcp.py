@@ -191,7 +191,7 @@ def test_a_tool_is_offered_only_where_it_is_allowed(tmp_path: Path) -> None:
         in_process(tmp_path / "m.evimem", session, **options)
         return names
 
-    reading = {"search", "ask", "explain", "stats"}
+    reading = {"search", "recall", "ask", "explain", "stats"}
     assert offered() == reading | {"add"}
     assert offered(allow_forget=True) == reading | {"add", "forget"}
     assert offered(read_only=True, allow_forget=True, prefix="memory_") == {f"memory_{name}" for name in reading}
@@ -201,8 +201,8 @@ def test_the_schemas_of_the_tools_are_small_and_say_which_of_them_write(tmp_path
     async def session(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         written = json.dumps([tool.model_dump(exclude_none=True, by_alias=True) for tool in tools.values()])
-        assert len(tools) == 6
-        assert len(written.encode()) <= 7_000
+        assert len(tools) == 7
+        assert len(written.encode()) <= 8_000
         assert all(tool.output_schema for tool in tools.values())
         writing = {name for name, tool in tools.items() if not (tool.annotations and tool.annotations.read_only_hint)}
         assert writing == {"add", "forget"}
@@ -275,10 +275,21 @@ def test_the_prompt_holds_a_block_that_is_not_stored_again(tmp_path: Path) -> No
         await call(client, "add", **ADDED)
         prompt = await client.get_prompt("answer_from_memory", {"question": "What is Mira's puppy called?"})
         text = prompt.messages[0].content.text  # type: ignore[union-attr]
-        assert "> I adopted a puppy called Juno." in text
+        assert ": I adopted a puppy called Juno." in text
         assert prompt.messages[0].role == "user"
         block = text[: text.index("</memory>") + len("</memory>")]
         assert (await call(client, "add", speaker="user", text=block))["status"] == "dropped"
+
+    in_process(tmp_path / "m.evimem", session)
+
+
+def test_recall_gives_lines_with_the_ids_of_their_turns_or_none(tmp_path: Path) -> None:
+    async def session(client: Client) -> None:
+        added = await call(client, "add", **ADDED)
+        recalled = await call(client, "recall", message="What is Mira's puppy called?")
+        assert "[1] Mira" in recalled["text"]
+        assert recalled["ids"] == [added["id"]]
+        assert (await call(client, "recall", message="thanks!"))["text"] == ""
 
     in_process(tmp_path / "m.evimem", session)
 

@@ -1,0 +1,131 @@
+"""Which turns stand in a block, in what order they are tried, and how much of each is shown.
+
+First the standing wishes nearest to the message, in a room of their own; then the hits, best first, until help stops:
+the first few at length, the others as short lines. What was said nearly alike is shown once with a count, what an
+assistant said that the user had said comes last, and a question brings what was replied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeAlias
+
+from ..judging.shown_passages import most_shown
+from ..llm.evidence_prompt import turn_text
+from ..query.standing_wishes import Wish
+from ..text.memory_fence import fenced
+from ..text.terms import terms
+from ..types.block import CountTokens, Style
+from ..types.values import Hit, Turn
+from .find import Recollected, asks
+from .quoted_lines import Line, dates_in, written
+
+STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
+ALIKE = 0.8  # of the words of two turns that one of them is shown for both
+RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
+LEADING, FIRST = 3, 640  # of the best turns so many characters are shown; most answers stand in these
+LINE = 320  # characters of a turn beyond these
+SHORTER = 4  # a turn that does not fit is shown in a quarter of the room
+LEAST = 10  # tokens of a line: with fewer left, nothing more is tried
+MOST_MISFITS = 8
+MOST_WISHES, WISH_SHARE, MOST_WISH_TOKENS = 8, 0.16, 300  # standing wishes, and their room
+
+_Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a turn, its hit, and turns alike
+
+
+def compose(
+    found: Recollected, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
+) -> tuple[Line, ...]:
+    """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
+    page = _Filling(style, count, frozenset(wanted), tokens - count(fenced(())))
+    page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
+    groups = _told_apart(found.hits)
+    repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
+    for _, hit, alike in _own_word_first(groups):
+        if page.is_full:
+            break
+        reply = _reply(hit, found)
+        page.add(hit, alike, None if reply is None or reply.id in repeated else reply)
+    return tuple(page.lines)
+
+
+def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
+    """Return the hits that help, each with those of the same speaker that say nearly the same."""
+    groups: list[_Group] = []
+    for hit in hits:
+        if hit.score < STOPS * hits[0].score:
+            break
+        said = frozenset(terms(hit.turn.text))
+        for other, first, alike in groups:
+            near = ALIKE * len(said) <= len(other) <= len(said) / ALIKE and first.turn.speaker == hit.turn.speaker
+            if near and said and len(said & other) >= ALIKE * len(said | other):
+                alike.append(hit.turn)
+                break
+        else:
+            groups.append((said, hit, []))
+    return groups
+
+
+def _own_word_first(groups: Sequence[_Group]) -> Iterator[_Group]:
+    """Yield groups as they come, but last what an assistant said that the user had said."""
+    own = [said for said, hit, _ in groups if hit.turn.role == "user" and not asks(hit.turn)]
+    late: list[_Group] = []
+    for group in groups:
+        said, hit, _ = group
+        if hit.turn.role == "assistant" and said and any(len(said & one) >= RESTATES * len(said) for one in own):
+            late.append(group)
+        else:
+            yield group
+    yield from late
+
+
+def _reply(hit: Hit, found: Recollected) -> Turn | None:
+    """Return what another speaker said next to a turn that asks."""
+    if not asks(hit.turn):
+        return None
+    near = [turn for one in hit.neighbours if (turn := found.around.get(one)) and turn.speaker != hit.turn.speaker]
+    return min((turn for turn in near if turn.time >= hit.turn.time), key=lambda turn: turn.time, default=None)
+
+
+class _Filling:
+    """Takes lines while they fit."""
+
+    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], left: int) -> None:
+        self.lines: list[Line] = []
+        self._style, self._count, self._wanted, self._left = style, count, wanted, left
+        self._misfits = 0
+        self._shown: set[str] = set()
+
+    @property
+    def is_full(self) -> bool:
+        return self._left < LEAST or self._misfits >= MOST_MISFITS
+
+    def add_wishes(self, wishes: Sequence[Wish], room: int) -> None:
+        """Take the wishes that fit into a room of their own."""
+        least = self._left - room
+        for wish in wishes:
+            self._take(Line(wish.turn, wish.text, is_wish=True), least)
+
+    def add(self, hit: Hit, alike: Sequence[Turn], reply: Turn | None) -> None:
+        """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and the reply to it."""
+        if hit.turn.id in self._shown:
+            return
+        most = min(most_shown(hit.turn), FIRST if len(self.lines) < LEADING else LINE)
+        if not any(self._take(self._line(hit, alike, size)) for size in (most, most // SHORTER)):
+            self._misfits += 1
+        elif reply is not None and reply.id not in self._shown:
+            self._take(self._line(Hit(reply, (), 0.0), (), LINE))
+
+    def _line(self, hit: Hit, alike: Sequence[Turn], size: int) -> Line:
+        said = turn_text(hit.turn, self._wanted, size, hit.span)
+        last = max(turn.time for turn in (hit.turn, *alike))
+        return Line(hit.turn, said, dates_in(hit.turn, hit.facts, said), 1 + len(alike), last)
+
+    def _take(self, line: Line, least: int = 0) -> bool:
+        cost = self._count("\n" + "\n".join(written([line], self._style)))
+        if self._left - cost < least:
+            return False
+        self._left -= cost
+        self._shown.add(line.turn.id)
+        self.lines.append(line)
+        return True

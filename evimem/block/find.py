@@ -1,0 +1,63 @@
+"""One search for a message: the turns that match it, and the replies to what was asked in them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..flow import Flow, embed, find, recall, roster
+from ..query.analysis import hints
+from ..query.find_turns import Filters
+from ..types.stored import Scope
+from ..types.values import Hints, Hit, Query, Turn
+from .question import Asked, comparable
+
+LEAST, MOST = 24, 120  # turns that a search is asked for
+A_TURN = 24  # tokens of a short line
+REPLIED = 8  # hits that ask, the best, whose replies are read
+ENDS_ASKING = ("?", "\uff1f", "\u061f")
+
+
+@dataclass(frozen=True, slots=True)
+class Recollected:
+    """What a search brought: its hits, the turns around those that ask, by id, and what the message hints at."""
+
+    hits: tuple[Hit, ...]
+    around: dict[str, Turn]
+    hinted: Hints
+    query: Query
+    speakers: tuple[str, ...]
+
+
+def find_for(
+    asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
+) -> Flow[Recollected]:
+    """Search once for a message, with what it refers to; read what was replied to the questions found."""
+    known = yield from roster()
+    text = asked.searched
+    hinted = hints(asked.text, known.speakers, asked_at or known.last)
+    vectors = yield from embed([text])
+    query = Filters.within(scope, exclude).query(
+        text,
+        max(LEAST, min(MOST, tokens // A_TURN)),
+        vector=vectors[0],
+        names=hinted.names,
+        times=hinted.times,
+        when=hinted.when,
+        recalls=hinted.recalls,
+        several=hinted.several,
+    )
+    hits = yield from recall(query)
+    hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
+    own = {hit.turn.id for hit in hits}
+    asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]
+    near = [one for hit in asking for one in hit.neighbours if one not in own]
+    turns = (yield from find(tuple(dict.fromkeys(near)))) if near else ()
+    around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
+    return Recollected(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
+
+
+def asks(turn: Turn) -> bool:
+    """Return whether a turn ends in a question."""
+    return turn.text.rstrip(" \n\"')\u201d*").endswith(ENDS_ASKING)

@@ -1,0 +1,93 @@
+"""What a block is for: the newest message of the user, what it refers back to, and what the prompt holds already."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..lang import Language
+from ..lang.guess import LANGUAGES, language_of
+from ..loaders.chat_messages import words_of
+from ..loaders.message_json import held_by
+from ..query.analysis import looked_for
+from ..text.memory_fence import without_blocks
+from ..text.terms import STOP_WORDS, words
+
+EARLIER = 3  # messages before the newest that a reference is looked up in
+DECAY = 0.5  # of the words taken from a message for each that came after it
+MOST_WORDS = 12  # taken from the message just before, and fewer from those before it
+MOST_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
+SHORT = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
+MOST_READ = 1_000  # characters of an earlier message
+_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A message to recall for.
+
+    Attributes:
+        text: Its words.
+        earlier: The messages before it, the newest first, as far as it refers to them.
+        held: The texts of the messages that the prompt holds, to be left out of the block.
+    """
+
+    text: str
+    earlier: tuple[str, ...] = ()
+    held: frozenset[str] = frozenset()
+
+    @property
+    def searched(self) -> str:
+        """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older."""
+        found = {word.casefold(): None for word in words(self.text)}
+        text = [looked_for(self.text)]
+        for age, earlier in enumerate(self.earlier):
+            new = [word for word in _telling(earlier) if word.casefold() not in found]
+            text += new[: int(MOST_WORDS * DECAY**age)]
+            found |= dict.fromkeys(map(str.casefold, new))
+        return " ".join(text)
+
+
+def read_messages(messages: Sequence[Any], newest: str) -> Asked:
+    """Return the newest message of the user among messages of a chat, of which `newest` is the text."""
+    said = [pair for message in messages[-MOST_MESSAGES:] for pair in _said(message)]
+    asked = max((place for place, (role, _) in enumerate(said) if role == "user"), default=0)
+    before = tuple(text for _, text in reversed(said[max(0, asked - EARLIER) : asked]))
+    held = frozenset(comparable(text) for _, text in said)
+    return Asked(newest, before if before and refers_back(newest) else (), held)
+
+
+def _said(message: Any) -> Iterator[tuple[str, str]]:
+    """Yield the role and the words of a message of the user or the assistant that has any."""
+    if isinstance(message, Mapping) or held_by(message) is not None:
+        for role in ("user", "assistant"):
+            if (text := without_blocks(words_of(message, role))).strip():
+                yield role, text
+
+
+def comparable(text: str) -> str:
+    """Return a text as it is compared with the messages of a prompt."""
+    return " ".join(text.split())
+
+
+def refers_back(text: str) -> bool:
+    """Return whether a message points at what was said just before it, or is too short to stand for itself."""
+    code = language_of(text)
+    return len(words(text)) <= SHORT or _references(code if code in LANGUAGES else "en").search(text) is not None
+
+
+def _telling(text: str) -> list[str]:
+    """Return the words of a message that may name what a later one refers to, each once."""
+    code = language_of(text)
+    idle = STOP_WORDS.union(Language(code).words("common.function_words") if code in LANGUAGES and code != "en" else ())
+    said = (match[0] for match in _WORD.finditer(text[:MOST_READ]))
+    return list(dict.fromkeys(word for word in said if len(word) > 1 and word.casefold() not in idle))
+
+
+@cache
+def _references(code: str) -> re.Pattern[str]:
+    listed = "|".join(map(re.escape, sorted(Language(code).words("questions.refers"), key=len, reverse=True)))
+    return re.compile(listed if code in ("ja", "zh") else rf"\b(?:{listed})\b", re.IGNORECASE)

@@ -1,0 +1,97 @@
+"""How many tokens a text has at most, whichever of the common tokenizers reads it.
+
+cl100k, o200k, Llama 3's and Qwen's split a text at words and merge bytes within them, so that a text costs no more than
+its parts. What the words of the shipped vocabulary and each character cost in the dearest of the four stands in
+`data/token_bounds.bin`, which `python -m benchmarks.token_bounds` writes. A word that is not there costs what its parts
+do, a figure and a mark one each.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).parent / "data" / "token_bounds.bin"
+CHARACTERS = 1 << 16  # the characters whose costs are listed, two bits each, after a byte a word
+STRADDLED = 24  # characters in a row, of which a merge may straddle two
+DEAR = 255  # a word of which some form costs more than four tokens: its letters count
+_PICTURES = range(0x1F000, 0x1FB00)  # emoji: three tokens at most, where other rare characters take four
+_PARTS = re.compile(
+    r"(?P<word> ?[A-Za-z]+)"
+    r"|(?P<ending>'(?:s|t|re|ve|m|ll|d)(?![A-Za-z]))"
+    r"|(?P<marks> ?[!-/:-@\[-`{-~]+)"
+    r"|(?P<beyond>[^\x00-\x7f]+)"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+_LETTERS = re.compile("(?:##)?[a-z]+")
+
+
+def token_bound(text: str) -> int:
+    """Return a number of tokens that no common tokenizer exceeds for a text."""
+    costs, total = _costs(), 0
+    for part in _PARTS.finditer(text):
+        kind, said = part.lastgroup, part[0]
+        if kind == "word":
+            total += costs.of_word(said)
+        elif kind == "beyond":
+            total += sum(map(costs.of_character, said)) + len(said) // STRADDLED
+        elif kind == "marks":
+            total += len(said.lstrip(" "))
+        else:
+            total += 1
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """The listed costs: a byte a piece of the vocabulary, two bits a character."""
+
+    words: dict[str, int]
+    characters: bytes
+
+    def of_word(self, said: str) -> int:
+        """Return what letters cost, a space before them included."""
+        word = said.lstrip(" ")
+        spaced, low = len(said) > len(word), word.lower()
+        if word != low and word != low.capitalize():
+            return len(word)
+        cost = self._of_piece(low, (0 if spaced else 1) + (0 if word == low else 2))
+        return cost if cost else self._of_parts(low, spaced=spaced, capital=word != low)
+
+    def _of_piece(self, piece: str, form: int) -> int:
+        listed = self.words.get(piece, DEAR)
+        return 0 if listed == DEAR else (listed >> (2 * form) & 3) + 1
+
+    def _of_parts(self, word: str, *, spaced: bool, capital: bool) -> int:
+        total, start, cuts = 0, 0, 0
+        while start < len(word):
+            form = (0 if spaced else 1) + (2 if capital else 0) if start == 0 else 0
+            for end in range(min(len(word), start + 18), start, -1):
+                cost = self._of_piece(word[start:end] if start == 0 else f"##{word[start:end]}", form)
+                if cost:
+                    break
+            else:
+                end, cost = start + 1, 1
+            total, start, cuts = total + cost, end, cuts + 1
+        # A merge may straddle a cut and leave a rest on either side.
+        least = -(-2 * len(word) // 5) + spaced
+        return min(len(word) + spaced, max(total + (cuts > 1) + cuts // 3, least))
+
+    def of_character(self, character: str) -> int:
+        """Return what a character costs by itself."""
+        code = ord(character)
+        if code < CHARACTERS:
+            return (self.characters[code >> 2] >> (2 * (code & 3)) & 3) + 1
+        return 3 if code in _PICTURES else 4
+
+
+@cache
+def _costs() -> _Costs:
+    values = zlib.decompress(FILE.read_bytes())
+    pieces = (FILE.parent / "vocabulary.txt").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    words = {piece: value for piece, value in zip(pieces, values, strict=False) if _LETTERS.fullmatch(piece)}
+    return _Costs(words, values[len(pieces) :])
