@@ -9,12 +9,12 @@ import orjson
 
 from ..errors import ImportFailed
 from ..offline.constants import Monotone
-from ..types.result import Result
+from ..types.public_value import PublicValue
 from .curves import Bin, Point
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Calibration(Result):
+class Calibration(PublicValue):
     """A monotone map from a judge's raw score to a probability, with what it was fitted to and its quality.
 
     It is valid for one judge and one embedder, and contains no text of any question. Every figure is cross-validated:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
-from ..types.result import Result
+from ..types.public_value import PublicValue
 
 BINS = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bin(Result):
+class Bin(PublicValue):
     """The predictions in one interval of probability: their mean, the share of true labels, and their number."""
 
     predicted: float
@@ -26,7 +26,7 @@ class Bin(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Point(Result):
+class Point(PublicValue):
     """Answering everything at or above a threshold: the share answered (coverage), and the share of it wrong (risk)."""
 
     threshold: float

@@ -1,22 +1,70 @@
-"""The argument parser: the commands and their options."""
+"""The command line from signatures: a command is a function; its arguments and docstring make the options and help.
+
+A function is read as text, and imported when its command runs: what a command needs takes a second to import, and
+neither help nor a server that has to greet its client soon should wait for it.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import ast
+import json
+import keyword
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
-from types import ModuleType
-from typing import Any
+from importlib.util import find_spec, resolve_name
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from .. import __version__
 from .exit_codes import MEANINGS
+from .open_memory import add_model
 from .page import visible
 
-COMMANDS = (
-    "demo", "ingest", "ask", "compare", "search", "show", "trace", "stats", "doctor", "enrich", "forget", "export",
-    "import", "calibrate", "mcp", "token",
-)  # fmt: skip
+
+class Command(NamedTuple):
+    """A command: the module of its function, and what it takes besides the arguments of that.
+
+    Attributes:
+        module: The module beside this one; the function is named as the command.
+        like: A method of `Memory` whose optional arguments are options too, given to the function by keyword.
+        without: Those of them that are none.
+        model: Whether it takes the options of a chat model; "asks", whether those of one that answers questions.
+    """
+
+    module: str
+    like: str = ""
+    without: tuple[str, ...] = ()
+    model: bool | str = False
+
+
+COMMANDS = {
+    "demo": Command("ask"),
+    "ingest": Command("ingest"),
+    "ask": Command("ask", like="ask", model="asks"),
+    "block": Command("ask", like="block"),
+    "compare": Command("ask", like="ask", without=("loop", "stream"), model="asks"),
+    "search": Command("ask", like="search"),
+    "show": Command("ask"),
+    "trace": Command("ask"),
+    "stats": Command("state"),
+    "doctor": Command("state"),
+    "enrich": Command("state", like="enrich", model=True),
+    "forget": Command("state", like="forget", without=("turns",)),
+    "export": Command("state"),
+    "import": Command("ingest"),
+    "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
+    "mcp": Command("serve", model="asks"),
+    "token": Command("serve"),
+}
+_GIVEN = frozenset(("self", "memory", "screen", "settings"))  # arguments that are no words of a command line
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+class Misused(Exception):
+    """What is wrong with the words of a command line."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,15 +74,17 @@ class Parser(argparse.ArgumentParser):
         super()._print_message(visible(message), file)
 
 
-def module_of(command: str) -> ModuleType:
-    """Import the module of a command. Each costs what it needs: the one that serves MCP has to start soon."""
-    return import_module(f".commands.{command}_command", __package__)
+def function_of(command: str) -> Callable[..., Any]:
+    """Import the function of a command."""
+    module = import_module(f".{COMMANDS[command].module}", __package__)
+    function: Callable[..., Any] = getattr(module, _function_name(command))
+    return function
 
 
-def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser. It sets `command` to the module to run and `parser` to the parser of that command.
+def parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of these words. Where they begin with a command, it knows the options of that one only.
 
-    Where the words to parse begin with a command, it knows that one only.
+    It sets `command` and `parser`, the parser of the command, and `takes`, the names of what its function is given.
     """
     top = Parser(
         prog="evimem",
@@ -46,17 +96,17 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     output = output_options()
     for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
-        module = module_of(name)
-        described = (module.__doc__ or "").split("\n\n", 1)
+        text = _described(_function(name))
         own = commands.add_parser(
             name,
-            help=described[0],
-            description="\n\n".join(described),
+            help=text.partition("\n")[0],
+            description=text,
             parents=[output],
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(own)
-        own.set_defaults(command=module, parser=own)
+        own.set_defaults(command=name, parser=own)
+        if name in words[:1]:
+            _add_arguments(own, name)
     return top
 
 
@@ -67,3 +117,165 @@ def output_options() -> Parser:
     group.add_argument("--json", action="store_true", help="print one JSON value instead of text")
     group.add_argument("--plain", action="store_true", help="print plain text without colours, also on a terminal")
     return shared
+
+
+def _add_arguments(parser: Parser, name: str) -> None:
+    command, function = COMMANDS[name], _function(name)
+    own = list(_arguments(_module(name), function))
+    opens = function.args.args[0].arg == "memory"
+    if opens:
+        parser.add_argument("path", metavar="PATH", type=Path, help="the file of the memory")
+    left_out = {*command.without, *(one.name for one in own)}
+    method = _method(command.like)
+    shared = [one for one in _arguments(_DOOR, method) if one.is_option and one.name not in left_out] if method else []
+    added = [one.name for one in (*own, *shared) if _add(parser, one)]
+    if command.model:
+        add_model(parser, asks=command.model == "asks")
+    settings = [one.name for one in own if one.name == "settings"]
+    parser.set_defaults(takes=frozenset(added + settings), opens=opens)
+
+
+class _Argument(NamedTuple):
+    """An argument of a function: `holder` is the module where its type is named."""
+
+    holder: str
+    name: str
+    type: ast.expr | None
+    default: ast.expr | None
+    is_option: bool
+    help: str
+
+
+def _add(parser: Parser, one: _Argument) -> bool:
+    """Add an argument to a parser; return False for one whose type no word can be."""
+    how = _typed(one.type, one.holder)
+    if how is None or one.name in _GIVEN:
+        return False
+    default = ast.literal_eval(one.default) if isinstance(one.default, ast.Constant) else None
+    says = one.help + ("" if default in (None, True, False, "") else f" (default: {default})")
+    says += "; may be repeated" if how.get("action") == "append" else ""
+    how = {"help": says.replace("%", "%%"), "default": argparse.SUPPRESS, **how}
+    if not one.is_option:
+        how["metavar"] = one.name.upper()
+        parser.add_argument(one.name, nargs=None if one.default is None else "?", **how)
+        return True
+    flag = "no_" if default is True else ""
+    if flag:
+        how["action"] = "store_false"
+    dashes = "-" if len(one.name) == 1 else "--"
+    spelled = f"{dashes}{flag}{one.name}".replace("_", "-")
+    parser.add_argument(spelled, dest=one.name, required=one.default is None, **how)
+    return True
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no JSON ({error})") from error
+
+
+_TYPES: dict[str, dict[str, Any]] = {
+    "str": {},
+    "int": {"type": int, "metavar": "N"},
+    "float": {"type": float, "metavar": "NUMBER"},
+    "bool": {"action": "store_true"},
+    "Path": {"type": Path, "metavar": "PATH"},
+    "PathLike": {"metavar": "PATH"},
+    "TimeInput": {"metavar": "TIME"},
+    "Mapping": {"type": _json, "metavar": "JSON"},
+    "Collection": {"action": "append", "metavar": "ID"},
+}
+
+
+def _typed(node: ast.expr | None, holder: str) -> dict[str, Any] | None:
+    """Return how argparse reads a word as this type; None where no word can be one."""
+    if isinstance(node, ast.BinOp):
+        both = [one for one in (_typed(node.left, holder), _typed(node.right, holder)) if one is not None]
+        return {key: value for one in both for key, value in one.items()} if both else None
+    if isinstance(node, ast.Name):
+        return _TYPES[node.id] if node.id in _TYPES else _typed(_literal(node.id, holder), holder)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        if node.value.id == "Literal":
+            chosen = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return {"choices": [ast.literal_eval(one) for one in chosen]}
+        return _TYPES.get(node.value.id)
+    return None
+
+
+def _literal(name: str, holder: str) -> ast.expr | None:
+    """Return the `Literal` that a name stands for in a module, or in the one that it is imported from."""
+    for node in _tree(holder).body:
+        if isinstance(node, ast.ImportFrom) and name in [one.name for one in node.names]:
+            source = resolve_name("." * node.level + (node.module or ""), holder.rpartition(".")[0])
+            found = re.search(rf"^{name}(?:: TypeAlias)? = (Literal\[.*?\])$", _text(source), re.MULTILINE | re.DOTALL)
+            return ast.parse(found[1], mode="eval").body if found else None
+    return None
+
+
+def _arguments(holder: str, function: ast.FunctionDef) -> Iterator[_Argument]:
+    says = _help_of(function)
+    words, options = function.args.args, function.args.kwonlyargs
+    defaults: list[ast.expr | None] = [*[None] * (len(words) - len(function.args.defaults)), *function.args.defaults]
+    is_method = bool(words) and words[0].arg == "self"
+    for one, default in zip(words, defaults, strict=True):
+        is_option = is_method and default is not None
+        yield _Argument(holder, one.arg, one.annotation, default, is_option, says.get(one.arg, ""))
+    for one, default in zip(options, function.args.kw_defaults, strict=True):
+        yield _Argument(holder, one.arg, one.annotation, default, is_option=True, help=says.get(one.arg, ""))
+
+
+def _described(function: ast.FunctionDef) -> str:
+    """Return what a docstring says before its sections."""
+    return (ast.get_docstring(function) or "").partition("\n\nArgs:\n")[0]
+
+
+def _help_of(function: ast.FunctionDef) -> dict[str, str]:
+    """Return the first sentence of what a docstring says of each argument."""
+    section = (ast.get_docstring(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
+    told = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", section, re.MULTILINE)
+    return {name: _sentence(" ".join(text.split())) for name, text in told}
+
+
+def _sentence(text: str) -> str:
+    first = re.split(r"(?<=[.)])\s+(?=[A-Z])", text, maxsplit=1)[0].rstrip(".")
+    return first if first[:2].isupper() else f"{first[:1].lower()}{first[1:]}"
+
+
+_DOOR = "evimem.doors.memory"
+
+
+def _module(command: str) -> str:
+    return f"{__package__}.{COMMANDS[command].module}"
+
+
+def _function_name(command: str) -> str:
+    return f"{command}_" if keyword.iskeyword(command) else command
+
+
+def _function(command: str) -> ast.FunctionDef:
+    return _defined(_tree(_module(command)).body, _function_name(command))
+
+
+def _method(name: str) -> ast.FunctionDef | None:
+    if not name:
+        return None
+    (memory,) = (node for node in _tree(_DOOR).body if isinstance(node, ast.ClassDef) and node.name == "Memory")
+    return _defined(memory.body, name)
+
+
+def _defined(body: Sequence[ast.stmt], name: str) -> ast.FunctionDef:
+    # The last of its name: those before it are overloads.
+    return [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_text(module))
+
+
+def _text(module: str) -> str:
+    found = find_spec(module)
+    loader: Any = found.loader if found else None
+    text: str = loader.get_source(module)
+    return text

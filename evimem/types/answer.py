@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
-from .result import Result
+from .public_value import PublicValue
 from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan
 
@@ -15,7 +15,7 @@ ConfidenceIs = Literal["calibrated", "uncalibrated"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Citation(Result):
+class Citation(PublicValue):
     """A place that supports an answer.
 
     Attributes:
@@ -32,7 +32,7 @@ class Citation(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Usage(Result):
+class Usage(PublicValue):
     """What an answer cost.
 
     Two runs of one question differ in `seconds`, so it takes no part in equality.
@@ -60,7 +60,7 @@ class Usage(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Result):
+class Answer(PublicValue):
     """An answer with its evidence, the evidence alone, or an abstention with its reason.
 
     Attributes:
@@ -101,7 +101,7 @@ class Answer(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every field as plain JSON values, the trace as `Trace.to_dict`, and what is derived from them."""
-        return Result.to_dict(self) | {"abstained": self.abstained, "fell_back": self.fell_back}
+        return PublicValue.to_dict(self) | {"abstained": self.abstained, "fell_back": self.fell_back}
 
     def __str__(self) -> str:
         """The text, or why there is none, and a line for each place that it rests on."""

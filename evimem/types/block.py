@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from .result import Result
+from .public_value import PublicValue
 from .values import Gap, Tier, Turn
 
 Style = Literal["plain", "xml", "json"]
@@ -26,7 +26,7 @@ class BlockForm:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Block(Result):
+class Block(PublicValue):
     """Context from memory for a model of your own. See `Memory.block`.
 
     Attributes:

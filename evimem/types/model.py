@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
-from .result import Result
+from .public_value import PublicValue
 
 ModelRole: TypeAlias = str  # of evimem's own: "judge", "decide", "answer" and "extract"; a loop may have others
 Speaks = Literal["system", "user", "assistant", "tool"]
@@ -24,7 +24,7 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ToolUse(Result):
+class ToolUse(PublicValue):
     """A call of a tool by a model: an id that its result names, the tool, and its arguments as the model wrote them."""
 
     id: str

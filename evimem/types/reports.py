@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from .result import Result
+from .public_value import PublicValue
 
 TurnOutcome = Literal["added", "readded", "replaced", "uncertain", "exists", "forgotten", "refused", "dropped"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TurnStatus(Result):
+class TurnStatus(PublicValue):
     """What was done with one turn.
 
     Attributes:
@@ -35,7 +35,7 @@ class TurnStatus(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class AddReport(Result):
+class AddReport(PublicValue):
     """What was done with the turns of one call. Every turn that is not refused is durable when the call returns.
 
     Attributes:
@@ -79,7 +79,7 @@ class AddReport(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimate(Result):
+class Estimate(PublicValue):
     """What it would cost to have a model extract facts from the turns that it has not read.
 
     Attributes:
@@ -98,7 +98,7 @@ class Estimate(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EnrichReport(Result):
+class EnrichReport(PublicValue):
     """What `enrich` did; true where it did anything.
 
     Attributes:
@@ -120,7 +120,7 @@ class EnrichReport(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BatchReport(Result):
+class BatchReport(PublicValue):
     """What `enrich_batch` did, in turns.
 
     Attributes:
@@ -137,7 +137,7 @@ class BatchReport(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class EraseReport(Result):
+class EraseReport(PublicValue):
     """What was erased.
 
     Attributes:
@@ -156,7 +156,7 @@ class EraseReport(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Stats(Result):
+class Stats(PublicValue):
     """Counts of a memory and the identity of its embedder.
 
     Attributes:
@@ -189,7 +189,7 @@ class Stats(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Health(Result):
+class Health(PublicValue):
     """Whether all stored turns are fully derived.
 
     Attributes:

@@ -13,21 +13,21 @@ import orjson
 
 from .json_bytes import json_bytes
 from .model import ToolUse
-from .result import Result
+from .public_value import PublicValue
 from .values import Gap, Tier, Turn
 
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Event(Result):
+class _Event(PublicValue):
     """What happened in an iteration; `kind` says what."""
 
     kind: ClassVar[str]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kind and every field as plain JSON values."""
-        return {"kind": self.kind, **Result.to_dict(self)}
+        return {"kind": self.kind, **PublicValue.to_dict(self)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -141,7 +141,7 @@ _EVENTS: dict[str, type[Any]] = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Trace(Result):
+class Trace(PublicValue):
     """Every step of a loop for one question; iterate over it for the events.
 
     Attributes:

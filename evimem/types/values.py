@@ -10,7 +10,7 @@ from enum import Enum
 from html import escape
 from typing import Any, Literal
 
-from .result import Result
+from .public_value import PublicValue
 from .where import Where
 
 DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
@@ -33,7 +33,7 @@ class Tier(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TimeSpan(Result):
+class TimeSpan(PublicValue):
     """A half-open interval of time, start <= t < end, at the coarsest justified precision (E3).
 
     Attributes:
@@ -51,7 +51,7 @@ class TimeSpan(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Turn(Result):
+class Turn(PublicValue):
     """One utterance, verbatim: the unit of the Raw layer (E1). Checked when it is added, not when it is constructed.
 
     Attributes:
@@ -87,7 +87,7 @@ class Turn(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Fact(Result):
+class Fact(PublicValue):
     """One atomic statement of a turn: the unit of the Index layer, the paper's tuple (E2).
 
     Attributes:
@@ -124,7 +124,7 @@ EdgeKind = Literal["same_turn", "similar", "next", "updates"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Edge(Result):
+class Edge(PublicValue):
     """An undirected, weighted link between two facts (E4). No pair has two edges of a kind.
 
     Attributes:
@@ -200,7 +200,7 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Hit(Result):
+class Hit(PublicValue):
     """A retrieved turn, with its facts and how its score came about.
 
     Attributes:
@@ -236,7 +236,7 @@ class Hit(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Gap(Result):
+class Gap(PublicValue):
     """What is missing from the evidence.
 
     Attributes:

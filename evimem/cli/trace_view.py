@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ...loops.answering import cost
-from ...types.trace import FALL_BACK, Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from ..page import BLANK, Block, Field, Heading, Piece, field, line
-from .wording import counted
+from ..loops.answering import cost
+from ..types.trace import FALL_BACK, Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from .page import BLANK, Block, Field, Heading, Piece, field, line
+from .views import counted
 
 _NAMED = 6  # turns of a list that are named; the rest are counted
 _SIGNALS = 8

@@ -14,7 +14,7 @@ import pytest
 
 import evimem
 from evimem import Answer, Citation, Edge, Fact, Gap, Hit, Stats, Tier, TimeSpan, Trace, Turn, TurnStatus, Usage
-from evimem.types.result import Result
+from evimem.types.public_value import PublicValue
 from evimem.types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped
 
 GIVEN = {
@@ -64,11 +64,11 @@ def results() -> list[type[Any]]:
 
 
 def test_every_public_value_is_a_result() -> None:
-    assert [one.__name__ for one in results() if is_dataclass(one) and not issubclass(one, Result)] == []
+    assert [one.__name__ for one in results() if is_dataclass(one) and not issubclass(one, PublicValue)] == []
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_result_is_a_json_object_with_a_key_for_each_field(value: Result) -> None:
+def test_a_result_is_a_json_object_with_a_key_for_each_field(value: PublicValue) -> None:
     data = value.to_dict()
     assert {one.name for one in fields(value)} <= set(data)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
@@ -88,7 +88,7 @@ def test_what_json_cannot_say_is_refused_where_it_is_written() -> None:
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_repr_is_short_and_leaves_out_what_is_not_set(value: Result) -> None:
+def test_a_repr_is_short_and_leaves_out_what_is_not_set(value: PublicValue) -> None:
     shown = repr(value)
     assert shown.startswith(f"{type(value).__name__}(")
     assert len(shown) < 1200

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from datetime import date, time
 from enum import Enum
+from reprlib import Repr
 from typing import Any
 
-from ..errors import shown
-
-_LONGEST = 80  # characters of a field that a repr shows
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 80  # characters of a text or value in a field that a repr shows
+_SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 3
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Result:
+class PublicValue:
     """The base of the dataclasses that evimem returns."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -28,7 +29,7 @@ class Result:
     def __repr__(self) -> str:
         """Name the fields that are set. A long one is cut: a turn of a megabyte prints a line."""
         held = ((one, getattr(self, one.name)) for one in fields(self))
-        told = (f"{one.name}={shown(value, _LONGEST)}" for one, value in held if _is_set(one, value))
+        told = (f"{one.name}={_SHORT.repr(value)}" for one, value in held if _is_set(one, value))
         return f"{type(self).__name__}({', '.join(told)})"
 
 
@@ -36,7 +37,7 @@ def plain(value: Any) -> Any:
     """Return a value as JSON has it. What JSON cannot say stays as it is, and is refused where it is written."""
     if type(value) in _PLAIN:
         return value
-    if isinstance(value, Result):
+    if isinstance(value, PublicValue):
         return value.to_dict()
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
