@@ -10,15 +10,17 @@ import argparse
 import ast
 import json
 import keyword
+import os
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .. import __version__
+import evimem
+
 from .exit_codes import MEANINGS
 from .open_memory import add_model
 from .page import visible
@@ -92,7 +94,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"evimem {__version__}")
+    top.add_argument("--version", action="version", version=f"evimem {evimem.__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     output = output_options()
     for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
@@ -156,8 +158,11 @@ def _add(parser: Parser, one: _Argument) -> bool:
     says += "; may be repeated" if how.get("action") == "append" else ""
     how = {"help": says.replace("%", "%%"), "default": argparse.SUPPRESS, **how}
     if not one.is_option:
-        how["metavar"] = one.name.upper()
-        parser.add_argument(one.name, nargs=None if one.default is None else "?", **how)
+        parser.add_argument(
+            one.name,
+            **{**how, "metavar": one.name.upper(), "default": None},
+            nargs=None if one.default is None else "?",
+        )
         return True
     flag = "no_" if default is True else ""
     if flag:
@@ -207,7 +212,7 @@ def _literal(name: str, holder: str) -> ast.expr | None:
     """Return the `Literal` that a name stands for in a module, or in the one that it is imported from."""
     for node in _tree(holder).body:
         if isinstance(node, ast.ImportFrom) and name in [one.name for one in node.names]:
-            source = resolve_name("." * node.level + (node.module or ""), holder.rpartition(".")[0])
+            source = ".".join((*holder.split(".")[: -node.level], node.module or ""))
             found = re.search(rf"^{name}(?:: TypeAlias)? = (Literal\[.*?\])$", _text(source), re.MULTILINE | re.DOTALL)
             return ast.parse(found[1], mode="eval").body if found else None
     return None
@@ -227,14 +232,19 @@ def _arguments(holder: str, function: ast.FunctionDef) -> Iterator[_Argument]:
 
 def _described(function: ast.FunctionDef) -> str:
     """Return what a docstring says before its sections."""
-    return (ast.get_docstring(function) or "").partition("\n\nArgs:\n")[0]
+    return _docstring(function).partition("\n\nArgs:\n")[0].strip()
 
 
 def _help_of(function: ast.FunctionDef) -> dict[str, str]:
     """Return the first sentence of what a docstring says of each argument."""
-    section = (ast.get_docstring(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
+    section = _docstring(function).partition("\nArgs:\n")[2].partition("\n\n")[0]
     told = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", section, re.MULTILINE)
     return {name: _sentence(" ".join(text.split())) for name, text in told}
+
+
+def _docstring(function: ast.FunctionDef) -> str:
+    first, _, rest = (ast.get_docstring(function, clean=False) or "").partition("\n")
+    return f"{first}\n{textwrap.dedent(rest)}"
 
 
 def _sentence(text: str) -> str:
@@ -275,7 +285,7 @@ def _tree(module: str) -> ast.Module:
 
 
 def _text(module: str) -> str:
-    found = find_spec(module)
-    loader: Any = found.loader if found else None
-    text: str = loader.get_source(module)
-    return text
+    # By its path: to look a module up by its name imports the packages that it is in.
+    path = os.path.join(os.path.dirname(evimem.__file__), *module.split(".")[1:])
+    text: bytes = evimem.__loader__.get_data(f"{path}.py")
+    return text.decode()

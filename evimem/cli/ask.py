@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,16 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
         keep: Create the memory at this path and keep it.
     """
     if keep:
-        return _demo(keep, screen, "Ask more:  ", f'evimem ask {keep} "Who is having twins?"')
+        return _demo(keep, screen, [line("Ask more:  ", Piece(f'evimem ask {keep} "Who is having twins?"', "strong"))])
     with tempfile.TemporaryDirectory(prefix="evimem-") as folder:
-        kept = "Keep this memory and ask more:  "
-        return _demo(Path(folder) / "friends.evimem", screen, kept, "evimem demo --keep friends.evimem")
+        more = [
+            line("Keep this memory and ask more:  ", Piece("evimem demo --keep friends.evimem", "strong")),
+            line("Ingest a chat of your own:      ", Piece("evimem ingest my.evimem chat.json", "strong")),
+        ]
+        return _demo(Path(folder) / "friends.evimem", screen, more)
 
 
-def _demo(path: Path, screen: Screen, more: str, command: str) -> Exit:
+def _demo(path: Path, screen: Screen, more: Sequence[Block]) -> Exit:
     turns = load_example("friends")
     by_id = {turn.id: turn for turn in turns}
     with evimem.open(path) as memory:
@@ -65,10 +68,11 @@ def _demo(path: Path, screen: Screen, more: str, command: str) -> Exit:
         for question, answer in zip(QUESTIONS, answers, strict=True):
             screen.page(views.answer_page(question, answer, by_id))
             memory.keep_trace(answer.trace)
-    own = line("Ingest a chat of your own:".ljust(len(more)), Piece("evimem ingest my.evimem chat.json", "strong"))
-    closing = [*trace_page(answers[0].trace), line(more, Piece(command, "strong")), own]
     data = [answer_data(answer, by_id) for answer in answers]
-    screen.show(closing, {"turns": len(turns), "facts": report.facts, "seconds": took, "answers": data})
+    screen.show(
+        [*trace_page(answers[0].trace), *more],
+        {"turns": len(turns), "facts": report.facts, "seconds": took, "answers": data},
+    )
     return Exit.OK
 
 
@@ -187,7 +191,12 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
         message: The message that is to be replied to, in quotes.
     """
     found = memory.block(message, **given)
-    screen.show(views.block_page(found), found.to_dict())
+    if screen.as_json:
+        screen.show([], found.to_dict())
+    elif found.text:
+        screen.stream(f"{found.text}\n")  # in no page, whose lines are wrapped: the text goes into a prompt as it is
+    else:
+        screen.note("evimem: nothing to recall")
     return Exit.OK
 
 

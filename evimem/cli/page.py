@@ -5,22 +5,19 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Some text in one style."""
 
     text: str
     style: Style = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(NamedTuple):
     """Pieces on one line; what does not fit is wrapped to the same `indent` (in characters)."""
 
     pieces: tuple[Piece, ...] = ()
@@ -32,8 +29,7 @@ class TextLine:
         return _plain(self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A label, padded to `width` characters, and its text, which is wrapped to the right of the label."""
 
     label: str
@@ -48,8 +44,7 @@ class Field:
         return _plain(self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows under headings; columns named in `right` are right-aligned."""
 
     columns: tuple[str, ...]
@@ -58,8 +53,7 @@ class Table:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The heading of a section."""
 
     text: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ def enrich(
     *,
     dry_run: bool = False,
     batch: bool = False,
-    retry_now: bool = False,
+    **given: Any,
 ) -> Exit:
     """Process queued jobs: embeddings, edges, and with --llm facts. Safe to interrupt and to repeat.
 
@@ -85,7 +85,6 @@ def enrich(
     Args:
         dry_run: Only estimate the requests to a model and their cost.
         batch: Use the provider's Batch API: cheaper, within a day.
-        retry_now: Also try what was put off or given up.
     """
     if batch and dry_run:
         raise Misused("--batch and --dry-run exclude each other; give one of them")
@@ -98,16 +97,16 @@ def enrich(
         report = memory.enrich_batch()
         screen.show(_batch_page(report), report.to_dict())
     else:
-        _enrich(memory, screen, retry_now=retry_now)
+        _enrich(memory, screen, given)
     return Exit.OK
 
 
-def _enrich(memory: evimem.Memory, screen: Screen, *, retry_now: bool) -> None:
+def _enrich(memory: evimem.Memory, screen: Screen, given: Mapping[str, Any]) -> None:
     pending = memory.health().pending
     # Where turns wait for a model that was not counted, how many is unknown.
     total = sum(pending.values()) if "extract" in pending or not pending else None
     with screen.progress("enriching", "jobs", total or None) as progress:
-        report = memory.enrich(retry_now=retry_now, progress=progress)
+        report = memory.enrich(progress=progress, **given)
     left = memory.health().pending
     page: list[Block] = [line(f"{counted(report.done, 'job')} done, {sum(left.values()):,} left")]
     if report.until:

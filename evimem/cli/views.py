@@ -8,7 +8,6 @@ from datetime import datetime, time, timedelta
 
 from ..calibration import Calibration
 from ..types.answer import Answer, Citation, Usage
-from ..types.block import Block as Recall
 from ..types.reports import AddReport, Health, Stats
 from ..types.trace import Found
 from ..types.values import Fact, Hit, Tier, TimeSpan, Turn
@@ -246,16 +245,6 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
 def refused_turns(report: AddReport) -> list[str]:
     """Return which turns were refused, and why."""
     return [f"turn {one.id!r}: {one.reason}" for one in report.statuses if one.outcome == "refused"]
-
-
-def block_page(found: Recall) -> list[Block]:
-    """Return the text that a prompt gets, or that it gets none, and its size."""
-    if not found.text:
-        return [line(Piece("nothing to recall", "dim"))]
-    return [
-        line(found.text),
-        line(Piece(f"{counted(found.tokens, 'token')}, {counted(len(found.turns), 'turn')}", "dim")),
-    ]
 
 
 def stats_page(stats: Stats) -> list[Block]:
