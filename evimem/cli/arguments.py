@@ -31,7 +31,7 @@ class Command(NamedTuple):
 
     Attributes:
         module: The module beside this one; the function is named as the command.
-        like: A method of `Memory` whose optional arguments are options too, given to the function by keyword.
+        like: A method of `Memory`, or `open`: its optional arguments are options too, given to the function by keyword.
         without: Those of them that are none.
         model: Whether it takes the options of a chat model; "asks", whether those of one that answers questions.
     """
@@ -42,9 +42,10 @@ class Command(NamedTuple):
     model: bool | str = False
 
 
+_OF_A_MODEL = ("llm", "on_model_error")  # of `open`: the options of a chat model say them
 COMMANDS = {
     "demo": Command("ask"),
-    "ingest": Command("ingest"),
+    "ingest": Command("ingest", like="open", without=_OF_A_MODEL),
     "ask": Command("ask", like="ask", model="asks"),
     "block": Command("ask", like="block"),
     "compare": Command("ask", like="ask", without=("loop", "stream"), model="asks"),
@@ -56,9 +57,9 @@ COMMANDS = {
     "enrich": Command("state", like="enrich", model=True),
     "forget": Command("state", like="forget", without=("turns",)),
     "export": Command("state"),
-    "import": Command("ingest"),
+    "import": Command("ingest", like="open", without=_OF_A_MODEL),
     "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
-    "mcp": Command("serve", model="asks"),
+    "mcp": Command("serve", like="open", without=_OF_A_MODEL, model="asks"),
     "token": Command("serve"),
 }
 _GIVEN = frozenset(("self", "memory", "screen", "settings"))  # arguments that are no words of a command line
@@ -128,8 +129,7 @@ def _add_arguments(parser: Parser, name: str) -> None:
     if opens:
         parser.add_argument("path", metavar="PATH", type=Path, help="the file of the memory")
     left_out = {*command.without, *(one.name for one in own)}
-    method = _method(command.like)
-    shared = [one for one in _arguments(_DOOR, method) if one.is_option and one.name not in left_out] if method else []
+    shared = [one for one in _shared(command.like) if one.is_option and one.name not in left_out]
     added = [one.name for one in (*own, *shared) if _add(parser, one)]
     if command.model:
         add_model(parser, asks=command.model == "asks")
@@ -213,7 +213,7 @@ def _literal(name: str, holder: str) -> ast.expr | None:
     for node in _tree(holder).body:
         if isinstance(node, ast.ImportFrom) and name in [one.name for one in node.names]:
             source = ".".join((*holder.split(".")[: -node.level], node.module or ""))
-            found = re.search(rf"^{name}(?:: TypeAlias)? = (Literal\[.*?\])$", _text(source), re.MULTILINE | re.DOTALL)
+            found = re.search(rf"^{name}(?:: TypeAlias)? = (Literal\[[^]]*\])", _text(source), re.MULTILINE)
             return ast.parse(found[1], mode="eval").body if found else None
     return None
 
@@ -252,7 +252,7 @@ def _sentence(text: str) -> str:
     return first if first[:2].isupper() else f"{first[:1].lower()}{first[1:]}"
 
 
-_DOOR = "evimem.doors.memory"
+_DOORS = "evimem.doors"
 
 
 def _module(command: str) -> str:
@@ -267,11 +267,13 @@ def _function(command: str) -> ast.FunctionDef:
     return _defined(_tree(_module(command)).body, _function_name(command))
 
 
-def _method(name: str) -> ast.FunctionDef | None:
-    if not name:
-        return None
-    (memory,) = (node for node in _tree(_DOOR).body if isinstance(node, ast.ClassDef) and node.name == "Memory")
-    return _defined(memory.body, name)
+def _shared(like: str) -> Iterator[_Argument]:
+    if like == "open":
+        yield from _arguments(f"{_DOORS}.open", _defined(_tree(f"{_DOORS}.open").body, like))
+    elif like:
+        body = _tree(f"{_DOORS}.memory").body
+        (memory,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == "Memory")
+        yield from _arguments(f"{_DOORS}.memory", _defined(memory.body, like))
 
 
 def _defined(body: Sequence[ast.stmt], name: str) -> ast.FunctionDef:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import evimem
 
@@ -34,10 +34,9 @@ def ingest(  # noqa: PLR0913 - the options
     start: str | None = None,
     replace: bool = False,
     session: str | None = None,
-    date_order: Literal["dmy", "mdy", "ymd"] | None = None,
-    timezone: str | None = None,
     only: str | None = None,
     strict: bool = False,
+    **opening: Any,
 ) -> Exit:
     """Add conversations to a memory: exports of ChatGPT, Claude, WhatsApp, Telegram, Slack and Discord, and others.
 
@@ -58,9 +57,6 @@ def ingest(  # noqa: PLR0913 - the options
         start: For messages without times: when the first was sent, such as 2024-03-12T18:20.
         replace: Where an id is stored with other content, erase that and store this turn.
         session: For messages: the session; by default the file's name.
-        date_order: For WhatsApp: how its dates are written; by default decided from all.
-        timezone: The zone in which times without a UTC offset are meant, such as Europe/Madrid; kept in the memory,
-            which then takes times with and without an offset.
         only: Of several conversations, add only the one of this name, to the file PATH.
         strict: Stop at the first turn that is refused, instead of reporting it.
     """
@@ -69,14 +65,14 @@ def ingest(  # noqa: PLR0913 - the options
         screen.note(f"evimem: {file} is none of the LoCoMo files known by digest; figures may not be comparable")
     refusals: list[RefusedItem] = []
     refuse = raise_refused if strict else refusals.append
-    found = load(file, name, start=_start(start), session=session, date_order=date_order, refuse=refuse)
+    found = load(file, name, start=_start(start), session=session, date_order=opening.get("date_order"), refuse=refuse)
     results: list[dict[str, Any]] = []
     code = Exit.OK
     for conversation in _chosen(found, only, file):
         place = _memory_of(conversation, path, file, only)
         with screen.progress(str(place), "turns", _total(conversation, file, name)) as progress:
             turns = conversation.turns
-            report = _keep(place, turns, screen, timezone, strict=strict, replace=replace, progress=progress)
+            report = _keep(place, turns, screen, opening, strict=strict, replace=replace, progress=progress)
         refused = [str(refusal) for refusal in refusals]
         screen.page(views.added_page(str(place), report, refused, progress.seconds))
         results.append({"path": str(place), **_added_data(report)})
@@ -87,7 +83,7 @@ def ingest(  # noqa: PLR0913 - the options
     return code
 
 
-def import_(screen: Screen, path: Path, file: Path, *, timezone: str | None = None) -> Exit:
+def import_(screen: Screen, path: Path, file: Path, **opening: Any) -> Exit:
     """Add the turns and facts of an evimem export to a memory. For other files use `evimem ingest`.
 
     Turns that are stored already stay unchanged.
@@ -95,21 +91,20 @@ def import_(screen: Screen, path: Path, file: Path, *, timezone: str | None = No
     Args:
         path: The file of the memory.
         file: A file that `evimem export` wrote.
-        timezone: The zone in which times without a UTC offset are meant; see `evimem ingest`.
     """
-    with evimem.open(path, timezone=timezone) as memory, screen.progress("importing", "turns") as progress:
+    with evimem.open(path, **opening) as memory, screen.progress("importing", "turns") as progress:
         report = memory.import_(file, progress=progress)
     screen.show(views.added_page(str(path), report, (), progress.seconds), _added_data(report))
     return _code_of_refused(report, (), screen)
 
 
-def _keep(path: Path, turns: Iterable[Turn], screen: Screen, timezone: str | None, **given: Any) -> AddReport:
+def _keep(path: Path, turns: Iterable[Turn], screen: Screen, opening: Mapping[str, Any], **given: Any) -> AddReport:
     """Add turns to a memory. After Ctrl-C every committed batch is stored; print how many turns that is.
 
     Where nothing was stored, no file is left that was not there.
     """
     is_new = not path.exists()
-    with evimem.open(path, timezone=timezone) as memory:
+    with evimem.open(path, **opening) as memory:
         try:
             return memory.extend(turns, **given)
         except KeyboardInterrupt:

@@ -40,7 +40,7 @@ def mcp(  # noqa: PLR0913 - the options
     port: int | None = None,
     tokens: Path | None = None,
     public_url: str | None = None,
-    timezone: str | None = None,
+    **opening: Any,
 ) -> Exit:
     """Serve a memory to programs that speak MCP, such as desktop assistants and editors.
 
@@ -69,7 +69,6 @@ def mcp(  # noqa: PLR0913 - the options
         port: The port; by default 8765, with 0 any that is free.
         tokens: Who may come: a file made by `evimem token`; needs --pool.
         public_url: Where clients reach the server, if not at host and port.
-        timezone: The zone in which times without a UTC offset are meant; see `evimem ingest`.
     """
     _check(
         path, pool, {"user": user, "tokens": tokens}, {"host": host, "port": port, "public_url": public_url}, http=http
@@ -82,7 +81,7 @@ def mcp(  # noqa: PLR0913 - the options
     url = f"http://{_address(listening)}/mcp" if listening else None
     known = TokenFile(tokens) if tokens else None
     signal.signal(signal.SIGTERM, _interrupt)
-    make = partial(_opened, path, pool, settings | ({"timezone": timezone} if timezone else {}))
+    make = partial(_opened, path, pool, settings | opening)
     if url:
         screen.note(f"evimem: listening at {url}")
     offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
