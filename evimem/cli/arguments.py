@@ -16,14 +16,16 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import evimem
 
 from .exit_codes import MEANINGS
 from .open_memory import add_model
 from .page import visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Command(NamedTuple):
@@ -99,7 +101,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     output = output_options()
     for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
-        text = _described(_function(name))
+        text = _described(name)
         own = commands.add_parser(
             name,
             help=text.partition("\n")[0],
@@ -127,7 +129,7 @@ def _add_arguments(parser: Parser, name: str) -> None:
     own = list(_arguments(_module(name), function))
     opens = function.args.args[0].arg == "memory"
     if opens:
-        parser.add_argument("path", metavar="PATH", type=Path, help="the file of the memory")
+        parser.add_argument("path", metavar="PATH", type=_path, help="the file of the memory")
     left_out = {*command.without, *(one.name for one in own)}
     shared = [one for one in _shared(command.like) if one.is_option and one.name not in left_out]
     added = [one.name for one in (*own, *shared) if _add(parser, one)]
@@ -173,6 +175,12 @@ def _add(parser: Parser, one: _Argument) -> bool:
     return True
 
 
+def _path(text: str) -> Path:
+    from pathlib import Path  # noqa: PLC0415 - no path stands in a call for help
+
+    return Path(text)
+
+
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
@@ -185,7 +193,7 @@ _TYPES: dict[str, dict[str, Any]] = {
     "int": {"type": int, "metavar": "N"},
     "float": {"type": float, "metavar": "NUMBER"},
     "bool": {"action": "store_true"},
-    "Path": {"type": Path, "metavar": "PATH"},
+    "Path": {"type": _path, "metavar": "PATH"},
     "PathLike": {"metavar": "PATH"},
     "TimeInput": {"metavar": "TIME"},
     "Mapping": {"type": _json, "metavar": "JSON"},
@@ -230,9 +238,11 @@ def _arguments(holder: str, function: ast.FunctionDef) -> Iterator[_Argument]:
         yield _Argument(holder, one.arg, one.annotation, default, is_option=True, help=says.get(one.arg, ""))
 
 
-def _described(function: ast.FunctionDef) -> str:
-    """Return what a docstring says before its sections."""
-    return _docstring(function).partition("\n\nArgs:\n")[0].strip()
+def _described(command: str) -> str:
+    """Return what the docstring of a command says before its sections; the list of all has no time to parse them."""
+    start = rf"^def {_function_name(command)}\("
+    found = re.search(rf'{start}.*?"""(.*?)(?:\n    Args:\n|""")', _text(_module(command)), re.MULTILINE | re.DOTALL)
+    return textwrap.dedent(f"    {found[1]}").strip() if found else ""
 
 
 def _help_of(function: ast.FunctionDef) -> dict[str, str]:
@@ -249,7 +259,7 @@ def _docstring(function: ast.FunctionDef) -> str:
 
 def _sentence(text: str) -> str:
     first = re.split(r"(?<=[.)])\s+(?=[A-Z])", text, maxsplit=1)[0].rstrip(".")
-    return first if first[:2].isupper() else f"{first[:1].lower()}{first[1:]}"
+    return first if re.match("[A-Z]{2}", first) else f"{first[:1].lower()}{first[1:]}"
 
 
 _DOORS = "evimem.doors"

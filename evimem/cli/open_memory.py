@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import evimem
 
 from ..errors import InvalidQuery
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODEL_OPTIONS = (
     "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "price_of", "deadline",
