@@ -32,11 +32,6 @@ from .errors import (
     TurnConflict,
     UnknownTurn,
 )
-from .types.answer import Answer, Citation, Usage
-from .types.block import Block
-from .types.budget import Budget
-from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
-from .types.values import Edge, Fact, Gap, Hit, Query, Tier, TimeSpan, Turn
 
 __version__ = "0.1.0"
 
@@ -52,23 +47,49 @@ if _typing.TYPE_CHECKING:
     from .embedding import CallableEmbedder, StaticEmbedder
     from .openai import OpenAI, OpenAIEmbedder
     from .times import find_times
+    from .types.answer import Answer, Citation, Usage
+    from .types.block import Block
+    from .types.budget import Budget
+    from .types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats, TurnStatus
     from .types.trace import Trace
+    from .types.values import Edge, Fact, Gap, Hit, Query, Tier, TimeSpan, Turn
 
 _LAZY = {  # imported at first use: most processes need few of them, and `import evimem` stays fast
+    "AddReport": "types.reports",
+    "Answer": "types.answer",
     "AsyncMemory": "doors.async_memory",
+    "BatchReport": "types.reports",
+    "Block": "types.block",
+    "Budget": "types.budget",
     "Calibration": "calibration",
     "CallableEmbedder": "embedding",
+    "Citation": "types.answer",
+    "Edge": "types.values",
+    "EnrichReport": "types.reports",
+    "EraseReport": "types.reports",
+    "Estimate": "types.reports",
+    "Fact": "types.values",
+    "Gap": "types.values",
+    "Health": "types.reports",
+    "Hit": "types.values",
     "Labelled": "calibration",
     "Memory": "doors.memory",
     "MemoryPool": "doors.pool",
     "OpenAI": "openai",
     "OpenAIEmbedder": "openai",
+    "Query": "types.values",
+    "Restarted": "doors.streaming",
     "StaticEmbedder": "embedding",
+    "Stats": "types.reports",
+    "Tier": "types.values",
+    "TimeSpan": "types.values",
     "Trace": "types.trace",
+    "Turn": "types.values",
+    "TurnStatus": "types.reports",
+    "Usage": "types.answer",
     "ask_searcher": "doors.over_searcher",
     "ask_searcher_async": "doors.over_searcher",
     "find_times": "times",
-    "Restarted": "doors.streaming",
     "open": "doors.open",
     "open_async": "doors.open",
     "replay": "doors.replay",

@@ -46,5 +46,6 @@ def test_the_section_about_models_runs_as_it_stands(tmp_path: Path, monkeypatch:
 
 def test_what_the_page_says_of_the_command_line_is_understood() -> None:
     asked = ["ask", "m", "q", "--llm", "--model", "x", "--base-url", "http://localhost/v1", "--stream"]
-    assert parser().parse_args(asked).stream
-    assert parser().parse_args(["enrich", "m", "--llm", "--model", "x", "--dry-run"]).dry_run
+    assert parser(asked).parse_args(asked).stream
+    estimated = ["enrich", "m", "--llm", "--model", "x", "--dry-run"]
+    assert parser(estimated).parse_args(estimated).dry_run

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from evimem.cli.page import BLANK, Block, Heading, Piece, field, line, table
-from evimem.cli.views.wording import counted
+from evimem.cli.views import counted
 
 from .locomo_tables import category_name
 from .readme_report import shown_rows

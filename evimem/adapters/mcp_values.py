@@ -121,7 +121,7 @@ def quoted(turn: Turn, span: tuple[int, int] | None = None) -> QuotedTurn:
     """Return a turn, or the passage of its text at `span`; a shared picture is in square brackets."""
     text = turn.text[slice(*span)] if span else turn.text
     whole = " ".join(part for part in (text, f"[shared: {turn.caption}]" if turn.caption else "") if part)
-    return QuotedTurn(id=turn.id, speaker=turn.speaker, time=turn.time.isoformat(), session=turn.session, text=whole)
+    return QuotedTurn(**turn.to_dict() | {"text": whole})
 
 
 def found(hits: Iterable[Hit]) -> FoundTurns:
@@ -157,19 +157,12 @@ def fact_line(fact: Fact) -> str:
 
 def erased(report: EraseReport) -> ErasedTurns:
     """Return what was erased."""
-    return ErasedTurns(status=report.status, turns=report.turns, facts=report.facts, reason=report.reason)
+    return ErasedTurns(**report.to_dict())
 
 
 def counts(stats: Stats) -> MemoryCounts:
     """Return the counts of a memory, without its path."""
-    return MemoryCounts(
-        turns=stats.turns,
-        sessions=stats.sessions,
-        speakers=[*stats.speakers],
-        facts=stats.facts,
-        first=stats.first.isoformat() if stats.first else None,
-        last=stats.last.isoformat() if stats.last else None,
-    )
+    return MemoryCounts(**stats.to_dict())
 
 
 def _cited(citation: Citation, turn: Turn) -> QuotedCitation:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import orjson
 
 from ..errors import ImportFailed
 from ..offline.constants import Monotone
+from ..types.public_value import PublicValue
 from .curves import Bin, Point
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+@dataclass(frozen=True, slots=True, repr=False)
+class Calibration(PublicValue):
     """A monotone map from a judge's raw score to a probability, with what it was fitted to and its quality.
 
     It is valid for one judge and one embedder, and contains no text of any question. Every figure is cross-validated:
@@ -61,7 +62,7 @@ class Calibration:
 
     def to_json(self) -> str:
         """Return the calibration as a JSON object; `from_json` returns an equal one."""
-        return orjson.dumps(asdict(self)).decode()
+        return orjson.dumps(self.to_dict()).decode()
 
     @classmethod
     def from_json(cls, text: str) -> Calibration:

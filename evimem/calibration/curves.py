@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean
 
+from ..types.public_value import PublicValue
+
 BINS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
+@dataclass(frozen=True, slots=True, repr=False)
+class Bin(PublicValue):
     """The predictions in one interval of probability: their mean, the share of true labels, and their number."""
 
     predicted: float
@@ -23,8 +25,8 @@ class Bin:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+@dataclass(frozen=True, slots=True, repr=False)
+class Point(PublicValue):
     """Answering everything at or above a threshold: the share answered (coverage), and the share of it wrong (risk)."""
 
     threshold: float

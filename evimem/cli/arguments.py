@@ -1,22 +1,75 @@
-"""The argument parser: the commands and their options."""
+"""The command line from signatures: a command is a function; its arguments and docstring make the options and help.
+
+A function is read as text, and imported when its command runs: what a command needs takes a second to import, and
+neither help nor a server that has to greet its client soon should wait for it.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import ast
+import json
+import keyword
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from importlib import import_module
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import __version__
+import evimem
+
 from .exit_codes import MEANINGS
+from .open_memory import add_model
 from .page import visible
 
-COMMANDS = (
-    "demo", "ingest", "ask", "compare", "search", "show", "trace", "stats", "doctor", "enrich", "forget", "export",
-    "import", "calibrate", "mcp", "token",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Command(NamedTuple):
+    """A command: the module of its function, and what it takes besides the arguments of that.
+
+    Attributes:
+        module: The module beside this one; the function is named as the command.
+        like: A method of `Memory`, or `open`: its optional arguments are options too, given to the function by keyword.
+        without: Those of them that are none.
+        model: Whether it takes the options of a chat model; "asks", whether those of one that answers questions.
+    """
+
+    module: str
+    like: str = ""
+    without: tuple[str, ...] = ()
+    model: bool | str = False
+
+
+_OF_A_MODEL = ("llm", "on_model_error")  # of `open`: the options of a chat model say them
+COMMANDS = {
+    "demo": Command("ask"),
+    "ingest": Command("ingest", like="open", without=_OF_A_MODEL),
+    "ask": Command("ask", like="ask", model="asks"),
+    "block": Command("ask", like="block"),
+    "compare": Command("ask", like="ask", without=("loop", "stream"), model="asks"),
+    "search": Command("ask", like="search"),
+    "show": Command("ask"),
+    "trace": Command("ask"),
+    "stats": Command("state"),
+    "doctor": Command("state"),
+    "enrich": Command("state", like="enrich", model=True),
+    "forget": Command("state", like="forget", without=("turns",)),
+    "export": Command("state"),
+    "import": Command("ingest", like="open", without=_OF_A_MODEL),
+    "calibrate": Command("state", like="calibrate", without=("keep",), model=True),
+    "mcp": Command("serve", like="open", without=_OF_A_MODEL, model="asks"),
+    "token": Command("serve"),
+}
+_GIVEN = frozenset(("self", "memory", "screen", "settings"))  # arguments that are no words of a command line
 _EPILOG = "exit codes:\n" + "\n".join(f"  {code:>3}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+class Misused(Exception):
+    """What is wrong with the words of a command line."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,15 +79,17 @@ class Parser(argparse.ArgumentParser):
         super()._print_message(visible(message), file)
 
 
-def module_of(command: str) -> ModuleType:
-    """Import the module of a command. Each costs what it needs: the one that serves MCP has to start soon."""
-    return import_module(f".commands.{command}_command", __package__)
+def function_of(command: str) -> Callable[..., Any]:
+    """Import the function of a command."""
+    module = import_module(f".{COMMANDS[command].module}", __package__)
+    function: Callable[..., Any] = getattr(module, _function_name(command))
+    return function
 
 
-def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser. It sets `command` to the module to run and `parser` to the parser of that command.
+def parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser of these words. Where they begin with a command, it knows the options of that one only.
 
-    Where the words to parse begin with a command, it knows that one only.
+    It sets `command` and `parser`, the parser of the command, and `takes`, the names of what its function is given.
     """
     top = Parser(
         prog="evimem",
@@ -42,21 +97,21 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"evimem {__version__}")
+    top.add_argument("--version", action="version", version=f"evimem {evimem.__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     output = output_options()
     for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
-        module = module_of(name)
-        described = (module.__doc__ or "").split("\n\n", 1)
+        text = _described(name)
         own = commands.add_parser(
             name,
-            help=described[0],
-            description="\n\n".join(described),
+            help=text.partition("\n")[0],
+            description=text,
             parents=[output],
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.add_arguments(own)
-        own.set_defaults(command=module, parser=own)
+        own.set_defaults(command=name, parser=own)
+        if name in words[:1]:
+            _add_arguments(own, name)
     return top
 
 
@@ -67,3 +122,182 @@ def output_options() -> Parser:
     group.add_argument("--json", action="store_true", help="print one JSON value instead of text")
     group.add_argument("--plain", action="store_true", help="print plain text without colours, also on a terminal")
     return shared
+
+
+def _add_arguments(parser: Parser, name: str) -> None:
+    command, function = COMMANDS[name], _function(name)
+    own = list(_arguments(_module(name), function))
+    opens = function.args.args[0].arg == "memory"
+    if opens:
+        parser.add_argument("path", metavar="PATH", type=_path, help="the file of the memory")
+    left_out = {*command.without, *(one.name for one in own)}
+    shared = [one for one in _shared(command.like) if one.is_option and one.name not in left_out]
+    added = [one.name for one in (*own, *shared) if _add(parser, one)]
+    if command.model:
+        add_model(parser, asks=command.model == "asks")
+    settings = [one.name for one in own if one.name == "settings"]
+    parser.set_defaults(takes=frozenset(added + settings), opens=opens)
+
+
+class _Argument(NamedTuple):
+    """An argument of a function: `holder` is the module where its type is named."""
+
+    holder: str
+    name: str
+    type: ast.expr | None
+    default: ast.expr | None
+    is_option: bool
+    help: str
+
+
+def _add(parser: Parser, one: _Argument) -> bool:
+    """Add an argument to a parser; return False for one whose type no word can be."""
+    how = _typed(one.type, one.holder)
+    if how is None or one.name in _GIVEN:
+        return False
+    default = ast.literal_eval(one.default) if isinstance(one.default, ast.Constant) else None
+    says = one.help + ("" if default in (None, True, False, "") else f" (default: {default})")
+    says += "; may be repeated" if how.get("action") == "append" else ""
+    how = {"help": says.replace("%", "%%"), "default": argparse.SUPPRESS, **how}
+    if not one.is_option:
+        parser.add_argument(
+            one.name,
+            **{**how, "metavar": one.name.upper(), "default": None},
+            nargs=None if one.default is None else "?",
+        )
+        return True
+    flag = "no_" if default is True else ""
+    if flag:
+        how["action"] = "store_false"
+    dashes = "-" if len(one.name) == 1 else "--"
+    spelled = f"{dashes}{flag}{one.name}".replace("_", "-")
+    parser.add_argument(spelled, dest=one.name, required=one.default is None, **how)
+    return True
+
+
+def _path(text: str) -> Path:
+    from pathlib import Path  # noqa: PLC0415 - no path stands in a call for help
+
+    return Path(text)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no JSON ({error})") from error
+
+
+_TYPES: dict[str, dict[str, Any]] = {
+    "str": {},
+    "int": {"type": int, "metavar": "N"},
+    "float": {"type": float, "metavar": "NUMBER"},
+    "bool": {"action": "store_true"},
+    "Path": {"type": _path, "metavar": "PATH"},
+    "PathLike": {"metavar": "PATH"},
+    "TimeInput": {"metavar": "TIME"},
+    "Mapping": {"type": _json, "metavar": "JSON"},
+    "Collection": {"action": "append", "metavar": "ID"},
+}
+
+
+def _typed(node: ast.expr | None, holder: str) -> dict[str, Any] | None:
+    """Return how argparse reads a word as this type; None where no word can be one."""
+    if isinstance(node, ast.BinOp):
+        both = [one for one in (_typed(node.left, holder), _typed(node.right, holder)) if one is not None]
+        return {key: value for one in both for key, value in one.items()} if both else None
+    if isinstance(node, ast.Name):
+        return _TYPES[node.id] if node.id in _TYPES else _typed(_literal(node.id, holder), holder)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        if node.value.id == "Literal":
+            chosen = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return {"choices": [ast.literal_eval(one) for one in chosen]}
+        return _TYPES.get(node.value.id)
+    return None
+
+
+def _literal(name: str, holder: str) -> ast.expr | None:
+    """Return the `Literal` that a name stands for in a module, or in the one that it is imported from."""
+    for node in _tree(holder).body:
+        if isinstance(node, ast.ImportFrom) and name in [one.name for one in node.names]:
+            source = ".".join((*holder.split(".")[: -node.level], node.module or ""))
+            found = re.search(rf"^{name}(?:: TypeAlias)? = (Literal\[[^]]*\])", _text(source), re.MULTILINE)
+            return ast.parse(found[1], mode="eval").body if found else None
+    return None
+
+
+def _arguments(holder: str, function: ast.FunctionDef) -> Iterator[_Argument]:
+    says = _help_of(function)
+    words, options = function.args.args, function.args.kwonlyargs
+    defaults: list[ast.expr | None] = [*[None] * (len(words) - len(function.args.defaults)), *function.args.defaults]
+    is_method = bool(words) and words[0].arg == "self"
+    for one, default in zip(words, defaults, strict=True):
+        is_option = is_method and default is not None
+        yield _Argument(holder, one.arg, one.annotation, default, is_option, says.get(one.arg, ""))
+    for one, default in zip(options, function.args.kw_defaults, strict=True):
+        yield _Argument(holder, one.arg, one.annotation, default, is_option=True, help=says.get(one.arg, ""))
+
+
+def _described(command: str) -> str:
+    """Return what the docstring of a command says before its sections; the list of all has no time to parse them."""
+    start = rf"^def {_function_name(command)}\("
+    found = re.search(rf'{start}.*?"""(.*?)(?:\n    Args:\n|""")', _text(_module(command)), re.MULTILINE | re.DOTALL)
+    return textwrap.dedent(f"    {found[1]}").strip() if found else ""
+
+
+def _help_of(function: ast.FunctionDef) -> dict[str, str]:
+    """Return the first sentence of what a docstring says of each argument."""
+    section = _docstring(function).partition("\nArgs:\n")[2].partition("\n\n")[0]
+    told = re.findall(r"^    (\w+): (.*(?:\n     .*)*)", section, re.MULTILINE)
+    return {name: _sentence(" ".join(text.split())) for name, text in told}
+
+
+def _docstring(function: ast.FunctionDef) -> str:
+    first, _, rest = (ast.get_docstring(function, clean=False) or "").partition("\n")
+    return f"{first}\n{textwrap.dedent(rest)}"
+
+
+def _sentence(text: str) -> str:
+    first = re.split(r"(?<=[.)])\s+(?=[A-Z])", text, maxsplit=1)[0].rstrip(".")
+    return first if re.match("[A-Z]{2}", first) else f"{first[:1].lower()}{first[1:]}"
+
+
+_DOORS = "evimem.doors"
+
+
+def _module(command: str) -> str:
+    return f"{__package__}.{COMMANDS[command].module}"
+
+
+def _function_name(command: str) -> str:
+    return f"{command}_" if keyword.iskeyword(command) else command
+
+
+def _function(command: str) -> ast.FunctionDef:
+    return _defined(_tree(_module(command)).body, _function_name(command))
+
+
+def _shared(like: str) -> Iterator[_Argument]:
+    if like == "open":
+        yield from _arguments(f"{_DOORS}.open", _defined(_tree(f"{_DOORS}.open").body, like))
+    elif like:
+        body = _tree(f"{_DOORS}.memory").body
+        (memory,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == "Memory")
+        yield from _arguments(f"{_DOORS}.memory", _defined(memory.body, like))
+
+
+def _defined(body: Sequence[ast.stmt], name: str) -> ast.FunctionDef:
+    # The last of its name: those before it are overloads.
+    return [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_text(module))
+
+
+def _text(module: str) -> str:
+    # By its path: to look a module up by its name imports the packages that it is in.
+    path = os.path.join(os.path.dirname(evimem.__file__), *module.split(".")[1:])
+    text: bytes = evimem.__loader__.get_data(f"{path}.py")
+    return text.decode()

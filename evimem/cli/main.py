@@ -7,13 +7,16 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..errors import EvimemError
-from .arguments import parser
+from .arguments import COMMANDS, Misused, function_of, parser
 from .exit_codes import Exit, code_of
-from .open_memory import misused
+from .open_memory import existing, misused, model_settings
 from .page import visible
-from .screen import Screen
+
+if TYPE_CHECKING:
+    from .screen import Screen
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -26,10 +29,9 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
     _replace_unprintable()
     try:
         options = read(sys.argv[1:] if argv is None else list(argv))
+        return _run(options)
     except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
-    try:
-        return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
     except EvimemError as error:
         return _fail(str(error), code_of(error))
     except KeyboardInterrupt:
@@ -41,13 +43,32 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
         return _fail(f"{error.filename or 'a file'!r}: {error.strerror or error}", Exit.INPUT)
 
 
+def _run(options: argparse.Namespace) -> int:
+    from .screen import Screen  # noqa: PLC0415 - help prints no pages
+
+    return int(options.run(options, Screen(as_json=options.json, coloured=not options.plain)))
+
+
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    options = parser(words).parse_args(words)
-    options.words, options.run = words, options.command.run
-    own = getattr(options.command, "misused", None)
-    if wrong := (own(options) if own else None) or misused(options):
+    options = parser(words).parse_args(words, argparse.Namespace(run=_command))
+    if wrong := misused(options):
         options.parser.error(wrong)
     return options
+
+
+def _command(options: argparse.Namespace, screen: Screen) -> Exit:
+    """Call the function of a command with what was given; what it leaves out is as the function says."""
+    function = function_of(options.command)
+    options.settings = model_settings(options) if COMMANDS[options.command].model else {}
+    given: dict[str, Any] = {name: getattr(options, name) for name in options.takes if hasattr(options, name)}
+    try:
+        if not options.opens:
+            return Exit(function(screen, **given))
+        with existing(options.path, **options.settings) as memory:
+            return Exit(function(memory, screen, **given))
+    except Misused as wrong:
+        used: argparse.ArgumentParser = options.parser
+        used.error(str(wrong))
 
 
 def _fail(message: str, code: Exit) -> Exit:

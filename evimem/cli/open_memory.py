@@ -1,20 +1,25 @@
-"""Options for the memory and the chat model of a command, and opening the memory with them."""
+"""The options of a chat model, and opening a memory with them."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import evimem
 
 from ..errors import InvalidQuery
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MODEL_OPTIONS = (
     "model", "answer_model", "judge_model", "extract_model", "base_url", "key_from", "price", "price_of", "deadline",
     "concurrency", "on_model_error",
 )  # fmt: skip
+
+
+Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and what to do where it fails
 
 
 class _PriceOf(argparse.Action):
@@ -29,68 +34,41 @@ class _PriceOf(argparse.Action):
         namespace.price_of = {**namespace.price_of, name: (sent, received)}
 
 
-def add_path(parser: argparse.ArgumentParser) -> None:
-    """Add the path of the memory."""
-    parser.add_argument("path", metavar="PATH", type=Path, help="the file of the memory")
-
-
-def add_timezone(parser: argparse.ArgumentParser) -> None:
-    """Add where the user is, and how dates are written there."""
-    parser.add_argument(
-        "--timezone",
-        metavar="NAME",
-        help="where the user is, such as Europe/Madrid: its calendar says what 'yesterday' is, and times without a UTC "
-        "offset are meant there; kept in the memory, which then takes times with and without an offset",
-    )
-    parser.add_argument(
-        "--date-order",
-        choices=("dmy", "mdy", "ymd"),
-        help="how dates in figures are written: 03/04/2024 is 3 April (dmy) or 4 March (mdy), in turns "
-        "and in the stamps of WhatsApp; kept in the memory",
-    )
-
-
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a chat model."""
+def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
+    """Add the options of a chat model; where it `asks`, what to do when that fails on a question."""
     group = parser.add_argument_group("chat model", "optional; without --llm nothing leaves this machine")
-    group.add_argument("--llm", action="store_true", help="use a chat model behind an OpenAI-compatible endpoint")
-    group.add_argument("--model", metavar="NAME", help="the model, such as gpt-4o-mini; required with --llm")
-    group.add_argument("--answer-model", metavar="NAME", help="use another model for answering")
-    group.add_argument("--judge-model", metavar="NAME", help="use another model for judging the evidence")
-    group.add_argument("--extract-model", metavar="NAME", help="use another model for extracting facts, in `enrich`")
-    group.add_argument("--deadline", type=float, metavar="SECONDS", help="the longest that a request may take (60)")
-    group.add_argument("--concurrency", type=int, metavar="N", help="requests at the same time (8)")
-    group.add_argument(
-        "--price",
-        nargs=2,
-        type=float,
-        metavar=("IN", "OUT"),
-        help="dollars per million input and output tokens of --model",
-    )
-    group.add_argument(
-        "--price-of",
-        nargs=3,
-        action=_PriceOf,
-        default={},
-        metavar=("NAME", "IN", "OUT"),
-        help="those of another model; may be given again",
-    )
-    group.add_argument("--base-url", metavar="URL", help="the endpoint, such as http://localhost:8000/v1")
-    group.add_argument(
-        "--key-from",
-        metavar="VARIABLE",
-        help="the environment variable that holds the API key (default: OPENAI_API_KEY)",
-    )
+    add = group.add_argument
+    add("--llm", action="store_true", help="use a chat model behind an OpenAI-compatible endpoint")
+    add("--model", metavar="NAME", help="the model, such as gpt-4o-mini; required with --llm")
+    add("--answer-model", metavar="NAME", help="use another model for answering")
+    add("--judge-model", metavar="NAME", help="use another model for judging the evidence")
+    add("--extract-model", metavar="NAME", help="use another model for extracting facts, in `enrich`")
+    add("--deadline", type=float, metavar="SECONDS", help="the longest that a request may take (60)")
+    add("--concurrency", type=int, metavar="N", help="requests at the same time (8)")
+    priced = "dollars per million input and output tokens of --model"
+    add("--price", nargs=2, type=float, metavar=("IN", "OUT"), help=priced)
+    others = "those of another model; may be given again"
+    add("--price-of", nargs=3, action=_PriceOf, default={}, metavar=("NAME", "IN", "OUT"), help=others)
+    add("--base-url", metavar="URL", help="the endpoint, such as http://localhost:8000/v1")
+    key = "the environment variable that holds the API key (default: OPENAI_API_KEY)"
+    add("--key-from", metavar="VARIABLE", help=key)
+    if asks:
+        fails = "where the model fails: exit with an error (raise, the default), or answer without it (offline)"
+        add("--on-model-error", choices=("raise", "offline"), help=fails)
 
 
-def existing(options: argparse.Namespace) -> evimem.Memory:
+def existing(path: Path, **settings: Any) -> evimem.Memory:
     """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
     from ..raw.commit_mark import mark_path  # noqa: PLC0415 - most of the package, which not every command needs
 
-    path: Path = options.path
     if not path.exists() and not mark_path(path).exists():
         raise InvalidQuery(f"there is no memory at {str(path)!r}; `evimem ingest {path} FILE` creates one")
-    return evimem.open(path, llm=model(options), on_model_error=getattr(options, "on_model_error", None) or "raise")
+    return evimem.open(path, **settings)
+
+
+def model_settings(options: argparse.Namespace) -> Settings:
+    """Return what the options of a chat model say about opening a memory."""
+    return {"llm": model(options), "on_model_error": getattr(options, "on_model_error", None) or "raise"}
 
 
 def model(options: argparse.Namespace) -> evimem.OpenAI | None:

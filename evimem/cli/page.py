@@ -1,25 +1,23 @@
-"""Pages: output as lines of styled pieces, fields, tables and headings, independent of how it is printed."""
+"""Pages: output as lines of styled pieces, fields, tables and headings; as plain text, without colours."""
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Style = Literal["", "answer", "strong", "dim", "good", "warn", "bad", "mark", "name"]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Some text in one style."""
 
     text: str
     style: Style = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
+class TextLine(NamedTuple):
     """Pieces on one line; what does not fit is wrapped to the same `indent` (in characters)."""
 
     pieces: tuple[Piece, ...] = ()
@@ -31,8 +29,7 @@ class TextLine:
         return _plain(self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A label, padded to `width` characters, and its text, which is wrapped to the right of the label."""
 
     label: str
@@ -47,8 +44,7 @@ class Field:
         return _plain(self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows under headings; columns named in `right` are right-aligned."""
 
     columns: tuple[str, ...]
@@ -57,8 +53,7 @@ class Table:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """The heading of a section."""
 
     text: str
@@ -113,3 +108,42 @@ def _mark(char: str) -> str:
 
 
 _DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def text_of(page: Sequence[Block], width: int = 100) -> str:
+    """Return a page as text of at most this width in characters; longer words and tables stay whole."""
+    return "".join(f"{row.rstrip()}\n" for block in page for row in _rows(block, width))
+
+
+def _rows(block: Block, width: int) -> list[str]:
+    if isinstance(block, Table):
+        return _table_rows(block)
+    if isinstance(block, Heading):
+        return [visible(block.text), "-" * min(len(block.text), width)]
+    if isinstance(block, Field):
+        label = " " * block.indent + visible(block.label).ljust(block.width)
+        return _wrapped(block.text, width, label, " " * (block.indent + block.width))
+    return _wrapped(block.text, width, " " * block.indent, " " * block.indent)
+
+
+def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
+    rows: list[str] = []
+    for part in visible(text).split("\n"):
+        start = others if rows else first
+        room = max(width, len(others) + 20)
+        rows += textwrap.wrap(part, room, initial_indent=start, subsequent_indent=others, break_on_hyphens=False) or [
+            start
+        ]
+    return rows
+
+
+def _table_rows(block: Table) -> list[str]:
+    cells = [block.columns, *([visible(cell).replace("\n", " ") for cell in row] for row in block.rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows = ["  ".join(_cell(cell, block, at, widths) for at, cell in enumerate(row)) for row in cells]
+    rule = "  ".join("-" * width for width in widths)
+    return [*([visible(block.title)] if block.title else []), rows[0], rule, *rows[1:]]
+
+
+def _cell(cell: str, block: Table, at: int, widths: Sequence[int]) -> str:
+    return cell.rjust(widths[at]) if block.columns[at] in block.right else cell.ljust(widths[at])

@@ -14,11 +14,12 @@ from ..llm.answer_stream import AnswerStream
 from ..llm.prompt_fields import visible
 from ..types.answer import Answer
 from ..types.model import Complete, Reply
+from ..types.public_value import PublicValue
 from ..types.trace import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Restarted:
+@dataclass(frozen=True, slots=True, repr=False)
+class Restarted(PublicValue):
     """The text streamed so far is void: the model's reply broke off or could not be used.
 
     Another text follows, or none.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
+from .public_value import PublicValue
 from .trace import FALL_BACK, Acted, Trace
 from .values import Gap, Tier, TimeSpan
 
@@ -13,8 +14,8 @@ AnswerKind = Literal["answer", "quote", "abstained", "failed"]
 ConfidenceIs = Literal["calibrated", "uncalibrated"]
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Citation(PublicValue):
     """A place that supports an answer.
 
     Attributes:
@@ -30,8 +31,8 @@ class Citation:
     fact_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+@dataclass(frozen=True, slots=True, repr=False)
+class Usage(PublicValue):
     """What an answer cost.
 
     Two runs of one question differ in `seconds`, so it takes no part in equality.
@@ -58,8 +59,8 @@ class Usage:
     seconds: float = field(default=0.0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(PublicValue):
     """An answer with its evidence, the evidence alone, or an abstention with its reason.
 
     Attributes:
@@ -97,6 +98,10 @@ class Answer:
     time: TimeSpan | None = None
     reason: str | None = None
     confidence_is: ConfidenceIs = "calibrated"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every field as plain JSON values, the trace as `Trace.to_dict`, and what is derived from them."""
+        return PublicValue.to_dict(self) | {"abstained": self.abstained, "fell_back": self.fell_back}
 
     def __str__(self) -> str:
         """The text, or why there is none, and a line for each place that it rests on."""

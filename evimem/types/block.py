@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
+from .public_value import PublicValue
 from .values import Gap, Tier, Turn
 
 Style = Literal["plain", "xml", "json"]
@@ -23,8 +25,8 @@ class BlockForm:
     count: CountTokens | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(PublicValue):
     """Context from memory for a model of your own. See `Memory.block`.
 
     Attributes:
@@ -45,3 +47,7 @@ class Block:
     tier: Tier | None = None
     confidence: float | None = None
     missing: tuple[Gap, ...] | None = None
+
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: the text as a prompt gets it; escaped."""
+        return f"<div><pre>{escape(self.text)}</pre><p><small>{self.tokens:,} tokens</small></p></div>"

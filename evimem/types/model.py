@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
+from .public_value import PublicValue
+
 ModelRole: TypeAlias = str  # of evimem's own: "judge", "decide", "answer" and "extract"; a loop may have others
 Speaks = Literal["system", "user", "assistant", "tool"]
 
@@ -21,8 +23,8 @@ class ToolSpec:
     arguments: Mapping[str, Any] = field(hash=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolUse:
+@dataclass(frozen=True, slots=True, repr=False)
+class ToolUse(PublicValue):
     """A call of a tool by a model: an id that its result names, the tool, and its arguments as the model wrote them."""
 
     id: str

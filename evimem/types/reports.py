@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from .public_value import PublicValue
+
 TurnOutcome = Literal["added", "readded", "replaced", "uncertain", "exists", "forgotten", "refused", "dropped"]
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStatus:
+@dataclass(frozen=True, slots=True, repr=False)
+class TurnStatus(PublicValue):
     """What was done with one turn.
 
     Attributes:
@@ -32,8 +34,8 @@ class TurnStatus:
     pending: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AddReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class AddReport(PublicValue):
     """What was done with the turns of one call. Every turn that is not refused is durable when the call returns.
 
     Attributes:
@@ -76,8 +78,8 @@ class AddReport:
         return cls.of(statuses, facts, erased)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Estimate(PublicValue):
     """What it would cost to have a model extract facts from the turns that it has not read.
 
     Attributes:
@@ -95,8 +97,8 @@ class Estimate:
     cost: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class EnrichReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class EnrichReport(PublicValue):
     """What `enrich` did; true where it did anything.
 
     Attributes:
@@ -117,8 +119,8 @@ class EnrichReport:
         return self.done > 0
 
 
-@dataclass(frozen=True, slots=True)
-class BatchReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class BatchReport(PublicValue):
     """What `enrich_batch` did, in turns.
 
     Attributes:
@@ -134,8 +136,8 @@ class BatchReport:
     waiting: int
 
 
-@dataclass(frozen=True, slots=True)
-class EraseReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class EraseReport(PublicValue):
     """What was erased.
 
     Attributes:
@@ -153,8 +155,8 @@ class EraseReport:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+@dataclass(frozen=True, slots=True, repr=False)
+class Stats(PublicValue):
     """Counts of a memory and the identity of its embedder.
 
     Attributes:
@@ -186,8 +188,8 @@ class Stats:
     schema: int
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+@dataclass(frozen=True, slots=True, repr=False)
+class Health(PublicValue):
     """Whether all stored turns are fully derived.
 
     Attributes:

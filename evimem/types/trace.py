@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
+from html import escape
 from typing import Any, ClassVar, TypeAlias
 
 import orjson
 
 from .json_bytes import json_bytes
 from .model import ToolUse
+from .public_value import PublicValue
 from .values import Gap, Tier, Turn
 
 FALL_BACK = "fall back"  # the action by which a question goes on after a failure of the model, without it
 
 
-@dataclass(frozen=True, slots=True)
-class Queried:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Event(PublicValue):
+    """What happened in an iteration; `kind` says what."""
+
+    kind: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kind and every field as plain JSON values."""
+        return {"kind": self.kind, **PublicValue.to_dict(self)}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Queried(_Event):
     """A search for `k` turns. `path` is anchor, refined, edge or keyword; `strategy` is how the query was made."""
 
     kind: ClassVar[str] = "query"
@@ -29,8 +42,8 @@ class Queried:
     strategy: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+@dataclass(frozen=True, slots=True, repr=False)
+class Found(_Event):
     """New evidence on a path: ids of turns not retrieved before, best first, and of their facts."""
 
     kind: ClassVar[str] = "evidence"
@@ -40,8 +53,8 @@ class Found:
     facts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Acted:
+@dataclass(frozen=True, slots=True, repr=False)
+class Acted(_Event):
     """A decision of the loop: the `action` and why; `detail` holds plain JSON values."""
 
     kind: ClassVar[str] = "action"
@@ -51,8 +64,8 @@ class Acted:
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+@dataclass(frozen=True, slots=True, repr=False)
+class Judged(_Event):
     """A sufficiency check.
 
     `tier` and `confidence` (0 to 1) are the judge's own, `final_tier` and `final_confidence` those after the clamps of
@@ -78,8 +91,8 @@ class Judged:
         return self.confidence if self.probability is None else self.probability
 
 
-@dataclass(frozen=True, slots=True)
-class GapsChanged:
+@dataclass(frozen=True, slots=True, repr=False)
+class GapsChanged(_Event):
     """Requirements changed: supported (with the ids of their evidence), waived, retracted, added or open (M5)."""
 
     kind: ClassVar[str] = "gaps"
@@ -91,8 +104,8 @@ class GapsChanged:
     open: tuple[Gap, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+@dataclass(frozen=True, slots=True, repr=False)
+class Called(_Event):
     """A model request: role, outcome ("ok" or the error's class name), tokens, seconds, reply, cost in dollars.
 
     `uses` are the tools that the reply calls.
@@ -112,8 +125,8 @@ class Called:
     uses: tuple[ToolUse, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+@dataclass(frozen=True, slots=True, repr=False)
+class Stopped(_Event):
     """The loop stopped, and why (E9)."""
 
     kind: ClassVar[str] = "stop"
@@ -127,8 +140,8 @@ _EVENTS: dict[str, type[Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+@dataclass(frozen=True, slots=True, repr=False)
+class Trace(PublicValue):
     """Every step of a loop for one question; iterate over it for the events.
 
     Attributes:
@@ -146,10 +159,14 @@ class Trace:
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
 
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: an item for each event; every text is escaped."""
+        events = "".join(f"<li><code>{escape(repr(event))}</code></li>" for event in self.events)
+        return f"<div><p><b>{escape(self.question)}</b> {escape(self.loop)}</p><ul>{events}</ul></div>"
+
     def to_json(self) -> str:
         """Return the trace as one JSON object; `Trace.from_json` returns an equal trace."""
-        events = [{"kind": event.kind, **asdict(event)} for event in self.events]
-        whole = {"question": self.question, "loop": self.loop, "events": events, "read": dict(self.read)}
+        whole = self.to_dict()
         try:
             return json_bytes(whole).decode()
         except TypeError:  # a lone surrogate in a quoted text, which only the standard library can escape

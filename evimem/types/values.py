@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from html import escape
 from typing import Any, Literal
 
+from .public_value import PublicValue
 from .where import Where
 
 DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
@@ -30,8 +32,8 @@ class Tier(str, Enum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
+@dataclass(frozen=True, slots=True, repr=False)
+class TimeSpan(PublicValue):
     """A half-open interval of time, start <= t < end, at the coarsest justified precision (E3).
 
     Attributes:
@@ -48,8 +50,8 @@ class TimeSpan:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+@dataclass(frozen=True, slots=True, repr=False)
+class Turn(PublicValue):
     """One utterance, verbatim: the unit of the Raw layer (E1). Checked when it is added, not when it is constructed.
 
     Attributes:
@@ -84,8 +86,8 @@ class Turn:
                 object.__setattr__(self, "time", datetime.fromisoformat(given.strip().replace("Z", "+00:00")))
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+@dataclass(frozen=True, slots=True, repr=False)
+class Fact(PublicValue):
     """One atomic statement of a turn: the unit of the Index layer, the paper's tuple (E2).
 
     Attributes:
@@ -121,8 +123,8 @@ class Fact:
 EdgeKind = Literal["same_turn", "similar", "next", "updates"]
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+@dataclass(frozen=True, slots=True, repr=False)
+class Edge(PublicValue):
     """An undirected, weighted link between two facts (E4). No pair has two edges of a kind.
 
     Attributes:
@@ -197,8 +199,8 @@ class Hints:
     several: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit(PublicValue):
     """A retrieved turn, with its facts and how its score came about.
 
     Attributes:
@@ -225,9 +227,16 @@ class Hit:
     neighbours: tuple[str, ...] = ()
     span: tuple[int, int] | None = None
 
+    def _repr_html_(self) -> str:
+        """Return a notebook's view of it: who said what and when; every text is escaped."""
+        turn = self.turn
+        said = turn.text[slice(*self.span)] if self.span else turn.text
+        place = f"{turn.id}, {turn.time.isoformat(' ', 'minutes')}, {self.score:.3f} by {self.path}"
+        return f"<div><p><b>{escape(turn.speaker)}</b> {escape(said)}</p><p><small>{escape(place)}</small></p></div>"
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Gap(PublicValue):
     """What is missing from the evidence.
 
     Attributes:

@@ -8,7 +8,7 @@ from benchmarks.scoring.result_view import answers_page, result_page
 from benchmarks.scoring.run_locomo import IngestResult, QuestionResult, Run, question_count, run_locomo
 from benchmarks.scoring.selective import answering, sufficiency
 from evimem.calibration.curves import Point
-from evimem.cli import plain_view
+from evimem.cli import page
 from evimem.loaders.examples import load_example, load_questions
 from evimem.loaders.locomo_format import LocomoQuestion, LocomoSample
 
@@ -65,7 +65,7 @@ def test_overlap_is_over_questions_with_an_answer_and_nothing_is_said_by_an_abst
 
 def test_the_page_shows_every_category_and_the_price():
     found = tables(ONE, TRAP, ingested=(IngestResult("a", 100, 200, 0.5),))
-    shown = plain_view.text_of(result_page(tuple(found.values())))
+    shown = page.text_of(result_page(tuple(found.values())))
     for part in ("4 single-hop", "5 adversarial", "R@10", "ingest, turns/s", "200", "search, ms, p50"):
         assert part in shown
 
@@ -131,7 +131,7 @@ def test_where_all_questions_are_of_a_kind_a_probability_is_worth_nothing():
 
 def test_answers_are_shown_as_they_came(sample):
     asked = run_locomo([sample], limit=30).asked
-    shown = plain_view.text_of(answers_page(asked, 20))
+    shown = page.text_of(answers_page(asked, 20))
     assert shown.count("? ") >= 20
     assert "20 answers, unedited" in shown
-    assert plain_view.text_of(answers_page(asked[:3], 20)).count("wanted") == 3
+    assert page.text_of(answers_page(asked[:3], 20)).count("wanted") == 3

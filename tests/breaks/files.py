@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evimem.cli import arguments, plain_view
+from evimem.cli import arguments, page
 from evimem.db import atomic_files, connection
 from evimem.db.connection import Connection
 from evimem.doors import pool
@@ -142,5 +142,5 @@ def folders_follow_the_umask() -> None:
 
 @breaks(gate="tests/cli/test_escapes.py::test_no_command_prints_what_steers_the_terminal", says="assert")
 def the_command_line_prints_what_it_is_given() -> None:
-    for module in (plain_view, arguments):
+    for module in (page, arguments):
         put(module, "visible", lambda text: text)

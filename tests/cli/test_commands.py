@@ -189,6 +189,20 @@ def test_show_marks_the_spans_of_facts_and_the_turns_around(cli, friends):
     assert all(data["turn"]["text"][slice(*fact["span"])] for fact in data["facts"])
 
 
+def test_a_block_is_printed_as_the_prompt_gets_it(cli, friends):
+    ran = cli("block", friends, "When did Elio propose?", "--tokens", 300)
+    with evimem.open(friends) as memory:
+        block = memory.block("When did Elio propose?", tokens=300)
+    assert (ran.code, ran.out, ran.err) == (Exit.OK, f"{block.text}\n", "")
+    assert max(map(len, block.text.splitlines())) > 100, "no line is long enough to be wrapped by mistake"
+    assert cli("block", friends, "When did Elio propose?", "--tokens", 300, "--json").data == block.to_dict()
+
+
+def test_a_block_without_text_prints_nothing_into_a_prompt(cli, friends):
+    ran = cli("block", friends, "When did Elio propose?", "--tokens", 0)
+    assert (ran.code, ran.out, ran.err) == (Exit.OK, "", "evimem: nothing to recall\n")
+
+
 def test_stats_and_doctor_describe_a_memory(cli, friends):
     assert "183 in 13 sessions, 12 March 2024 to 3 February 2025" in cli("stats", friends).out
     assert cli("stats", friends, "--json").data["turns"] == 183
@@ -237,6 +251,12 @@ def test_forget_erases_what_it_names(cli, tmp_path):
     assert cli("stats", path, "--json").data["speakers"] == ["Tomas"]
     assert "erased" in cli("forget", path, "--everything", "--yes").out
     assert cli("stats", path, "--json").data["turns"] == 0
+
+
+@pytest.mark.parametrize("words", [(), ("--session", "s1", "--speaker", "Mira"), ("--turn", "s1:4", "--where", "{}")])
+def test_what_to_forget_is_said_in_exactly_one_way(cli, friends, words):
+    assert cli("forget", friends, *words).code == Exit.USAGE
+    assert cli("stats", friends, "--json").data["turns"] == 183
 
 
 def test_forgetting_everything_needs_a_yes(cli, friends):

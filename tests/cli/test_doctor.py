@@ -16,7 +16,7 @@ import evimem
 from evimem import Memory
 from evimem.cli import screen
 from evimem.cli.exit_codes import Exit
-from evimem.cli.progress import Progress
+from evimem.cli.screen import Progress
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder
 from evimem.loaders.examples import load_example

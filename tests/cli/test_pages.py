@@ -6,15 +6,11 @@ from datetime import datetime
 import pytest
 from rich.console import Console
 
-from evimem.cli import plain_view, rich_view
-from evimem.cli.page import BLANK, Heading, Piece, field, line, table, visible
-from evimem.cli.progress import Progress
-from evimem.cli.screen import Screen
-from evimem.cli.views.added_view import added_page
-from evimem.cli.views.answer_view import answer_page, interval
-from evimem.cli.views.trace_view import trace_page
-from evimem.cli.views.turns_view import marked
-from evimem.cli.views.wording import counted, day, size
+from evimem.cli import rich_view
+from evimem.cli.page import BLANK, Heading, Piece, field, line, table, text_of, visible
+from evimem.cli.screen import Progress, Screen
+from evimem.cli.trace_view import trace_page
+from evimem.cli.views import added_page, answer_page, counted, day, interval, marked, size
 from evimem.types.answer import Answer, Citation, Usage
 from evimem.types.reports import AddReport, TurnStatus
 from evimem.types.trace import Acted, Called, Found, GapsChanged, Judged, Queried, Stopped, Trace
@@ -30,7 +26,7 @@ PAGE = [
 
 
 def test_a_page_as_plain_text():
-    assert plain_view.text_of(PAGE, 40) == (
+    assert text_of(PAGE, 40) == (
         "A title\n"
         "-------\n"
         "  plain strong and \u00abmarked\u00bb\n"
@@ -50,7 +46,7 @@ def test_a_page_in_colour_holds_the_same_words():
     rich_view.print_page(PAGE, console)
     printed = console.file.getvalue()
     assert "\x1b[" in printed
-    for word in re.findall(r"\w+", plain_view.text_of(PAGE)):
+    for word in re.findall(r"\w+", text_of(PAGE)):
         assert word in printed
 
 
@@ -65,7 +61,7 @@ def test_text_of_a_turn_cannot_steer_the_terminal(text):
     shown = visible(text)
     assert shown.startswith("a\ufffd")
     assert shown.isprintable()
-    assert "\ufffd" in plain_view.text_of([line(text), Heading(text), field("x", text), table(("c",), [(text,)])])
+    assert "\ufffd" in text_of([line(text), Heading(text), field("x", text), table(("c",), [(text,)])])
 
 
 def test_ordinary_text_is_shown_as_it_is():
@@ -90,7 +86,7 @@ def answer(text, citations=(), **fields):
 
 def test_a_citation_marks_what_it_cites():
     page = answer_page("When?", answer("8 March 2024", [Citation("s1:4", (4, 35), TURN.text[4:35])]), {"s1:4": TURN})
-    shown = plain_view.text_of(page)
+    shown = text_of(page)
     assert "8 March 2024  exact, 93%" in shown
     assert "s1:4 Mira, 12 March 2024" in shown
     assert "\u201cHi. \u00abWe adopted a puppy last Friday.\u00bb More.\u201d" in shown
@@ -98,12 +94,12 @@ def test_a_citation_marks_what_it_cites():
 
 def test_a_citation_of_a_picture_shows_the_picture():
     page = answer_page("What?", answer("puppy", [Citation("s1:4", (2, 7), "puppy")]), {"s1:4": TURN})
-    assert "\u201ca \u00abpuppy\u00bb\u201d" in plain_view.text_of(page)
+    assert "\u201ca \u00abpuppy\u00bb\u201d" in text_of(page)
 
 
 def test_a_long_turn_is_cut_around_what_is_cited():
     turn = Turn("t", "s", "Mira", "x" * 2000 + " puppy " + "y" * 2000, datetime(2024, 3, 12))
-    shown = plain_view.text_of(answer_page("?", answer("puppy", [Citation("t", (2001, 2006), "puppy")]), {"t": turn}))
+    shown = text_of(answer_page("?", answer("puppy", [Citation("t", (2001, 2006), "puppy")]), {"t": turn}))
     assert "\u00abpuppy\u00bb" in shown
     assert len(shown) < 600
 
@@ -111,7 +107,7 @@ def test_a_long_turn_is_cut_around_what_is_cited():
 def test_an_abstention_shows_its_reason_and_what_is_missing():
     gaps = (Gap("attribution", "Tomas", "the evidence is about Mira"), Gap("time", "", "no date"))
     page = answer_page("What?", answer(None, reason="the evidence is about Mira", gaps=gaps, tier=Tier.NONE), {})
-    shown = plain_view.text_of(page)
+    shown = text_of(page)
     assert "I don't know." in shown
     assert shown.count("the evidence is about Mira") == 1
     assert "missing   (time) no date" in shown
@@ -119,14 +115,14 @@ def test_an_abstention_shows_its_reason_and_what_is_missing():
 
 def test_a_failure_is_not_shown_as_an_abstention():
     page = answer_page("What?", answer(None, kind="failed", reason="ModelTimeout: too late"), {})
-    shown = plain_view.text_of(page)
+    shown = text_of(page)
     assert "Not finished." in shown
     assert "I don't know" not in shown
 
 
 def test_a_quotation_claims_nothing_and_shows_what_was_said():
     quoted = answer('Mira, 12 March 2024: "a puppy"', [Citation("s1:4", (4, 35), TURN.text[4:35])], kind="quote")
-    shown = plain_view.text_of(answer_page("When?", quoted, {"s1:4": TURN}))
+    shown = text_of(answer_page("When?", quoted, {"s1:4": TURN}))
     assert "No short answer is proven; this was said:  exact, 93%" in shown
     assert "\u00abWe adopted a puppy last Friday.\u00bb" in shown
 
@@ -146,7 +142,7 @@ def test_an_interval_is_written_by_its_days(start, end, granularity, shown):
 
 def test_queued_jobs_are_shown_with_the_command_that_processes_them():
     statuses = [TurnStatus("a", "added", pending=("link",)), TurnStatus("b", "added", pending=("link", "vector"))]
-    shown = plain_view.text_of(added_page("m.evimem", AddReport.of(statuses, 3), [], 0.5))
+    shown = text_of(added_page("m.evimem", AddReport.of(statuses, 3), [], 0.5))
     assert "2 turns added, 3 facts  0.5 s, 4/s" in shown
     assert "pending   2 turns: link; run `evimem enrich m.evimem` to process them" in shown
     assert "pending   1 turn: vector" in shown
@@ -154,7 +150,7 @@ def test_queued_jobs_are_shown_with_the_command_that_processes_them():
 
 def test_of_many_refusals_the_first_are_named_and_the_others_counted():
     statuses = [TurnStatus(str(number), "refused", "no text") for number in range(9)]
-    shown = plain_view.text_of(added_page("m", AddReport.of(statuses, 0), ["a line", "another"], 0.0))
+    shown = text_of(added_page("m", AddReport.of(statuses, 0), ["a line", "another"], 0.0))
     assert shown.count("refused   ") == 10
     assert shown.index("a line") < shown.index("turn '0': no text")
     assert "and 1 more refused" in shown
@@ -198,7 +194,7 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         Acted(2, "search nothing", "every query was tried"),
         Acted(1, "wonder", "why", {"much": 1}),
     )
-    shown = plain_view.text_of(trace_page(Trace("When?", "iris", events)), 200)
+    shown = text_of(trace_page(Trace("When?", "iris", events)), 200)
     for part in (
         "asks for a time, about Mira",
         "budget   k=10  without=tiers",
@@ -284,7 +280,7 @@ def test_a_terminal_gets_colours_where_rich_is_installed_and_plain_text_where_no
     monkeypatch.setattr("sys.stdout", bare)
     monkeypatch.setitem(sys.modules, "evimem.cli.rich_view", None)
     Screen().page(PAGE)
-    assert bare.getvalue() == plain_view.text_of(PAGE, 100)
+    assert bare.getvalue() == text_of(PAGE, 100)
 
 
 def test_longer_work_shows_how_far_and_how_fast():

@@ -48,7 +48,7 @@ def test_every_command_explains_itself(cli, name):
     ran = cli(name, "--help")
     assert ran.code == 0
     assert "--json" in ran.out
-    assert arguments.module_of(name).__doc__.split("\n")[0].split()[0] in ran.out
+    assert arguments.function_of(name).__doc__.split("\n")[0] in ran.out
 
 
 def test_a_wrong_command_line_is_a_usage_error(cli):
@@ -87,9 +87,9 @@ def test_an_error_leads_to_the_code_of_what_failed(error, code):
 
 
 def test_an_unexpected_error_is_not_hidden(friends, monkeypatch):
-    def broken(options, screen):
+    def broken(memory, screen):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(arguments.module_of("stats"), "run", broken)
+    monkeypatch.setattr("evimem.cli.state.stats", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["stats", str(friends)])

@@ -110,7 +110,7 @@ OF_TEXT: dict[str, OfText] = {
     "terms": lambda text, _: len(terms(text)),
     "sentences": lambda text, _: list(sentences(text)),
     "visible": lambda text, _: len(visible(text)),
-    "a command line": lambda text, _: parser().parse_args(["ask", "m", text.lstrip("-"), f"--asked-at={text}"]),
+    "a command line": lambda text, _: parser(["ask"]).parse_args(["ask", "m", text.lstrip("-"), f"--asked-at={text}"]),
     "a base URL": lambda text, _: host(f"http://{text}"),
     "a timezone": lambda text, folder: evimem.open(folder / "zoned.evimem", timezone=text),
     "parts of a message": lambda text, _: text_of_content([{"text": text}, text]),

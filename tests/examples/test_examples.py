@@ -111,8 +111,8 @@ def test_the_configuration_names_a_command_line_that_is_understood() -> None:
     servers = json.loads((EXAMPLES / "mcp.json").read_text())["mcpServers"]
     local = servers["memory"]
     assert local["command"] == "evimem"
-    options = parser().parse_args(local["args"])
-    assert options.command.misused(options) is None
+    options = parser(local["args"]).parse_args(local["args"])
+    assert (options.command, options.path.suffix) == ("mcp", ".evimem")
     assert servers["memory-of-the-team"]["url"].endswith("/mcp")
 
 

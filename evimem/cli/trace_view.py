@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ...loops.answering import cost
-from ...types.trace import FALL_BACK, Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
-from ..page import BLANK, Block, Field, Heading, Piece, field, line
-from .wording import counted
+from ..loops.answering import cost
+from ..types.trace import FALL_BACK, Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace
+from .page import BLANK, Block, Field, Heading, Piece, Style, field, line
+from .views import counted
 
 _NAMED = 6  # turns of a list that are named; the rest are counted
 _SIGNALS = 8
@@ -126,16 +126,8 @@ def _answered(event: Acted) -> Iterator[Field]:
         yield _row("because", event.why)
 
 
-def _abstained(event: Acted) -> Iterator[Field]:
-    yield _row("abstain", Piece(event.why, "warn"))
-
-
-def _failed(event: Acted) -> Iterator[Field]:
-    yield _row("failed", Piece(event.why, "bad"))
-
-
-def _fell_back(event: Acted) -> Iterator[Field]:
-    yield _row("offline", Piece(event.why, "warn"))
+def _why(label: str, style: Style) -> Callable[[Acted], Iterator[Field]]:
+    return lambda event: iter([_row(label, Piece(event.why, style))])
 
 
 def _looked_up(event: Acted) -> Iterator[Field]:
@@ -189,10 +181,6 @@ def _tool_called(event: Acted) -> Iterator[Field]:
         yield _row("tool", label, Piece(f"  {len(rows)} of {detail.get('total')}:{_listed(rows)}", "dim"))
 
 
-def _found_no_words(event: Acted) -> Iterator[Field]:
-    yield _row("search", event.why)
-
-
 def _extended(event: Acted) -> Iterator[Field]:
     yield _row("requires", f"also {event.detail.get('id')}  ", Piece(str(event.detail.get("text", "")), "dim"))
 
@@ -244,9 +232,9 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "show": _shown,
     "measure": _measured,
     "answer": _answered,
-    "abstain": _abstained,
-    "fail": _failed,
-    FALL_BACK: _fell_back,
+    "abstain": _why("abstain", "warn"),
+    "fail": _why("failed", "bad"),
+    FALL_BACK: _why("offline", "warn"),
     "look up": _looked_up,
     "extend": _extended,
     "decide": _decided,
@@ -255,5 +243,5 @@ _ACTIONS: Mapping[str, Callable[[Acted], Iterator[Field]]] = {
     "cues": _cued,
     "explore": _explored,
     "call": _tool_called,
-    "search nothing": _found_no_words,
+    "search nothing": _why("search", ""),
 }

@@ -1,0 +1,160 @@
+"""The commands that serve memories to other programs, mcp and token. Their module has to be imported soon."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import evimem
+
+from ..adapters.user_tokens import Scope, TokenFile, new_token
+from ..errors import InvalidQuery
+from .arguments import Misused
+from .exit_codes import Exit
+from .open_memory import Settings
+from .page import line
+from .screen import Screen
+
+_CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"  # "true": spans may hold what was said
+
+
+def mcp(  # noqa: PLR0913 - the options
+    screen: Screen,
+    settings: Settings,
+    path: Path | None = None,
+    *,
+    pool: Path | None = None,
+    user: str | None = None,
+    read_only: bool = False,
+    allow_forget: bool = False,
+    prefix: str = "",
+    http: bool = False,
+    host: str | None = None,
+    port: int | None = None,
+    tokens: Path | None = None,
+    public_url: str | None = None,
+    **opening: Any,
+) -> Exit:
+    """Serve a memory to programs that speak MCP, such as desktop assistants and editors.
+
+    Without --http for one program, over stdin and stdout; it starts this command itself:
+
+      {"mcpServers": {"memory": {"command": "evimem", "args": ["mcp", "/home/mira/notes.evimem"]}}}
+
+    With --http for many, each with the memory of its own user, named by the token in its Authorization header:
+
+      evimem token tokens.txt --user mira
+      evimem mcp --pool users --http --tokens tokens.txt --public-url https://memory.example/mcp
+
+    Tools: search, ask, explain, stats; add without --read-only; forget with --allow-forget. Resources: evimem://stats,
+    evimem://turn/ID, evimem://session/NAME. Prompt: answer_from_memory. It makes OpenTelemetry spans, exported where
+    the program that runs it says so, such as opentelemetry-instrument. Needs the extra: pip install 'evimem[mcp]'
+
+    Args:
+        path: The file of the memory; or --pool.
+        pool: A folder of memories, one for each user.
+        user: With --pool, whose memory it is; over HTTP, tokens say so.
+        read_only: Offer neither add nor forget.
+        allow_forget: Offer forget, which erases for good.
+        prefix: Begin the names of tools with this, such as memory_.
+        http: Serve over HTTP, at /mcp, instead of stdin and stdout.
+        host: The address to listen on; by default 127.0.0.1.
+        port: The port; by default 8765, with 0 any that is free.
+        tokens: Who may come: a file made by `evimem token`; needs --pool.
+        public_url: Where clients reach the server, if not at host and port.
+    """
+    _check(
+        path, pool, {"user": user, "tokens": tokens}, {"host": host, "port": port, "public_url": public_url}, http=http
+    )
+    from ..adapters.mcp_server import serve  # noqa: PLC0415 - an extra
+
+    if path and not path.absolute().parent.is_dir():
+        raise InvalidQuery(f"there is no folder {str(path.absolute().parent)!r}; make it, and the memory is made in it")
+    listening = _listen(host or "127.0.0.1", port) if http else None
+    url = f"http://{_address(listening)}/mcp" if listening else None
+    known = TokenFile(tokens) if tokens else None
+    signal.signal(signal.SIGTERM, _interrupt)
+    make = partial(_opened, path, pool, settings | opening)
+    if url:
+        screen.note(f"evimem: listening at {url}")
+    offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
+    serve(make, (user or "") if pool else "", listening, tokens=known, url=public_url or url, **offered)
+    return Exit.OK
+
+
+def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> Exit:
+    """Make a token by which `evimem mcp` knows a user over HTTP, and print it; the file keeps only its digest.
+
+    The file has one token a line: its SHA-256, what it may do (read, write, admin) and the user. Delete a line to take
+    a token back: a server that runs notices.
+
+    Args:
+        file: The token file; it is created where there is none.
+        user: Whose memory the token opens.
+        scope: What it allows: read (search and ask), write (add too), or admin (forget too).
+    """
+    made = new_token(file, user, scope)
+    screen.show([line(made)], {"token": made, "user": user, "scope": scope})
+    return Exit.OK
+
+
+def _check(
+    path: Path | None, pool: Path | None, by_user: Mapping[str, Any], listens: Mapping[str, Any], *, http: bool
+) -> None:
+    """Raise Misused where the options do not fit together."""
+    over_http = [name for name, value in {**listens, "tokens": by_user["tokens"]}.items() if value is not None]
+    chosen = [name for name, value in by_user.items() if value is not None]
+    host = listens["host"]
+    wrong = {
+        "give the PATH of a memory, or --pool DIR, and not both": (path is None) == (pool is None),
+        f"{_names(over_http)} needs --http; add it, or leave the option out": over_http and not http,
+        f"{_names(chosen)} chooses among the memories of --pool DIR; give that": chosen and not pool,
+        "--pool needs either --user ID or, with --http, --tokens FILE": pool and len(chosen) != 1,
+        f"without --tokens only this machine may come: --host {host} needs --pool and --tokens": (
+            http and not by_user["tokens"] and not _loopback(host or "127.0.0.1")
+        ),
+    }
+    for sentence, is_so in wrong.items():
+        if is_so:
+            raise Misused(sentence)
+
+
+def _opened(path: Path | None, pool: Path | None, settings: Settings) -> evimem.AsyncMemory | evimem.MemoryPool:
+    from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
+
+    spans = Spans(capture_content=os.environ.get(_CAPTURE, "").lower() == "true")
+    if path is None:
+        return evimem.MemoryPool(str(pool), observer=spans, **settings)
+    return evimem.open_async(path, observer=spans, **settings)
+
+
+def _names(options: list[str]) -> str:
+    return " and ".join(f"--{name.replace('_', '-')}" for name in options)
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, 8765 if port is None else port), family=family)
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,53 @@
+"""What every value has that evimem returns: `to_dict` for programs, and a short repr for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from datetime import date, time
+from enum import Enum
+from reprlib import Repr
+from typing import Any
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 80  # characters of a text or value in a field that a repr shows
+_SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = 3
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PublicValue:
+    """The base of the dataclasses that evimem returns."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every field as plain JSON values: times as ISO 8601 texts, values in values as dicts.
+
+        The keys are the names of the fields, and stay the same between versions.
+        """
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+
+    def __repr__(self) -> str:
+        """Name the fields that are set. A long one is cut: a turn of a megabyte prints a line."""
+        held = ((one, getattr(self, one.name)) for one in fields(self))
+        told = (f"{one.name}={_SHORT.repr(value)}" for one, value in held if _is_set(one, value))
+        return f"{type(self).__name__}({', '.join(told)})"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it. What JSON cannot say stays as it is, and is refused where it is written."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, PublicValue):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(one) for one in value]
+    if isinstance(value, (date, time)):  # a datetime is a date
+        return value.isoformat()
+    return value.value if isinstance(value, Enum) else value
+
+
+def _is_set(one: Field[Any], held: Any) -> bool:
+    default = one.default if one.default_factory is MISSING else one.default_factory()
+    return default is MISSING or held != default

@@ -1,0 +1,120 @@
+"""Every result says what it holds: as JSON to a program, on a line to a session, and escaped to a notebook."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import evimem
+from evimem import Answer, Citation, Edge, Fact, Gap, Hit, Stats, Tier, TimeSpan, Trace, Turn, TurnStatus, Usage
+from evimem.types.public_value import PublicValue
+from evimem.types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped
+
+GIVEN = {
+    "Budget",
+    "Labelled",
+    "OpenAI",
+    "OpenAIEmbedder",
+    "Query",
+}  # values that a caller makes for a call, and evimem does not return
+EVIL = "</b><script>alert(1)</script>"
+TURN = Turn("s1:1", "s1", "Mira", "x" * 2**20, datetime(2024, 3, 12, 18, 20), metadata={"k": [1, None, "v"]})
+SPAN = TimeSpan(datetime(2024, 3, 8), datetime(2024, 3, 9), "day", "last Friday")
+FACT = Fact("f", "s1:1", "Mira", "adopted", "a puppy", SPAN, (0, 4), "event", "rules")
+HIT = Hit(TURN, (FACT,), 0.5, {"words": 0.5}, "search", ("s1:2",), (0, 1000))
+GAP = Gap("time", "Mira", "no date")
+CALL = Called(1, "judge", "ok", 12, 3, cost=0.5)
+EVENTS = (
+    Queried(1, "anchor", "When?", 10),
+    Found(1, "anchor", ("s1:1",)),
+    Acted(1, "show", "", {"turns": ("s1:1",)}),
+    Judged(1, "rules", Tier.EXACT, 0.9, Tier.PARTIAL, 0.6, None, {"Mira": 3}, (GAP,)),
+    GapsChanged(1, {"time": ("s1:1",)}, open=(GAP,)),
+    CALL,
+    Stopped(1, "exact evidence"),
+)
+TRACE = Trace("When?", "iris", EVENTS, {"s1:1": "d1"})
+ANSWER = Answer("8 March", "answer", Tier.EXACT, 0.9, (Citation("s1:1", (0, 4), "xxxx"),), (GAP,), TRACE, Usage(1))
+STATS = Stats("m", 1, 1, ("Mira",), 1, {"next": 0}, TURN.time, None, "static", 256, 4096, 3)
+VALUES = [
+    TURN,
+    SPAN,
+    FACT,
+    HIT,
+    GAP,
+    TRACE,
+    ANSWER,
+    STATS,
+    Edge("a", "b", "next", 1.0),
+    TurnStatus("a", "added"),
+    *EVENTS,
+]
+
+
+def results() -> list[type[Any]]:
+    public = [getattr(evimem, name) for name in evimem.__all__ if name not in GIVEN]
+    return [*filter(inspect.isclass, public), *get_args(Event)]
+
+
+def test_every_public_value_is_a_result() -> None:
+    assert [one.__name__ for one in results() if is_dataclass(one) and not issubclass(one, PublicValue)] == []
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_result_is_a_json_object_with_a_key_for_each_field(value: PublicValue) -> None:
+    data = value.to_dict()
+    assert {one.name for one in fields(value)} <= set(data)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+
+
+def test_times_and_tiers_are_texts_and_values_in_values_are_objects() -> None:
+    data = HIT.to_dict()
+    assert (data["turn"]["time"], data["turn"]["metadata"]) == ("2024-03-12T18:20:00", {"k": [1, None, "v"]})
+    assert data["facts"][0]["event"]["start"] == "2024-03-08T00:00:00"
+    assert (ANSWER.to_dict()["tier"], ANSWER.to_dict()["abstained"]) == ("exact", False)
+    assert [event["kind"] for event in TRACE.to_dict()["events"]] == [event.kind for event in EVENTS]
+
+
+def test_what_json_cannot_say_is_refused_where_it_is_written() -> None:
+    with pytest.raises(TypeError):
+        Trace("?", "mine", (Acted(0, "mine", "", {"odd": object()}),)).to_json()
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_repr_is_short_and_leaves_out_what_is_not_set(value: PublicValue) -> None:
+    shown = repr(value)
+    assert shown.startswith(f"{type(value).__name__}(")
+    assert len(shown) < 1200
+    unset = [one.name for one in fields(value) if one.default is None and getattr(value, one.name) is None]
+    assert [name for name in unset if f", {name}=" in shown] == []
+    assert all(f"{one.name}=" in shown for one in fields(value) if one.default is one.default_factory is MISSING)
+
+
+EVIL_TURN = Turn(f"t{EVIL}", "s", f"M{EVIL}", f"I said {EVIL}", datetime(2024, 3, 12))
+PAGES = {
+    "hit": Hit(EVIL_TURN, (), 0.5),
+    "trace": Trace(EVIL, EVIL, (Queried(1, EVIL, EVIL, 3), Acted(1, EVIL, EVIL, {EVIL: EVIL}))),
+}
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_a_notebook_shows_text_and_never_an_element_of_it(kind: str) -> None:
+    page = PAGES[kind]._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_a_notebook_shows_a_block_as_the_prompt_gets_it(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", f"We adopted a puppy {EVIL} last Friday.", time="2024-03-12T18:20")
+        block = memory.block("When did Mira adopt a puppy?")
+    assert html.unescape(block._repr_html_()).startswith(f"<div><pre>{block.text}")
+    assert "<script" not in block._repr_html_()
+    assert block.to_dict()["turns"][0]["speaker"] == "Mira"
