@@ -22,7 +22,7 @@ import evimem
 
 
 async def remember(request: Request) -> JSONResponse:
-    """Store what was said. It is durable and can be found when this returns; jobs of it wait for `work`."""
+    """Store what was said, durably. Messages with a time of their own (`created_at`) may be sent again."""
     body, user = await request.json(), request.path_params["user"]
     async with request.app.state.pool.open_async(user) as memory:
         report = await memory.remember(body["messages"], session=body["session"], time=await memory.now())

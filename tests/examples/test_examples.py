@@ -94,12 +94,13 @@ def test_the_backend_keeps_users_apart_and_works_off_jobs(tmp_path: Path, monkey
     monkeypatch.setenv("USERS", str(tmp_path / "users"))
     monkeypatch.syspath_prepend(EXAMPLES)
     backend = importlib.import_module("backend")
-    said = {"session": "s1", "messages": [{"role": "user", "content": "I moved to Porto."}]}
+    moved = {"role": "user", "content": "I moved to Porto.", "created_at": "2024-03-12T18:20:00Z"}
+    said = {"session": "s1", "messages": [moved]}
     with TestClient(backend.app) as client:
         assert client.post("/users/mira/messages", json=said).json() == {"added": 1}
         assert client.post("/users/mira/messages", json=said).json() == {"added": 0}
         found = client.get("/users/mira/block", params={"question": "Where do I live?"}).json()
-        assert "> I moved to Porto." in found["text"]
+        assert ": I moved to Porto." in found["text"]
         assert client.get("/users/tomas/block", params={"question": "Where do I live?"}).json()["text"] == ""
         while not client.app.state.changed.empty():  # type: ignore[attr-defined]
             client.get("/users/tomas/block", params={"question": "Who?"})
