@@ -90,7 +90,9 @@ def test_a_trained_parser_gives_80_percent_of_the_same_facts() -> None:
 
 
 def test_the_example_of_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    section = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    section = (
+        (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    )
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(spacy, "load", lambda name: pipeline())  # no pipeline is downloaded for a test
