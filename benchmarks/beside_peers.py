@@ -106,8 +106,8 @@ def beside(names: Sequence[str], locomo: Path, turns: int) -> dict[str, dict[str
             said = next((line for line in process.stdout or () if line.startswith(_SAID)), None)
             if said is None:
                 raise SystemExit(f"{name} ended with {process.wait()} before it was done")
-            step, value = json.loads(said.removeprefix(_SAID))
-            found[name].setdefault(step, []).append(value)
+            step, values = json.loads(said.removeprefix(_SAID))
+            found[name].setdefault(step, []).extend(values)
             if step == "ended":
                 del waiting[name]
         print(".", end="", flush=True)
@@ -124,8 +124,8 @@ def serve(name: str, locomo: Path, turns: int) -> None:
             return
 
 
-def work(name: str, locomo: Path, turns: int) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each piece of work and what it came to."""
+def work(name: str, locomo: Path, turns: int) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the name of each piece of work and what each part of it came to."""
     peer, samples = PEERS[name], list(read_locomo(locomo))
     said = [replace(one, id=f"{sample.id} {one.id}") for sample in samples for one in sample.turns]
     asked = [one.text for sample in samples for one in sample.questions]
@@ -136,33 +136,39 @@ def work(name: str, locomo: Path, turns: int) -> Iterator[tuple[str, Any]]:
         with tempfile.TemporaryDirectory() as folder, closing(peer(Path(folder))) as memory:
             memory.add(sample.turns)
             memory.search("warm up", DEPTH, None)
-            for question in (one for one in sample.questions if one.evidence):
-                took, ranked = timed(memory.search, question.text, DEPTH, None)
-                yield "recall", [sample.id, recall(ranked, question.evidence, DEPTH), took]
+            questions = [one for one in sample.questions if one.evidence]
+            for start in range(0, len(questions), PIECE):
+                piece = []
+                for question in questions[start : start + PIECE]:
+                    took, ranked = timed(memory.search, question.text, DEPTH, None)
+                    piece.append([sample.id, recall(ranked, question.evidence, DEPTH), took])
+                yield "recall", piece
     with tempfile.TemporaryDirectory() as name_, closing(peer(Path(name_))) as memory:
         memory.add(said[:PIECE])  # what is loaded at the first use is no part of any figure
         memory.search("warm up", DEPTH, None)
         for start in range(PIECE, turns, BATCH):
             batch = said[start : min(start + BATCH, turns)]
-            yield "batch", timed(memory.add, batch)[0] / len(batch)
-        yield "first", timed(memory.search, "now", DEPTH, None)[0] / turns  # where an index is made only then
-        for piece in range(PIECES):
-            for one in range(turns + piece * PIECE, turns + (piece + 1) * PIECE):
+            yield "batch", [timed(memory.add, batch)[0] / len(batch)]
+        yield "first", [timed(memory.search, "now", DEPTH, None)[0] / turns]  # where an index is made only then
+        for number in range(PIECES):
+            together = []
+            for one in range(turns + number * PIECE, turns + (number + 1) * PIECE):
                 kept, _ = timed(memory.add, said[one : one + 1])
-                yield "turn", kept + timed(memory.search, said[one - 1].text, DEPTH, None)[0]
-            for question in asked[piece * PIECE : (piece + 1) * PIECE]:
-                yield "search", timed(memory.search, question, DEPTH, None)[0]
-                yield "block", timed(memory.block, question)[0] if hasattr(memory, "block") else None
+                together.append(kept + timed(memory.search, said[one - 1].text, DEPTH, None)[0])
+            yield "turn", together
+            some = asked[number * PIECE : (number + 1) * PIECE]
+            yield "search", [timed(memory.search, question, DEPTH, None)[0] for question in some]
+            yield "block", [timed(memory.block, question)[0] for question in some if hasattr(memory, "block")]
         if getattr(peer, "keeps", True):
-            yield "disk", sum(file.stat().st_size for file in Path(name_).rglob("*") if file.is_file()) / 1e6
+            yield "disk", [sum(file.stat().st_size for file in Path(name_).rglob("*") if file.is_file()) / 1e6]
         if name == OWN:
-            yield "fresh", fresh(Path(name_) / "own.evimem")
+            yield "fresh", [fresh(Path(name_) / "own.evimem")]
     with tempfile.TemporaryDirectory() as folder, closing(peer(Path(folder))) as memory:
         memory.add(said[:PIECE])
         kept, _ = timed(memory.add, lengthened(said[PIECE : PIECE + LONG]))
-        yield "long", (kept + timed(memory.search, "now", DEPTH, None)[0]) / LONG
-    yield "import", _import_ms(_library(name))
-    yield "ended", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        yield "long", [(kept + timed(memory.search, "now", DEPTH, None)[0]) / LONG]
+    yield "import", [_import_ms(_library(name))]
+    yield "ended", [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]
 
 
 def timed(call: Callable[..., Any], *given: Any) -> tuple[float, Any]:
