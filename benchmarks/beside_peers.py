@@ -1,11 +1,15 @@
-"""evimem beside other memories, in one run, on the same turns and questions, without a model.
+"""evimem beside other memories, on the same turns and questions, without a model.
 
     pip install -e . -r benchmarks/peers.txt      # an environment of its own
-    python -m benchmarks.beside_peers LOCOMO.json --turns 6000 --result FILE
+    python -m benchmarks.beside_peers LOCOMO.json --turns 2000 --result FILE
 
-Each runs in a process of its own: LoCoMo's conversations for recall, each in a store of its own, then `--turns` of
-generated chat, in batches of 500, for speed, memory and disk. evimem and FTS5 sync each batch to disk, and evimem finds
-facts, dates and edges besides; the others keep what their defaults keep. One that is not installed has no figures.
+Each memory has a process of its own, and all take turns at every piece of work, so that a busy minute is busy for all;
+times are of the processor, every thread counted. LoCoMo's conversations, each in a store of its own, are asked for
+recall. Then one store takes `--turns` of LoCoMo's turns in batches of 500, up to the first search after them; then a
+turn and a question at a time, as a chatbot does; then questions alone. Another takes turns of which every second is a
+reply of 2 to 9 kB. evimem and FTS5 sync each call to disk, and evimem finds facts, dates and edges besides; the others
+keep what their defaults keep. evimem has rows of its own for `block` and for a fresh process. One that is not installed
+has no figures.
 """
 
 from __future__ import annotations
@@ -13,13 +17,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import resource
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +36,7 @@ from packaging.requirements import Requirement
 
 import evimem
 from evimem.loaders.locomo_format import read_locomo
+from evimem.types.values import Turn
 
 from .peers import PEERS
 from .recording import add_result, data_set, record
@@ -36,100 +44,183 @@ from .scoring.bootstrap import percentile
 from .scoring.estimates import estimate
 from .scoring.result_file import Cell, ResultTable
 from .scoring.retrieval_metrics import recall
-from .speed import chat
 
-WORDS = 25  # per turn, about as long as LoCoMo's
 BATCH = 500
+PIECE = 10  # turns or questions between which the next memory has its turn
+PIECES = 10
 DEPTH = 10
-QUERIES = 200  # on the generated chat
+LONG = 200  # turns, every second one of them a long reply
+LENGTHS = (2_000, 9_000)  # characters of a long reply
 # Distributions that are named otherwise than their modules.
 NAMES = {"rank_bm25": "rank-bm25", "mem0": "mem0ai", "langgraph.store.memory": "langgraph-checkpoint"}
 OWN = "evimem"
-RATIOS = ("above 1: evimem is ahead", "R@10", "ingest", "search, LoCoMo", "search", "what the other stores")
-COLUMNS = (
-    "", "R@10", "search, LoCoMo, ms, p50", "ingest, turns/s", "search, ms, p50", "search, ms, p99", "peak RSS, MB",
-    "disk, MB", "install, MB", "import, ms",
-)  # fmt: skip
+_SAID = "evimem beside: "  # before what a process says: some libraries print on their own
+TIMES = ("ingest, us a turn", "with long replies", "a turn and a question, ms", "search, ms", "LoCoMo search, ms")
+COLUMNS = ("CPU, p50 or mean", "R@10", *TIMES, "peak RSS, MB", "disk, MB", "install, MB", "import, ms by the clock")
+RATIOS = ("above 1: evimem is ahead", "R@10", *TIMES, "what the other stores")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("locomo", type=data_set("locomo"))
-    parser.add_argument("--turns", type=int, default=6000)
+    parser.add_argument("--turns", type=int, default=2000)
     parser.add_argument("--peer", action="append", choices=tuple(PEERS), help="only this one; may be given again")
     parser.add_argument("--one", choices=tuple(PEERS), help=argparse.SUPPRESS)
     add_result(parser)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measured(options.one, options.locomo, options.turns)))
+        serve(options.one, options.locomo, options.turns)
         return
-    found: dict[str, dict[str, Any]] = {}
-    missing = []
-    for name in options.peer or PEERS:
-        if find_spec(getattr(PEERS[name], "library", "evimem").partition(".")[0]) is None:
-            missing.append(name)
-            continue
-        words = ["--one", name, "--turns", str(options.turns), str(options.locomo)]
-        out = subprocess.run(
-            [sys.executable, "-m", "benchmarks.beside_peers", *words], capture_output=True, text=True, check=True
-        )
-        found[name] = json.loads(out.stdout.splitlines()[-1])
-        print(f"{name}: done", flush=True)
-    rows = [_row(name, one) for name, one in found.items()]
-    title = f"Beside others: LoCoMo, and {options.turns:,} generated turns"
+    names = options.peer or list(PEERS)
+    missing = [name for name in names if find_spec(_library(name).partition(".")[0]) is None]
+    found = beside([name for name in names if name not in missing], options.locomo, options.turns)
     notes = [f"Load {os.getloadavg()[0]:.1f} at the end: compare the ratios."]
     if missing:
         notes.append(f"Not installed: {', '.join(missing)}.")
-    tables = [ResultTable("peers", title, COLUMNS, tuple(rows), tuple(notes), ("R@10",))]
-    if options.peer is None or OWN in options.peer:
+    title = f"Beside others, on LoCoMo: {options.turns:,} turns in a store"
+    rows = tuple(_row(name, one) for name, one in found.items())
+    tables = [ResultTable("peers", title, COLUMNS, rows, tuple(notes), ("R@10",))]
+    if OWN in found:
         tables.append(ResultTable("ratios", "evimem beside each", RATIOS, ratios(found)))
+        tables.append(ResultTable("own", "evimem alone", ("", "CPU ms"), own_rows(found[OWN])))
     record("beside_peers", options, tables, [options.locomo])
 
 
-def measured(name: str, locomo: Path, turns: int) -> dict[str, Any]:
-    """Return the figures of one memory, in this process."""
-    peer = PEERS[name]
-    library = getattr(peer, "library", "evimem")
-    found: dict[str, Any] = {"import": _import_ms(library), "version": _version(library), "recall": [], "locomo": []}
-    found["install"] = _install_mb(library)
-    for sample in read_locomo(locomo):
-        with tempfile.TemporaryDirectory() as folder, closing(peer(Path(folder))) as memory:
-            memory.add(sample.turns)
-            for question in (one for one in sample.questions if one.evidence):
-                started = time.perf_counter()
-                ranked = memory.search(question.text, DEPTH, None)
-                found["locomo"].append(1000 * (time.perf_counter() - started))
-                found["recall"].append([sample.id, recall(ranked, question.evidence, DEPTH)])
-    with tempfile.TemporaryDirectory() as name_, closing(peer(Path(name_))) as memory:
-        said = list(chat(turns, WORDS))
-        memory.add(said[:BATCH])  # warm up: loading at first use is not measured
-        started = time.perf_counter()
-        for start in range(BATCH, turns, BATCH):
-            memory.add(said[start : start + BATCH])
-        memory.search("warm up", DEPTH, None)  # where the index is made at the first search, it belongs to ingest
-        found["rate"] = (turns - BATCH) / (time.perf_counter() - started)
-        found["search"] = []
-        for turn in said[:: max(1, turns // QUERIES)][:QUERIES]:
-            question = " ".join(turn.text.split()[:8])
-            started = time.perf_counter()
-            memory.search(question, DEPTH, None)
-            found["search"].append(1000 * (time.perf_counter() - started))
-        if getattr(peer, "keeps", True):
-            found["disk"] = sum(file.stat().st_size for file in Path(name_).rglob("*") if file.is_file()) / 1e6
-    found["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def beside(names: Sequence[str], locomo: Path, turns: int) -> dict[str, dict[str, Any]]:
+    """Return the figures of each memory, by name: one piece of work of each after another."""
+    words = ["--turns", str(turns), str(locomo)]
+    program = [sys.executable, "-m", "benchmarks.beside_peers"]
+    alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a second thread would only spin, which counts as work
+    served = {
+        name: subprocess.Popen(
+            [*program, "--one", name, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=alone
+        )
+        for name in names
+    }
+    found: dict[str, dict[str, Any]] = {name: {} for name in names}
+    waiting = dict(served)
+    while waiting:
+        for name, process in list(waiting.items()):
+            process.stdin.write("\n")  # type: ignore[union-attr]
+            process.stdin.flush()  # type: ignore[union-attr]
+            said = next((line for line in process.stdout or () if line.startswith(_SAID)), None)
+            if said is None:
+                raise SystemExit(f"{name} ended with {process.wait()} before it was done")
+            step, values = json.loads(said.removeprefix(_SAID))
+            found[name].setdefault(step, []).extend(values)
+            if step == "ended":
+                del waiting[name]
+        print(".", end="", flush=True)
     return found
 
 
-def ratios(found: dict[str, dict[str, Any]]) -> tuple[tuple[Cell, ...], ...]:
+def serve(name: str, locomo: Path, turns: int) -> None:
+    """Do a piece of work for each line that comes in, and say what it took."""
+    pieces = work(name, locomo, turns)
+    for _ in sys.stdin:
+        done = next(pieces)
+        print(f"{_SAID}{json.dumps(done)}", flush=True)
+        if done[0] == "ended":
+            return
+
+
+def work(name: str, locomo: Path, turns: int) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the name of each piece of work and what each part of it came to."""
+    peer, samples = PEERS[name], list(read_locomo(locomo))
+    said = [replace(one, id=f"{sample.id} {one.id}") for sample in samples for one in sample.turns]
+    asked = [one.text for sample in samples for one in sample.questions]
+    random.Random(7).shuffle(asked)
+    if len(said) < turns + PIECE * PIECES:
+        raise SystemExit(f"{locomo.name} has {len(said):,} turns; give --turns below {len(said) - PIECE * PIECES:,}")
+    for sample in samples:
+        with tempfile.TemporaryDirectory() as folder, closing(peer(Path(folder))) as memory:
+            memory.add(sample.turns)
+            memory.search("warm up", DEPTH, None)
+            questions = [one for one in sample.questions if one.evidence]
+            for start in range(0, len(questions), PIECE):
+                piece = []
+                for question in questions[start : start + PIECE]:
+                    took, ranked = timed(memory.search, question.text, DEPTH, None)
+                    piece.append([sample.id, recall(ranked, question.evidence, DEPTH), took])
+                yield "recall", piece
+    with tempfile.TemporaryDirectory() as name_, closing(peer(Path(name_))) as memory:
+        memory.add(said[:PIECE])  # what is loaded at the first use is no part of any figure
+        memory.search("warm up", DEPTH, None)
+        for start in range(PIECE, turns, BATCH):
+            batch = said[start : min(start + BATCH, turns)]
+            yield "batch", [timed(memory.add, batch)[0] / len(batch)]
+        yield "first", [timed(memory.search, "now", DEPTH, None)[0] / turns]  # where an index is made only then
+        for number in range(PIECES):
+            together = []
+            for one in range(turns + number * PIECE, turns + (number + 1) * PIECE):
+                kept, _ = timed(memory.add, said[one : one + 1])
+                together.append(kept + timed(memory.search, said[one - 1].text, DEPTH, None)[0])
+            yield "turn", together
+            some = asked[number * PIECE : (number + 1) * PIECE]
+            yield "search", [timed(memory.search, question, DEPTH, None)[0] for question in some]
+            yield "block", [timed(memory.block, question)[0] for question in some if hasattr(memory, "block")]
+        if getattr(peer, "keeps", True):
+            yield "disk", [sum(file.stat().st_size for file in Path(name_).rglob("*") if file.is_file()) / 1e6]
+        if name == OWN:
+            yield "fresh", [fresh(Path(name_) / "own.evimem")]
+    with tempfile.TemporaryDirectory() as folder, closing(peer(Path(folder))) as memory:
+        memory.add(said[:PIECE])
+        kept, _ = timed(memory.add, lengthened(said[PIECE : PIECE + LONG]))
+        yield "long", [(kept + timed(memory.search, "now", DEPTH, None)[0]) / LONG]
+    yield "import", [_import_ms(_library(name))]
+    yield "ended", [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]
+
+
+def timed(call: Callable[..., Any], *given: Any) -> tuple[float, Any]:
+    """Return the processor time of a call in ms, and what it returned."""
+    started = time.process_time()
+    found = call(*given)
+    return 1000 * (time.process_time() - started), found
+
+
+def lengthened(turns: Sequence[Turn]) -> list[Turn]:
+    """Return turns of which every second is a reply, lengthened by others to some kB."""
+    chance, texts = random.Random(7), [turn.text for turn in turns]
+    found = []
+    for place, turn in enumerate(turns):
+        text, wanted = turn.text, chance.randrange(*LENGTHS) if place % 2 else 0
+        while len(text) < wanted:
+            text += "\n\n" + chance.choice(texts)
+        found.append(replace(turn, text=text))
+    return found
+
+
+def fresh(path: Path) -> float:
+    """Return the processor time, in ms, of a process that opens a memory and makes one block."""
+    code = "import sys, evimem; evimem.open(sys.argv[1]).block('What did we plan?')"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def figures(found: dict[str, list[Any]]) -> dict[str, float]:
+    """Return the figures of `TIMES` by their names, in their units."""
+    batches = found["batch"]
+    per_turn = 1000 * (sum(batches) / len(batches) + found["first"][0])
+    values = (
+        per_turn,
+        1000 * found["long"][0],
+        percentile(found["turn"], 0.5),
+        percentile(found["search"], 0.5),
+        percentile([took for *_, took in found["recall"]], 0.5),
+    )
+    return dict(zip(TIMES, values, strict=True))
+
+
+def ratios(found: dict[str, dict[str, list[Any]]]) -> tuple[tuple[Cell, ...], ...]:
     """Return a row for each other memory: how evimem compares with it, above 1 where evimem is ahead, and why."""
-    own = found[OWN]
+    own = figures(found[OWN])
     return tuple(
         (
             name,
-            _recall(own) / _recall(one),
-            own["rate"] / one["rate"],
-            percentile(one["locomo"], 0.5) / percentile(own["locomo"], 0.5),
-            percentile(one["search"], 0.5) / percentile(own["search"], 0.5),
+            _recall(found[OWN]) / _recall(one),
+            *(figures(one)[column] / own[column] for column in TIMES),
             PEERS[name].stores,
         )
         for name, one in found.items()
@@ -137,25 +228,37 @@ def ratios(found: dict[str, dict[str, Any]]) -> tuple[tuple[Cell, ...], ...]:
     )
 
 
-def _recall(found: dict[str, Any]) -> float:
-    return sum(value for _, value in found["recall"]) / len(found["recall"])
-
-
-def _row(name: str, found: dict[str, Any]) -> tuple[Cell, ...]:
-    score = estimate(found["recall"], lambda pair: float(pair[1]), lambda pair: str(pair[0]))
-    named = f"{name} {found['version']}".strip()
+def own_rows(found: dict[str, list[Any]]) -> tuple[tuple[Cell, ...], ...]:
+    """Return what nobody else has a row for."""
+    blocks = found["block"]
     return (
-        named,
-        score,
-        percentile(found["locomo"], 0.5),
-        found["rate"],
-        percentile(found["search"], 0.5),
-        percentile(found["search"], 0.99),
-        found["peak"],
-        found.get("disk"),
-        found["install"],
-        found["import"],
+        ("`block`, p50", percentile(blocks, 0.5)),
+        ("`block`, p99", percentile(blocks, 0.99)),
+        ("a fresh process: import, open, one block", found["fresh"][0]),
     )
+
+
+def _recall(found: dict[str, list[Any]]) -> float:
+    return sum(value for _, value, _ in found["recall"]) / len(found["recall"])
+
+
+def _row(name: str, found: dict[str, list[Any]]) -> tuple[Cell, ...]:
+    score = estimate(found["recall"], lambda one: float(one[1]), lambda one: str(one[0]))
+    library = _library(name)
+    disk = found.get("disk", [None])[0]
+    return (
+        f"{name} {_version(library)}".strip(),
+        score,
+        *figures(found).values(),
+        found["ended"][0],
+        disk,
+        _install_mb(library),
+        found["import"][0],
+    )
+
+
+def _library(name: str) -> str:
+    return str(getattr(PEERS[name], "library", "evimem"))
 
 
 def _import_ms(library: str) -> float:

@@ -1,8 +1,9 @@
 """Other memories and indexes behind the seam of benchmarks.scoring.scored_memory, on what needs no language model.
 
-Each stores a turn as "speaker: text caption". BM25 has k1 2 and b .95, its best on long messages, over Porter stems of
-lower-case words. Those with vectors have evimem's static embedder, so that what differs is the store. Each also scores
-our chats: `python -m benchmarks chats benchmarks/chats --adapter benchmarks.peers:Bm25s`.
+Each stores a turn as "speaker: text caption". BM25 has k1 2 and b .95, its best on long messages, over the Snowball
+stems of PyStemmer, as bm25s's own documentation has it. Those with vectors have evimem's static embedder, so that what
+differs is the store. Each also scores our chats: `python -m benchmarks chats benchmarks/chats --adapter
+benchmarks.peers:Bm25s`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,6 @@ import numpy as np
 
 from evimem import Turn
 from evimem.embedding import StaticEmbedder
-from evimem.text.stemming import porter
 
 from .scoring.answer_overlap import words
 from .scoring.scored_memory import OwnMemory, PlainBm25
@@ -34,7 +35,13 @@ def text_of(turn: Turn) -> str:
 
 def stems(text: str) -> list[str]:
     """Return the terms of a text."""
-    return [porter(word) for word in words(text)]
+    stemmed: list[str] = _stemmer().stemWords(words(text))
+    return stemmed
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    return import_module("Stemmer").Stemmer("english")
 
 
 class _InPython:
@@ -85,6 +92,33 @@ class Bm25s(_InPython):
         most = min(k, len(self._ids))
         places, _ = self._index.retrieve([stems(question)], k=most, show_progress=False)
         return [self._ids[place] for place in places[0]]
+
+
+class Hybrid(Bm25s):
+    """bm25s and an exact scan of vectors by numpy, each divided by its best: what one writes oneself."""
+
+    stores = "words and a vector a turn, in memory only; a new index at the first search"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._embedder = StaticEmbedder()
+        self._vectors = np.zeros((0, self._embedder.dimension), np.float32)
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Store turns."""
+        super().add(turns)
+        self._vectors = np.vstack([self._vectors, self._embedder.embed([text_of(turn) for turn in turns])])
+
+    def search(self, question: str, k: int, asked_at: str | None) -> list[str]:
+        """Return the ids of the k best turns."""
+        if self._index is None:
+            self._index = self._module.BM25(k1=K1, b=B)
+            self._index.index(self._terms, show_progress=False)
+        near = self._vectors @ self._embedder.embed([question])[0]
+        known = [term for term in stems(question) if term in self._index.vocab_dict]
+        said = self._index.get_scores(known) if known else np.zeros_like(near)
+        scores = near / max(float(near.max()), 1e-9) + said / max(float(said.max()), 1e-9)
+        return [self._ids[place] for place in np.argsort(-scores, kind="stable")[:k]]
 
 
 class Fts5:
@@ -182,6 +216,29 @@ class LanceDb:
         """It has no way to be closed."""
 
 
+class LanceDbHybrid(LanceDb):
+    """The same table with LanceDB's own full-text index, searched by both and ranked by its default."""
+
+    stores = "words and a vector a turn; no facts, dates or links"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._indexed = False
+
+    def add(self, turns: Sequence[Turn]) -> None:
+        """Store turns."""
+        super().add(turns)
+        self._indexed = False
+
+    def search(self, question: str, k: int, asked_at: str | None) -> list[str]:
+        """Return the ids of the k best turns."""
+        if not self._indexed:
+            self._table.create_fts_index("text", replace=True)
+            self._indexed = True
+        query = self._table.search(query_type="hybrid").vector(self._embedder.embed([question])[0])
+        return [row["id"] for row in query.text(" ".join(words(question))).limit(k).to_list()]
+
+
 class LangGraphStore:
     """LangGraph's store in memory with an index of vectors, each compared; nothing on disk."""
 
@@ -264,14 +321,24 @@ class _Mem0Embedder:
         return vectors
 
 
+class Own(OwnMemory):
+    """evimem, which makes blocks besides."""
+
+    def block(self, question: str) -> None:
+        """Make the block of a question."""
+        self._memory.block(question)
+
+
 PEERS: dict[str, Any] = {
-    "evimem": OwnMemory,
+    "evimem": Own,
     "evimem's BM25": PlainBm25,
     "rank-bm25": RankBm25,
     "bm25s": Bm25s,
+    "bm25s and a scan": Hybrid,
     "SQLite FTS5": Fts5,
     "Chroma": Chroma,
     "LanceDB": LanceDb,
+    "LanceDB, hybrid": LanceDbHybrid,
     "LangGraph's store": LangGraphStore,
     "mem0, infer=False": Mem0,
 }

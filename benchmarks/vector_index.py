@@ -1,7 +1,7 @@
 """HNSW against exact search: recall@10, processor time and memory as an index grows.
 
     python -m benchmarks.vector_index                       # 10,000 and 50,000 vectors, about two minutes
-    python -m benchmarks.vector_index --sizes 100000 --data words --storage compact
+    python -m benchmarks.vector_index --sizes 100000 --data words --graph voyager-compact
 
 Vectors are generated from a seed: `words` embeds random sentences with the shipped embedder, `clusters` has about 40
 vectors per cluster with a decaying spectrum, `noise` has no structure. Queries are generated alike and are not in the
@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,27 @@ from evimem.embedding import StaticEmbedder
 from evimem.embedding.static_embedder import SHIPPED
 from evimem.embedding.wordpiece import WordPiece
 from evimem.index.hnsw import HnswIndex
+from evimem.index.hnswlib_graph import HnswlibGraph
 from evimem.index.voyager_graph import VoyagerGraph
+from evimem.protocols import Graph
 from evimem.types.vectors import Vectors
+
+from .recording import add_result, record
+from .scoring.result_file import Cell, ResultTable
 
 DIMENSION = 256
 QUERIES = 300
 BATCH = 5000
 MILLI = 1e3
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "hnswlib": lambda: HnswlibGraph(DIMENSION, 24, 128),
+    "voyager": lambda: VoyagerGraph(DIMENSION, 24, 128),
+    "voyager-compact": lambda: VoyagerGraph(DIMENSION, 24, 128, compact=True),
+}
+COLUMNS = (
+    "vectors", "n", "graph", "build, CPU s", "ef", "recall@10", "search, CPU ms, p50", "p99", "exact, CPU ms, p50",
+    "bytes a vector",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +91,14 @@ def unit(vectors: Vectors) -> Vectors:
     return vectors / lengths
 
 
-def measure(make: Callable[[int, np.random.Generator], Vectors], size: int, storage: str) -> str:
-    """Build one index; return its row of the table."""
+def measure(make: Callable[[int, np.random.Generator], Vectors], size: int, graph: str) -> tuple[Cell, ...]:
+    """Build one index as a memory does; return its row of the table."""
     vectors = make(size + QUERIES, np.random.default_rng(size))
     vectors, queries = vectors[:size], vectors[size:]
-    index = HnswIndex(DIMENSION, graph=VoyagerGraph(DIMENSION, 24, 128))
-    if storage == "compact":
-        scale = np.abs(vectors).max(axis=1, keepdims=True) / np.float32(127)
-        stored = Quantized(np.rint(vectors / scale).astype(np.int8), scale)
-        vectors = stored.rows(np.arange(size))  # what exact search would compare with
-        index = HnswIndex(DIMENSION, exact=stored.rows)
+    scale = np.abs(vectors).max(axis=1, keepdims=True) / np.float32(127)
+    stored = Quantized(np.rint(vectors / scale).astype(np.int8), scale)
+    vectors = stored.rows(np.arange(size))  # what exact search would compare with
+    index = HnswIndex(DIMENSION, exact=stored.rows, graph=GRAPHS[graph]())
     began = time.process_time()
     for start in range(0, size, BATCH):
         index.add(range(start, min(start + BATCH, size)), vectors[start : start + BATCH])
@@ -101,34 +113,39 @@ def measure(make: Callable[[int, np.random.Generator], Vectors], size: int, stor
         hits = index.search(query, 10)
         found.append(time.thread_time() - began)
         shares.append((scores[hits.positions] >= scores[nearest].min() - 1e-6).mean())
-    took = f"{np.median(found) * MILLI:.2f} / {np.quantile(found, 0.99) * MILLI:.2f} | {np.median(exact) * MILLI:.2f}"
-    ef, recall, length = index.effort.at(size, 10), np.mean(shares), stored_length(index) / size
-    return f"| {make.__name__} | {size:,} | {index.kind} | {built:.1f} | {ef} | {recall:.3f} | {took} | {length:,.0f} |"
+    return (
+        make.__name__,
+        size,
+        index.kind,
+        built,
+        index.effort.at(size, 10),
+        float(np.mean(shares)),
+        float(np.median(found)) * MILLI,
+        float(np.quantile(found, 0.99)) * MILLI,
+        float(np.median(exact)) * MILLI,
+        stored_length(index) // size,
+    )
 
 
 def stored_length(index: HnswIndex) -> int:
     """Return how many bytes the graph and its vectors take, in memory as in the file."""
-    with tempfile.TemporaryFile() as file:
-        index.save(cast("BinaryIO", file))
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "graph").open("wb") as file:
+        index.save(file)
         return file.tell()
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Recall, time and memory of HNSW against exact search.")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 50_000])
     parser.add_argument("--data", nargs="+", choices=["words", "clusters", "noise"], default=["words", "clusters"])
-    parser.add_argument("--storage", nargs="+", choices=["float32", "compact"], default=["float32", "compact"])
-    options = parser.parse_args(arguments)
-    print(
-        "| vectors | n | stored as | build s | ef | recall@10 | search p50 / p99 ms | exact p50 ms | bytes a vector |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    parser.add_argument("--graph", nargs="+", choices=list(GRAPHS), default=list(GRAPHS))
+    add_result(parser)
+    options = parser.parse_args()
     makes = {"words": words, "clusters": clusters, "noise": noise}
-    for data in options.data:
-        for size in options.sizes:
-            for storage in options.storage:
-                print(measure(makes[data], size, storage), flush=True)
+    asked = [(makes[data], size, graph) for data in options.data for size in options.sizes for graph in options.graph]
+    table = ResultTable("graphs", "HNSW beside exact search", COLUMNS, tuple(measure(*one) for one in asked))
+    record("vector_index", options, [table])
 
 
 if __name__ == "__main__":

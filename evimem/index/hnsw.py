@@ -25,9 +25,9 @@ _RERANKED = 4  # candidates for each wanted neighbour where exact vectors rank t
 class HnswIndex:
     """Approximate search with recall@10 of at least .95 against exact search at every size.
 
-    With `exact`, a function from positions to their vectors, the index keeps a byte a value and ranks what it finds
-    by the exact ones; without it, it keeps float32. A vector is never removed: exclude its position, and rebuild
-    the index when much of it is excluded.
+    With `exact`, a function from positions to their vectors, what is found is ranked by the exact ones, so that a graph
+    may keep a byte a value. A vector is never removed: exclude its position, and rebuild the index when much of it is
+    excluded.
     """
 
     def __init__(self, dimension: int, exact: Rows | None = None, graph: Graph | None = None) -> None:
@@ -146,8 +146,8 @@ class HnswIndex:
 
 
 def default_graph(dimension: int, *, compact: bool) -> Graph:
-    """Return a graph of the faster library that is installed: hnswlib needs a compiler and stores float32 only."""
-    if not compact and find_spec("hnswlib"):
+    """Return a graph of hnswlib where it is installed (faster, always float32), else of voyager (a byte a value)."""
+    if find_spec("hnswlib"):
         from .hnswlib_graph import HnswlibGraph  # noqa: PLC0415 - an extra
 
         return HnswlibGraph(dimension, _M, _EF_CONSTRUCTION)

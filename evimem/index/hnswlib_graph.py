@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import threading
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import BinaryIO
@@ -13,6 +13,8 @@ import hnswlib
 import numpy as np
 from numpy.typing import NDArray
 
+from ..db.atomic_files import claim, temporary_path
+from ..db.safe_context import safe_context
 from ..types.vectors import Neighbours, Vectors
 
 _SEED = 1
@@ -20,7 +22,10 @@ _ROOM = 1024
 
 
 class HnswlibGraph:
-    """Stores float32. hnswlib reads and writes by path only, so a temporary copy lies in the same folder meanwhile."""
+    """Stores float32. hnswlib reads and writes by path only, so a temporary copy lies in the same folder meanwhile.
+
+    A process that is killed leaves it there with the vectors: its name is one that `atomic_files.sweep` knows.
+    """
 
     def __init__(self, dimension: int, m: int, ef_construction: int) -> None:
         self._dimension = dimension
@@ -58,17 +63,24 @@ class HnswlibGraph:
         return np.asarray(self._index.get_items(positions), dtype=np.float32)
 
     def save(self, file: BinaryIO) -> None:
-        with tempfile.TemporaryDirectory(dir=Path(file.name).parent) as folder:
-            path = Path(folder) / "graph"
+        with _claimed(Path(file.name).with_suffix("").with_suffix(".tmp")) as path:  # of a file that is temporary too
             self._index.save_index(str(path))
             with path.open("rb") as saved:
                 shutil.copyfileobj(saved, file)
 
     def load(self, file: BinaryIO) -> None:
-        with tempfile.TemporaryDirectory(dir=Path(file.name).parent) as folder:
-            path = Path(folder) / "graph"
+        with _claimed(temporary_path(Path(file.name))) as path:
             with path.open("wb") as copy:
                 shutil.copyfileobj(file, copy)
             index = hnswlib.Index("ip", self._dimension)
             index.load_index(str(path))
         self._index = index
+
+
+@safe_context
+def _claimed(path: Path) -> Iterator[Path]:
+    try:
+        with claim(path):
+            yield path
+    finally:
+        path.unlink(missing_ok=True)

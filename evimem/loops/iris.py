@@ -57,7 +57,7 @@ def _beside(session: Session, iteration: int, k: int) -> Flow[None]:
     """Add what stands beside the searches: the best turns one edge away, and what the question's own search finds next.
 
     All but the best two of what edges lead to are gold less often than what the question finds next, of which each
-    check that follows reads more (benchmarks/README.md, "With a model").
+    check that follows reads more (benchmarks/RESEARCH.md, "With a model").
     """
     on = session.task.judge.reads_on and "expansion" not in session.budget.literal
     hop = max(1, k // HOP_PART) if on else k // 2

@@ -33,7 +33,7 @@ def select(
 
     Reserved shares keep turns without facts and the best earlier turns from being crowded out; what a share leaves
     unused goes to the others. What edges brought has its rank among the others: where there is little room, a share of
-    its own costs gold (benchmarks/README.md, "With a model"). `budget` and `cost` are in tokens.
+    its own costs gold (benchmarks/RESEARCH.md, "With a model"). `budget` and `cost` are in tokens.
     """
     costs = {item.turn.id: cost(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))

@@ -1,4 +1,4 @@
-"""The figures of benchmarks/README.md are those of result files, and no table or chart stands without one."""
+"""The figures of the pages of benchmarks/ are those of result files, and no table or chart stands without one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from benchmarks.scoring.readme_report import markdown, outside, render, shown, s
 from benchmarks.scoring.result_file import MeanScore, ResultTable, read_result
 
 README = Path(__file__).parents[2] / "benchmarks" / "README.md"
+RESEARCH = README.with_name("RESEARCH.md")
+every_page = pytest.mark.parametrize("page", [README, RESEARCH], ids=lambda page: page.stem)
 FIGURES = re.compile(r"^(?:\|\s*:?---|!\[)", re.MULTILINE)
 
 
-def test_tables_and_charts_are_what_the_result_files_say() -> None:
-    text = README.read_text(encoding="utf-8")
-    rendered = render(text, README.parent)
-    assert rendered.text == text, "run `python -m benchmarks report benchmarks/README.md`"
+@every_page
+def test_tables_and_charts_are_what_the_result_files_say(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    rendered = render(text, page.parent)
+    assert rendered.text == text, f"run `python -m benchmarks report benchmarks/{page.name}`"
     for place, drawn in rendered.charts.items():
         assert (README.parent / place).read_text(encoding="utf-8") == drawn, f"{place} differs"
 
@@ -28,8 +31,13 @@ def by_hand(text: str) -> list[str]:
     return FIGURES.findall(outside(text))
 
 
-def test_no_table_or_chart_stands_without_a_result_file() -> None:
-    assert by_hand(README.read_text(encoding="utf-8")) == []
+@every_page
+def test_no_table_or_chart_stands_without_a_result_file(page: Path) -> None:
+    assert by_hand(page.read_text(encoding="utf-8")) == []
+
+
+def test_the_page_for_those_who_choose_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 400
 
 
 @pytest.mark.parametrize("written", ["| a | b |\n| --- | ---: |\n| x | 1 |\n", "![Times](plots/times.svg)\n"])
@@ -37,8 +45,9 @@ def test_a_table_or_chart_that_is_written_by_hand_is_seen(written: str) -> None:
     assert len(by_hand(f"{README.read_text(encoding='utf-8')}\n{written}")) == 1
 
 
-def test_every_result_file_is_shown() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_every_result_file_and_chart_is_shown() -> None:
+    text = README.read_text(encoding="utf-8") + RESEARCH.read_text(encoding="utf-8")
+    assert [one.name for one in (README.parent / "plots").iterdir() if f"(plots/{one.name})" not in text] == []
     assert [one.name for one in (README.parent / "results").glob("*.json") if f"results/{one.name}:" not in text] == []
 
 

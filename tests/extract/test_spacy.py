@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -84,6 +87,18 @@ def test_a_trained_parser_gives_80_percent_of_the_same_facts() -> None:
     learnt, written = SpacyExtractor(trained()), SpacyExtractor(pipeline())
     same = [facts(learnt, text) == facts(written, text) for text in parses()]
     assert sum(same) >= 0.8 * len(same), dict(zip(parses(), same, strict=True))
+
+
+def test_the_example_of_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    section = (
+        (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    )
+    (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(spacy, "load", lambda name: pipeline())  # no pipeline is downloaded for a test
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["facts"] == [("The Cure", "played in", "Porto", "spacy")]
 
 
 def test_without_spacy_the_error_names_the_extra() -> None:

@@ -3,7 +3,6 @@
 import threading
 import time
 from functools import cache
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch, EmbedderError
+from evimem.index import hnsw
 from evimem.index.effort import PROBES, SearchWidth, recall_test, widened
 from evimem.index.hnsw import HnswIndex
 from evimem.index.lock import ReadWriteLock
@@ -32,7 +32,8 @@ def hnswlib():
 
 
 def compact():
-    return HnswIndex(DIMENSION, exact=lambda positions: everything()[positions])
+    graph = VoyagerGraph(DIMENSION, 24, 128, compact=True)
+    return HnswIndex(DIMENSION, exact=lambda positions: everything()[positions], graph=graph)
 
 
 def flat():
@@ -283,10 +284,16 @@ def test_the_same_vectors_build_the_same_graph():
     assert bytes(one._graph._index) == bytes(other._graph._index)
 
 
-def test_hnswlib_is_taken_where_it_is_installed_but_not_for_a_byte_a_value():
-    expected = "hnswlib" if find_spec("hnswlib") else "voyager"
-    assert HnswIndex(8).kind.startswith(expected)
-    assert compact().kind == "voyager-2-float8"
+@pytest.mark.parametrize("exact", [None, everything])
+def test_hnswlib_is_taken_where_it_is_installed(exact):
+    pytest.importorskip("hnswlib", reason="an extra without wheels")
+    assert HnswIndex(8, exact).kind.startswith("hnswlib")
+
+
+@pytest.mark.parametrize(("exact", "kind"), [(None, "voyager-2-float32"), (everything, "voyager-2-float8")])
+def test_voyager_is_taken_elsewhere(exact, kind, monkeypatch):
+    monkeypatch.setattr(hnsw, "find_spec", lambda name: None)
+    assert HnswIndex(8, exact).kind == kind
 
 
 @every_hnsw

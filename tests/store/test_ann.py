@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,27 @@ def test_the_index_is_loaded_and_extended(folder: Path) -> None:
         assert [hit.turn.id for hit in memory.search(TURNS[125].text, k=1)] == [TURNS[125].id]
         memory.enrich()
         assert indexed(memory) == 130
+
+
+def test_a_memory_is_indexed_by_hnswlib_where_it_is_installed(folder: Path) -> None:
+    pytest.importorskip("hnswlib", reason="an extra without wheels")
+    with opened(folder) as memory:
+        assert indexed(memory) == 120
+        assert memory._core.store._handle.ann._index.kind.startswith("hnswlib")
+
+
+def test_what_hnswlib_leaves_when_it_is_killed_is_deleted_with_the_index(folder: Path) -> None:
+    """It writes by path only: the copy, which holds the vectors, has a name that is swept."""
+    pytest.importorskip("hnswlib", reason="an extra without wheels")
+    killed = "import os, hnswlib; hnswlib.Index.save_index = lambda self, path: os.kill(os.getpid(), 9)"
+    saves = (
+        "from tests.store.test_ann import TURNS, opened; from pathlib import Path; memory = opened(Path(sys.argv[1]))"
+    )
+    rest = "memory.extend(TURNS[120:]); memory.enrich()"
+    subprocess.run([sys.executable, "-c", f"import sys; {killed}\n{saves}\n{rest}", str(folder)], check=False)
+    assert {one.name.count(".") for one in folder.glob("*.tmp")} == {4, 5}  # of process, and of process and thread
+    with opened(folder):
+        assert list(folder.glob("*.tmp")) == []
 
 
 def test_search_works_with_a_damaged_or_deleted_index_file(folder: Path) -> None:
