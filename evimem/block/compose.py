@@ -14,7 +14,8 @@ from ..judging.shown_passages import most_shown
 from ..llm.evidence_prompt import turn_text
 from ..query.standing_wishes import Wish
 from ..text.memory_fence import fenced
-from ..text.terms import terms
+from ..text.terms import plainest, terms
+from ..types.attempt import without
 from ..types.block import CountTokens, Style
 from ..types.values import Hit, Turn
 from .find import Recollected, asks
@@ -49,13 +50,18 @@ def compose(
     return tuple(page.lines)
 
 
+def terms_in(text: str) -> frozenset[str]:
+    """Return the terms of a text, its plain words where these cannot be read."""
+    return frozenset(without([], terms, text) or plainest(text))
+
+
 def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
     """Return the hits that help, each with those of the same speaker that say nearly the same."""
     groups: list[_Group] = []
     for hit in hits:
         if hit.score < STOPS * hits[0].score:
             break
-        said = frozenset(terms(hit.turn.text))
+        said = terms_in(hit.turn.text)
         for other, first, alike in groups:
             near = ALIKE * len(said) <= len(other) <= len(said) / ALIKE and first.turn.speaker == hit.turn.speaker
             if near and said and len(said & other) >= ALIKE * len(said | other):

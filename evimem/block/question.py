@@ -15,6 +15,7 @@ from ..loaders.message_json import held_by
 from ..query.analysis import looked_for
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, words
+from ..types.attempt import without
 
 EARLIER = 3  # messages before the newest that a reference is looked up in
 DECAY = 0.5  # of the words taken from a message for each that came after it
@@ -43,9 +44,9 @@ class Asked:
     def searched(self) -> str:
         """The text to search for: the message, and names and nouns of those that it refers to, fewer of each older."""
         found = {word.casefold(): None for word in words(self.text)}
-        text = [looked_for(self.text)]
+        text = [without(self.text, looked_for, self.text)]
         for age, earlier in enumerate(self.earlier):
-            new = [word for word in _telling(earlier) if word.casefold() not in found]
+            new = [word for word in without([], _telling, earlier) if word.casefold() not in found]
             text += new[: int(MOST_WORDS * DECAY**age)]
             found |= dict.fromkeys(map(str.casefold, new))
         return " ".join(text)
@@ -57,7 +58,8 @@ def read_messages(messages: Sequence[Any], newest: str) -> Asked:
     asked = max((place for place, (role, _) in enumerate(said) if role == "user"), default=0)
     before = tuple(text for _, text in reversed(said[max(0, asked - EARLIER) : asked]))
     held = frozenset(comparable(text) for _, text in said)
-    return Asked(newest, before if before and refers_back(newest) else (), held)
+    refers = bool(before and without(None, refers_back, newest))
+    return Asked(newest, before if refers else (), held)
 
 
 def _said(message: Any) -> Iterator[tuple[str, str]]:

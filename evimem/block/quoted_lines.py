@@ -128,8 +128,15 @@ def dates_in(turn: Turn, facts: Iterable[Fact], said: str) -> tuple[str, ...]:
 def _times_in(turn: Turn, facts: Iterable[Fact]) -> Iterator[TimeSpan]:
     dated = [fact.event for fact in facts if fact.event]
     yield from dated
-    if not dated and len(turn.text) <= MOST_READ and not is_english(turn.text) and mentions_time(turn.text):
-        yield from (located.time for located in without([], locate_times, turn.text, turn.time))
+    if not dated and len(turn.text) <= MOST_READ:
+        yield from without([], _foreign_times, turn)
+
+
+def _foreign_times(turn: Turn) -> list[TimeSpan]:
+    """Return the times in a turn that is not English; facts have those of others."""
+    if is_english(turn.text) or not mentions_time(turn.text):
+        return []
+    return [located.time for located in locate_times(turn.text, turn.time)]
 
 
 def _adds(span: TimeSpan, said: datetime) -> bool:

@@ -9,10 +9,10 @@ from datetime import datetime
 from ..embedding.token_bound import token_bound
 from ..flow import Flow, order
 from ..query.standing_wishes import wishes_on
-from ..text.terms import terms
+from ..types.attempt import without
 from ..types.block import Block, BlockForm
 from ..types.stored import Scope
-from .compose import compose
+from .compose import compose, terms_in
 from .find import find_for
 from .gate import fitted, relevance
 from .question import Asked
@@ -24,12 +24,12 @@ def write_block(
 ) -> Flow[Block]:
     """Search once for a message, and write what helps to reply to it within the tokens of a form."""
     found = yield from find_for(asked, form.tokens, asked_at, exclude, scope)
-    relevant = relevance(asked, found)
+    relevant = without(1.0, relevance, asked, found)  # a gate that cannot be read is open
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)
     count = form.count or token_bound
     wishes = yield from wishes_on(found.query, found.speakers)
-    lines = compose(found, wishes, frozenset(terms(asked.searched)), form.tokens, form.style, count)
+    lines = compose(found, wishes, terms_in(asked.searched), form.tokens, form.style, count)
     lines = yield from _in_dialogue_order(lines)
     text = block_text(lines, form.style)
     while lines and count(text) > form.tokens:  # not met so far: the tokens of lines add up

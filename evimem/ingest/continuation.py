@@ -18,6 +18,7 @@ Standing = Literal["new", "uncertain", "edited"]
 """Of a message that is stored: it is new; it may be stored already; or it stands amid known ones, which it changed."""
 
 _TELLING = 16  # bytes of a text that is not said twice by chance, as "ok" and "Thanks!" are
+_VARIED = 4  # different messages of a list that is not said again by chance, message by message
 _COMPARED = 4_000_000  # pairs of a message and a place that are compared to find what was edited
 
 
@@ -40,6 +41,7 @@ class Beside:
         kept: What is said in each of the last places of the session, all of them where it is `complete`; None where
             nobody can say.
         complete: Whether there is nothing before `kept`.
+        named: Whether each message has an id of its own that was not forgotten: it stood in no open place.
         repeated: Which places hold a turn of the time of this call.
         calls: How the session's lists came so far.
         at: The time of this call, "" for none.
@@ -50,6 +52,7 @@ class Beside:
     users: Sequence[bool]
     kept: Sequence[Hashable | None]
     complete: bool
+    named: Sequence[bool]
     repeated: Sequence[bool]
     calls: Calls
     at: str
@@ -59,21 +62,23 @@ class Beside:
         calls, size, end = self.calls, len(self.given), len(self.kept)
         if not self.kept:
             return self._grown("", 0)
-        if self.at and (calls.at, calls.size) == (self.at, size) and calls.done < size and self._fits(calls.done):
-            return self._known(calls.done)  # the call was cut short, and is repeated
+        if self.at and (calls.at, calls.size) == (self.at, size) and self._fits(calls.done):
+            return self._known(calls.done)  # the call is repeated, and goes on where it was cut short
         overlap = self._overlap()
         if overlap == size:
             return self._all_known()
-        entire = self.complete and overlap == end
+        entire = self.complete and all(one is None for one in self.kept[: end - overlap])
         longer = entire and size > calls.size
-        sure = not self._only_new or longer or self._tells(range(overlap)) or self._again(overlap)
+        tells = self._tells(range(overlap)) or self._is_list(overlap)
+        sure = not self._only_new or longer or tells or self._again(overlap)
         known = overlap if sure else 0
         found = None
         if 2 * known < size and not entire:  # little of it, so that it may be a changed history, or an older list
             found = self._edited() or (None if overlap else self._earlier())
         if found is not None:
             return Laid(found, calls)
-        nothing = "new" if any(one is not None for one in self.kept) else ""  # what was forgotten tells nothing
+        # What was forgotten tells nothing of the caller, nor does what is in doubt.
+        nothing = "new" if not overlap and any(one is not None for one in self.kept) else ""
         kind = nothing if not known else "whole" if entire else "window"
         return self._grown(kind, known, uncertain=overlap - known)
 
@@ -82,7 +87,7 @@ class Beside:
         size = len(self.given)
         if self._again(size):
             return self._known(size)
-        if self._is_exchange or (self._only_new and not self._tells(range(size))):
+        if self._is_exchange or (self._only_new and not self._tells(range(size)) and not self._is_list(size)):
             return self._grown("new", 0)
         if period := self._period():
             return self._grown("window", size - period)
@@ -133,7 +138,10 @@ class Beside:
         there, given = self.kept[first : first + count], self.given[:count]
         if there == given:
             return True
-        return None in there and all(one is None or one == other for one, other in zip(there, given, strict=True))
+        return None in there and all(
+            one == other or (one is None and not named)
+            for one, other, named in zip(there, given, self.named, strict=False)
+        )
 
     def _overlap(self) -> int:
         """Return how many of the first messages end the session: the most that can be, or as many as usual."""
@@ -147,15 +155,22 @@ class Beside:
         return longest
 
     def _counts(self, count: int) -> bool:
-        """Whether it says anything that so many places match: open ones match everything."""
+        """Whether it says anything that so many places match: open ones match everything.
+
+        Where all of them are open, a list is the old one if it goes on from there as the lists did before: of a caller
+        of whole histories it is longer, and of one who called once it is longer by one exchange; a window is as long
+        as the last was. Any other is of a new chat.
+        """
         size, end, calls = len(self.given), len(self.kept), self.calls
         if any(one is not None for one in self.kept[end - count :]) or self._again(count):
             return True
-        entire = self.complete and count == end
-        again = count == size and (size == calls.size or calls.whole > 0)
-        return (entire and size > 2 and (count < size or again)) or (
-            bool(calls.window) and size == calls.size and size - count == calls.step
-        )
+        if calls.window and size == calls.size and size - count == calls.step:
+            return True
+        if not self.complete or count < end or size <= 2 or self._only_new:
+            return False
+        if count == size:
+            return size == calls.size or calls.whole > 0
+        return calls.whole > 0 or sum(self.users[count:]) <= 1
 
     def _again(self, count: int) -> bool:
         """Whether so many messages came by a call of the same time, or by one without a time."""
@@ -172,6 +187,11 @@ class Beside:
     def _tells(self, indices: Sequence[int], least: int = 2) -> bool:
         """Whether messages are not there by chance: so many of them say different things, at some length."""
         return len({self.given[one] for one in indices if len(self.texts[one].encode()) >= _TELLING}) >= least
+
+    def _is_list(self, count: int) -> bool:
+        """Whether the first so many messages are the last list, or the session, and too varied to be so by chance."""
+        entire = self.complete and count == len(self.kept)
+        return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _VARIED
 
     def _earlier(self) -> tuple[int, ...] | None:
         """Return the places inside the session where the list stands: it is an older one that came late."""
@@ -196,7 +216,7 @@ class Beside:
         for block in blocks:
             if block.a - place == block.b - message:  # so many places as messages: an open one may hold any
                 for offset in range(block.a - place):
-                    if self.kept[place + offset] is None:
+                    if self.kept[place + offset] is None and not self.named[message + offset]:
                         found[message + offset] = place + offset
             found |= {block.b + offset: block.a + offset for offset in range(block.size)}
             place, message = block.a + block.size, block.b + block.size

@@ -195,6 +195,12 @@ class Remembering:
             [message.role == "user" for message, _ in messages],
             [_compared(place, there, loose) for place in places],
             found.complete,
+            [
+                self._messages[number].id is not None
+                and number not in known
+                and self._given[number].id not in found.forgotten
+                for number in numbers
+            ],
             [place.turn is not None and place.turn.time == self._time for place in places],
             found.calls,
             "" if self._time is None else self._time.isoformat(),

@@ -26,6 +26,7 @@ _ROLES = {
 }  # fmt: skip
 WHO = ("role", "from", "sender", "source")
 _UNSPOKEN = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_text", "summary_text", "step-start"))
+_UNSPOKEN_INSIDE = frozenset(("reasoningContent", "reasoning_content"))
 _RESULTS = ("result", "_output", "-return", "_response", "retry-prompt")
 _INSIDE = ("function", "custom", "functionCall", "function_call", "toolUse", "tool_call", "toolInvocation")
 _RESULT_INSIDE = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
@@ -264,7 +265,7 @@ def _pieces_of(content: Json, *, loose: bool = False) -> Iterator[_Piece]:
 
 def _pieces_of_part(part: dict[str, Json]) -> Iterator[_Piece]:
     kind = _kind(part)
-    if kind in _UNSPOKEN or part.get("thought") is True:
+    if kind in _UNSPOKEN or part.get("thought") is True or part.keys() & _UNSPOKEN_INSIDE:
         return
     if isinstance(part.get("content"), list) and not _is_result(kind):
         yield from _pieces_of(part["content"])
@@ -350,10 +351,10 @@ def _media(part: Json, kind: str = "") -> _Piece:
     dicts = [one for one in _walk(part) if isinstance(one, dict) and not is_media(one)]
     texts = {name: one[name] for one in reversed(dicts) for name in one if _is_text(one, name)}
     said = [texts[name] for name in ("transcript", "text", "caption", "alt_text", "description") if name in texts]
-    if texts.get("media_type") == "text/plain" and "data" in texts:
-        said.append(texts["data"])
     typed = next((texts[name] for name in ("media_type", "mimeType", "mime_type", "mediaType", "contentType")
         if name in texts), "")  # fmt: skip
+    if "data" in texts and (typed == "text/plain" or (not typed and kind == "document")):
+        said.append(texts["data"])
     hinted = next((name for name in ("image", "audio", "video") if name in kind.casefold()), "")
     hinted = hinted or ("image" if "screenshot" in kind else "")
     url = next((texts[name] for name in ("url", "uri", "image_url", "file_url", "fileUri", "file_uri", "image", "data",

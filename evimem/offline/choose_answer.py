@@ -10,7 +10,7 @@ from .constants import Constants, log_odds
 from .likely_turns import likely_turns
 from .match_sentences import match
 from .other_languages import is_in_english
-from .quotation import Quotation, quote
+from .quotation import Quotation, quote, whole
 from .verified import NotStated, ShortAnswer, short_answer
 
 UNPROVEN = "no short answer is proven; these are the sentences to read"
@@ -68,6 +68,16 @@ def choose(view: View, verdict: Verdict, constants: Constants, extractor: Extrac
     holds = constants.holds.probability({**verdict.signals, "told": told})
     reason = UNPROVEN if is_in_english(view) else UNREAD
     return Draft(found.text, found.citations, reason=reason, kind="quote", confidence=holds)
+
+
+def unread(view: View) -> Draft:
+    """Quote the turn that search found best, where nothing more can be read: a failure is no abstention."""
+    best = next((item.turn for item in view.evidence if item.turn.text.strip()), None)
+    if best is None:
+        return Draft(None, reason="no turn of the evidence has words")
+    extract = whole(best)
+    reason = "the evidence could not be read: this was found first"
+    return Draft(extract.line, (extract.citation,), reason=reason, kind="quote")
 
 
 def _right(short: ShortAnswer, told: float, constants: Constants) -> float:

@@ -22,15 +22,13 @@ from ..times import mentions_time
 from ..types.attempt import without
 from ..types.stored import Keyword
 from ..types.values import Gap, GapKind, Tier, Turn
-from .choose_answer import choose, claim_signals, proven, quoted
+from .choose_answer import choose, claim_signals, proven, quoted, unread
 from .constants import SHIPPED, Constants
 from .match_sentences import Match, Matches, match, strength
 from .other_languages import is_in_english, unsure
 from .signals import altered, in_words, missing, of_another, signals_of
 from .verified import NotStated, ShortAnswer
 
-_UNREAD = Draft(None, reason="the evidence could not be read")
-_UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged")
 _CANDIDATES = 5  # sentences that may be witnesses
 _WITNESSES = 3
 _ABOUT = 0.5  # how far a witness must be about the target
@@ -62,7 +60,9 @@ class OfflineJudge:
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
-        verdict = without(_UNJUDGED, judge, view, self.constants, self.extractor)
+        least = self.constants.abstain_below  # a failure is no abstention
+        unjudged = Verdict(Tier.PARTIAL, 0.5, reason="the evidence could not be judged", probability=least)
+        verdict = without(unjudged, judge, view, self.constants, self.extractor)
         if not is_in_english(view):
             return unsure(verdict)
         return waiving(verdict, view.tracker.open) if verdict.tier is Tier.EXACT else verdict
@@ -89,7 +89,7 @@ class OfflineJudge:
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer or, in other languages than English always, a quotation; whatever the manner."""
         yield from ()
-        return without(_UNREAD, choose, view, verdict, self.constants, self.extractor)
+        return without(None, choose, view, verdict, self.constants, self.extractor) or unread(view)
 
 
 def judge(view: View, constants: Constants, extractor: Extractor) -> Verdict:

@@ -95,6 +95,12 @@ def quote(view: View, matches: Matches, likely: Mapping[str, float]) -> Quotatio
     return Quotation(_in_order(view, list(extracts.values())), best[places[0]], mean)
 
 
+def whole(turn: Turn) -> Extract:
+    """Return a turn as it is quoted by itself, cut where it is long."""
+    start, end = len(turn.text) - len(turn.text.lstrip()), len(turn.text.rstrip())
+    return Extract(turn, (start, end if end - start <= _LONGEST else _last_space(turn.text, start, start + _LONGEST)))
+
+
 def _place(view: View, unit: SentenceUnit) -> list[Extract]:
     """Return a sentence; with its reply where it asks, with its question where it is a short reply."""
     dialogue = view.context.get(unit.turn.id, (unit.turn,))

@@ -185,6 +185,53 @@ def test_a_new_chat_after_everything_was_forgotten_is_stored(memory: Memory) -> 
     assert outcomes(memory, [*RUN, user("And today?"), assistant("Rest.")], 3) == ["exists"] * 2 + ["added"] * 2
 
 
+LONG = [
+    user(f"This is question {number}.") if number % 2 else assistant(f"Reply {number} to it.") for number in range(1, 9)
+]
+NEW_CHATS: dict[str, tuple[list[list[Message]], list[Message]]] = {
+    "messages with ids": ([RUN], [{**one, "id": f"m{number}"} for number, one in enumerate(HISTORY)]),
+    "several exchanges at once": ([RUN], LONG),
+    "of a caller who gives what is new": ([RUN, RUN], LONG),
+}
+
+
+@pytest.mark.parametrize("case", NEW_CHATS)
+def test_a_longer_chat_after_everything_was_forgotten_is_stored_where_it_cannot_be_the_old_one(
+    memory: Memory, case: str
+) -> None:
+    before, given = NEW_CHATS[case]
+    for day, messages in enumerate(before, start=1):
+        outcomes(memory, messages, day)
+    memory.forget(everything=True)
+    assert outcomes(memory, given, 9) == ["added"] * len(given)
+
+
+def test_a_call_that_is_repeated_after_its_messages_were_forgotten_stores_nothing(memory: Memory) -> None:
+    outcomes(memory, RUN, 1)
+    memory.forget(everything=True)
+    assert outcomes(memory, RUN, 1) == ["forgotten", "forgotten"]
+    assert outcomes(memory, RUN, 2) == ["added", "added"]
+
+
+def test_a_caller_of_new_messages_who_gives_a_new_history_after_forgetting_is_understood(memory: Memory) -> None:
+    for day in (1, 2, 3):
+        outcomes(memory, [user(f"Hi {day}."), assistant("Hi!")], day)
+    memory.forget(session="s")
+    for size in (2, 4, 6, 8):
+        outcomes(memory, LONG[:size], 9 + size)
+    assert [turn.text for turn in memory.turns()] == [one["content"] for one in LONG]
+
+
+def test_lists_that_grow_are_understood_although_one_was_said_again(memory: Memory) -> None:
+    said = [user(f"No {number}") if number % 2 else assistant(f"Ok {number}") for number in range(1, 13)]
+    for size in range(2, 14, 2):
+        for again in range(2):
+            outcomes(memory, said[:size], size + again)
+    texts = [turn.text for turn in memory.turns()]
+    assert texts[-8:] == [one["content"] for one in said[4:]]
+    assert len(texts) <= len(said) + 4, "the first exchange once more, and once where that was in doubt"
+
+
 def test_a_forgotten_id_stays_refused(memory: Memory) -> None:
     outcomes(memory, [user("My PIN is 4471.", id="1")], 1)
     memory.forget(turns=["s:1"])

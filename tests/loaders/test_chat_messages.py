@@ -73,13 +73,15 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
     ({"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "t", "content": [{"type": "web_search_result", "url": "https://x.example", "title": "Tides", "encrypted_content": "QUJD"}]}]}, "assistant", "https://x.example, Tides"),
     ({"role": "user", "content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": BASE64}}]}, "user", SHOWN),
     ({"role": "user", "content": [{"type": "document", "title": "Lease", "source": {"type": "text", "media_type": "text/plain", "data": "Rent is 900."}}]}, "user", "Rent is 900.\n[file, Lease, text/plain]"),
-    # contents of Gemini, and Bedrock
+    # contents of Gemini, Bedrock and Cohere
     ({"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Hi."}, {"functionCall": {"name": "weather", "args": {"city": "Porto"}}}]}, "assistant", f"Hi.\n{CALLED}"),
     ({"role": "user", "parts": [{"functionResponse": {"name": "weather", "response": {"output": "Sunny."}}}]}, "tool", "Sunny."),
     ({"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": urlsafe_b64encode(PICTURE).decode()}}]}, "user", SHOWN),
     ({"role": "model", "parts": [{"executableCode": {"language": "PYTHON", "code": "print(1)"}}, {"codeExecutionResult": {"outcome": "OK", "output": "1"}}]}, "assistant", "print(1)\n1"),
     ({"content": {"role": "model", "parts": [{"text": "Hi."}]}, "finishReason": "STOP"}, "assistant", "Hi."),
     ({"role": "assistant", "content": [{"text": "Hi."}, {"toolUse": {"toolUseId": "t", "name": "weather", "input": {"city": "Porto"}}}]}, "assistant", f"Hi.\n{CALLED}"),
+    ({"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}}, {"text": "Hi."}]}, "assistant", "Hi."),
+    ({"role": "tool", "tool_call_id": "c1", "content": [{"type": "document", "document": {"id": "1", "data": '{"temp": 14}'}}]}, "tool", '{"temp": 14}\n[file]'),
     ({"role": "user", "content": [{"toolResult": {"toolUseId": "t", "content": [{"json": {"temp": 14}}]}}]}, "tool", '{"temp": 14}'),
     # messages of the AI SDK
     ({"id": "m1", "role": "assistant", "parts": [{"type": "step-start"}, {"type": "reasoning", "text": "Hm."}, invoked(type="tool-weather", output={"temp": 14}), {"type": "text", "text": "It is 14."}]}, "assistant", f'{CALLED} -> {{"temp": 14}}\nIt is 14.'),

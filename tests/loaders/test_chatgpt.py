@@ -83,6 +83,13 @@ def test_without_a_current_node_the_newest_leaf_counts(written):
     assert [turn.text for turn in turns] == ["How do I prune a pear?", "In February.", "Thanks!"]
 
 
+def test_a_conversation_without_an_id_goes_by_its_first_message(written):
+    nameless = {name: value for name, value in CONVERSATION.items() if name != "conversation_id"}
+    turns = list(read_chatgpt(written(nameless)))
+    assert [turn.text for turn in turns] == [turn.text for turn in read_chatgpt(written(CONVERSATION))]
+    assert {turn.session for turn in turns} == {"sys"}
+
+
 def test_a_mapping_that_bites_its_tail_ends(written):
     mapping = {"a": node("a", "b", "user", "one"), "b": node("b", "a", "user", "two")}
     turns = list(read_chatgpt(written(CONVERSATION | {"mapping": mapping, "current_node": "a"})))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,11 +25,18 @@ READINGS = (
     "evimem.query.analysis.stem",
     "evimem.query.foreign_questions.language_of",
     "evimem.index.prepared_query.terms",
+    "evimem.block.compose.terms",
+    "evimem.block.gate.terms",
+    "evimem.block.gate.form",
+    "evimem.block.question.looked_for",
     "evimem.offline.choose_answer.short_answer",
     "evimem.offline.choose_answer.likely_turns",
     "evimem.offline.verified.event_dates.locate_times",
     "evimem.offline.offline_judge.signals_of",
     "evimem.offline.offline_judge.judge",
+    "evimem.offline.offline_judge.choose",
+    "evimem.offline.choose_answer.quote",
+    "evimem.offline.choose_answer.match",
     "evimem.offline.other_languages.is_english",
 )
 QUESTION = "When did Mira plant the cherry tree?"
@@ -55,9 +63,31 @@ def test_a_question_is_asked_without_what_cannot_be_read_of_it(
         assert memory.search(QUESTION, k=1)[0].turn.id == "tree"
         assert "tree" in [turn.id for turn in memory.block(QUESTION).turns]
         answer = memory.ask(QUESTION)
-    assert answer.kind in {"quote", "answer"} or reading.endswith(".judge")
+    assert answer.kind in {"quote", "answer"}
+    assert "tree" in [citation.turn_id for citation in answer.citations]
     assert "RuntimeError" in caplog.text
     assert "cherry" not in caplog.text
+
+
+@pytest.mark.parametrize("reading", ["is_english", "mentions_time"])
+def test_a_block_is_written_without_the_dates_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
+) -> None:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "Ich habe im Garten einen Kirschbaum.", time="2024-03-12T10:00")
+        monkeypatch.setattr(f"evimem.block.quoted_lines.{reading}", fails)
+        assert "Kirschbaum" in memory.block("Habe ich einen Kirschbaum?").text
+    assert "RuntimeError" in caplog.text
+
+
+@pytest.mark.parametrize("reading", ["refers_back", "_telling"])
+def test_messages_before_a_question_that_cannot_be_read_are_left_out(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reading: str
+) -> None:
+    monkeypatch.setattr(f"evimem.block.question.{reading}", fails)
+    said = ["I like Mira.", "When did she plant the cherry tree?"]
+    assert "cherry" in memory.block([{"role": "user", "content": one} for one in said]).text
+    assert "RuntimeError" in caplog.text
 
 
 def test_a_calibration_that_cannot_be_applied_is_left_out_and_health_says_so(
