@@ -52,7 +52,10 @@ def relevance(asked: Asked, found: Recollected) -> float:
         return 0.0
     gate, measured = fitted(), signals(asked, found)
     total = gate.bias + sum(weight * measured[name] for name, weight in gate.weights.items())
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    likely = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    # So few turns are no background to tell what stands out from, and showing them costs little: a question opens.
+    asks = measured["question_mark"] or measured["question_word"]
+    return max(likely, gate.least) if asks and len(found.hits) < TENTH else likely
 
 
 def signals(asked: Asked, found: Recollected) -> dict[str, float]:

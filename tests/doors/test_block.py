@@ -332,3 +332,10 @@ def test_what_users_write_about_the_fence_is_kept(text: str) -> None:
 
 def test_lines_that_follow_a_cut_block_are_kept() -> None:
     assert without_blocks(f"{OPEN}\n{NOTE}\n> a\nAnd mine: {CLOSE}") == f"And mine: {CLOSE}"
+
+
+@pytest.mark.parametrize("asked", ["Where do I live?", "Which city should I send it to?"])
+def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory: Memory, asked: str) -> None:
+    memory.add("user", "I moved to Porto.", time="2024-03-12T18:20")
+    assert "Porto" in memory.block(asked).text
+    assert memory.block("Thanks a lot!").text == ""

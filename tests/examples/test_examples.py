@@ -83,7 +83,7 @@ def test_the_chatbot_remembers_what_was_said_in_an_earlier_conversation(
         "A fine name.",
         "Good night!",
     ]
-    assert "> My heron is called Ajax." in messages[2][-1]["content"]
+    assert ": My heron is called Ajax." in messages[2][-1]["content"]
     assert messages[2][-1]["content"].endswith("\n\nWhat is my heron called?")
     with evimem.open(path) as memory:
         assert [turn.text for turn in memory.turns()][-2:] == ["What is my heron called?", "Ajax."]
