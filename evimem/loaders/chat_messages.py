@@ -104,9 +104,12 @@ def read_message(message: object) -> ChatMessage:
 
 def words_of(message: Any, role: str) -> str:
     """Return the words of a message, without calls, results and media; empty for one of another role."""
-    whole = _unwrapped(kept(message))
-    pieces = [*_pieces(whole)]
-    return _worded(pieces) if _role(whole, pieces)[0] == role else ""
+    try:
+        whole = _unwrapped(kept(message))
+        pieces = [*_pieces(whole)]
+        return _worded(pieces) if _role(whole, pieces)[0] == role else ""
+    except RecursionError as error:
+        raise ValueError("a message cannot be read: it is nested too deeply") from error
 
 
 def text_of_content(content: Json) -> str:

@@ -71,4 +71,4 @@ def read_copy(layers: Layers, path: Path) -> tuple[set[bytes], set[str]]:
 def keyed_digest(layers: Layers, name: str) -> bytes:
     """Return a digest of a name, keyed by the random id of the store: no two memories have the same for it."""
     key = (layers.meta("store") or "").encode()
-    return blake2b(name.encode(), digest_size=16, key=key).digest()
+    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=key).digest()

@@ -64,11 +64,11 @@ def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
     whole = writes.write
 
     def in_two(
-        handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False
+        handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Any = ()
     ) -> AddReport:
         if replace and (stale := writes._stale(handle.layers, entries)):
             writes.forget(handle, list(stale))
-        return whole(handle, entries, strict=strict)
+        return whole(handle, entries, strict=strict, gone=gone)
 
     put(writes, "write", in_two)
 

@@ -22,9 +22,9 @@ from tests.breaks.registry import breaks
 def a_bad_reply_counts_as_no_facts() -> None:
     honest = extract_facts.read_extraction
 
-    def read(text: str, turn: Turn, previous: Any = ()) -> Any:
+    def read(text: str, turn: Turn, *more: Any) -> Any:
         try:
-            return honest(text, turn, previous)
+            return honest(text, turn, *more)
         except ReplyError:
             return extract_facts.Extraction(())
 
@@ -36,9 +36,9 @@ def a_reply_can_delete_turns() -> None:
     honest, settle = extract_facts.read_extraction, SqliteStore.settle
     doomed: list[str] = []
 
-    def read(text: str, turn: Turn, previous: Any = ()) -> Any:
+    def read(text: str, turn: Turn, *more: Any) -> Any:
         doomed.extend(["t1"] * ('"delete"' in text))
-        return honest(text, turn, previous)
+        return honest(text, turn, *more)
 
     def settled(self: SqliteStore, kind: Any, entries: Any) -> None:
         with suppress(UnknownTurn):  # it is gone already
@@ -91,7 +91,7 @@ def the_role_of_a_turn_is_ignored() -> None:
     put(
         extract_facts,
         "read_extraction",
-        lambda text, turn, previous=(): honest(text, replace(turn, role="user"), previous),
+        lambda text, turn, *more: honest(text, replace(turn, role="user"), *more),
     )
 
 

@@ -75,7 +75,7 @@ def failed_jobs_come_first() -> None:
 )
 def a_retry_sends_the_same_bytes() -> None:
     honest = deferred.extract_facts
-    put(deferred, "extract_facts", lambda turn, previous, attempt: honest(turn, previous, 1))
+    put(deferred, "extract_facts", lambda turn, previous, attempt, *more: honest(turn, previous, 1, *more))
 
 
 @breaks(gate=SCHEDULES, says="has no vector, and no job")

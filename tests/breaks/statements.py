@@ -426,4 +426,4 @@ def a_name_has_one_form() -> None:
 
 @breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")
 def markers_of_chat_templates_are_passed_on() -> None:
-    put(quoting, "_TEMPLATE", re.compile("(?!)"))
+    put(quoting, "_MARKER", re.compile("(?!)"))

@@ -460,6 +460,8 @@ def test_a_method_of_a_pool_raises_nothing_but_typed_errors(name: str, folder: P
             with judged.call(name, given_):
                 if name == "open_async":
                     asyncio.run(scenario(pool, given_))
+                elif name == "erase_async":
+                    asyncio.run(pool.erase_async(**given_))
                 else:
                     enter(name, getattr(pool, name)(**given_))
             with judged.call("in", given_):

@@ -16,7 +16,7 @@ from evimem import EvimemError, Memory, Turn, find_times
 from evimem.cli.arguments import parser
 from evimem.cli.page import visible
 from evimem.loaders import load
-from evimem.loaders.openai_messages import text_of_content
+from evimem.loaders.chat_messages import text_of_content
 from evimem.openai.wire_format import host
 from evimem.query.analysis import analyse, hints
 from evimem.text.memory_fence import OPEN, without_blocks

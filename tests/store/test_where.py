@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from evimem import StoreCorrupt, Turn
 from evimem.embedding import StaticEmbedder
+from evimem.flow import call, run, write
 from evimem.protocols import Store
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry, Listing, Scope
@@ -144,7 +145,7 @@ STORES: list[Callable[[Path], Store]] = [sqlite, in_memory]
 def filled(make: Callable[[Path], Store], folder: Path, many: list[dict[str, Any]]) -> Store:
     store = make(folder)
     roles = ("user", "assistant")
-    store.write(
+    entries = (
         [
             Entry(
                 Turn(
@@ -155,6 +156,7 @@ def filled(make: Callable[[Path], Store], folder: Path, many: list[dict[str, Any
             for number, metadata in enumerate(many)
         ]
     )  # fmt: skip
+    run(write(entries), lambda effect: call(store, effect))  # type: ignore[arg-type]
     return store
 
 
