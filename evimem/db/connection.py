@@ -178,8 +178,19 @@ class Connection:
     @contextmanager
     def part(self) -> Iterator[None]:
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
-        with self._errors, self._lock, self._handle():  # a savepoint
-            yield
+        with self._errors, self._lock:
+            handle, raised = self._handle(), list[BaseException]()
+            try:
+                with handle:  # a savepoint
+                    try:
+                        yield
+                    except BaseException as error:
+                        raised.append(error)
+                        raise
+            except apsw.SQLError:
+                if handle.in_transaction or not raised:
+                    raise
+                raise raised[0] from None  # a full disk ends the whole transaction, and the savepoint with it
 
     @contextmanager
     def decoding(self) -> Iterator[None]:
