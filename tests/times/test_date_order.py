@@ -51,7 +51,7 @@ def test_every_day_is_read_in_its_order_in_every_language(language: str, mark: s
     assert found == [day.replace(hour=0, minute=0, second=0, microsecond=0)]
 
 
-@pytest.mark.parametrize("language", SENTENCES.keys() - {"en"})
+@pytest.mark.parametrize("language", [code for code in SENTENCES if code != "en"])
 def test_a_language_that_writes_the_day_first_decides(language: str) -> None:
     assert starts(SENTENCES[language].format("03/04/2024")) == [THIRD_OF_APRIL]
 
