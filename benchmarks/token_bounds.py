@@ -88,10 +88,10 @@ def _drawn(draw: random.Random, characters: str | list[str], most: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("ranks", metavar="FOLDER", type=Path)
     parser.add_argument("--write", action="store_true", help="write the file that ships")
     options = parser.parse_args()
-    count = dearest(options.folder)
+    count = dearest(options.ranks)
     if options.write:
         FILE.write_bytes(zlib.compress(costs(count), 9))
     for name, texts in samples(random.Random(1)):
