@@ -166,7 +166,7 @@ class Connection:
         """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
         time.sleep(_LONGEST_SLEEP / 8)  # so that a thread that waits for this handle gets it
         give_up_at = time.monotonic() + _MOST_YIELDED
-        while self._is_awaited() and time.monotonic() < give_up_at:
+        while self.is_awaited() and time.monotonic() < give_up_at:
             time.sleep(_LONGEST_SLEEP / 2)
 
     @safe_context
@@ -337,7 +337,8 @@ class Connection:
                 place.xLock(apsw.SQLITE_LOCK_RESERVED)
                 self._place = place
 
-    def _is_awaited(self) -> bool:
+    def is_awaited(self) -> bool:
+        """Return whether another handle waits to write."""
         with self._errors, self._lock:
             return bool(self._as_file().xCheckReservedLock())
 

@@ -6,7 +6,6 @@ on with the rest, in a transaction of its own.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import get_args
 
 import numpy as np
 
+from ..db.connection import Connection
 from ..edges import threshold
 from ..embedding.quantize import pack
 from ..errors import InvalidTurn, TurnConflict
@@ -36,9 +36,27 @@ from .rebuild import derive_segment, kept_vectors
 # Up to so many facts with a vector, new facts are linked when they are written. Linking compares each with all
 # others, so that beyond this it would hold up `add`, and is queued for enrich() instead.
 LINK_NOW = 4_096
-HELD_SECONDS = 0.02  # after so long, a transaction begins no more of a long work
+HELD_SECONDS = 0.02  # after so long, a transaction begins no more of a long work if another waits to write
+MOST_HELD = 0.08  # or if none does: what follows from the turns written takes as long again, and nobody can cut in
 AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
 REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
+
+
+class _Held:
+    """How long a transaction holds the write lock: until somebody waits for it, looked at now and then, or too long."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+        self._look_at = time.monotonic() + HELD_SECONDS
+        self._until = time.monotonic() + MOST_HELD
+
+    def long_enough(self) -> bool:
+        """Return whether to begin no more."""
+        now = time.monotonic()
+        if now < self._look_at:
+            return False
+        self._look_at = now + HELD_SECONDS
+        return now > self._until or self._db.is_awaited()
 
 
 def write(
@@ -53,19 +71,19 @@ def write(
     layers = handle.layers
     erasure = _erasure(layers)
     with handle.writing():
-        until = time.monotonic() + HELD_SECONDS
+        held: _Held | None = _Held(handle.db)
         given = len(entries)
         if replace:  # of several versions of a turn in one call, the last counts
             last = {entry.turn.id: entry for entry in entries}
             entries = [last[entry.turn.id] for entry in entries]
         if replace or gone:
-            until, entries = math.inf, entries if gone else entries[:REPLACED_AT_ONCE]
+            held, entries = None, entries if gone else entries[:REPLACED_AT_ONCE]
         stale = _stale(layers, entries) if replace else {}
         left = [seq for one in gone if (seq := layers.raw.find(one)) is not None]
         if erased := [*stale.values(), *left]:
             handle.note_erasure(finished=False)  # as in `_erase`
             erasure.replaced(erased)
-        statuses, written = _write_some(layers, entries, frozenset(stale), until, strict=strict)
+        statuses, written = _write_some(layers, entries, frozenset(stale), held, strict=strict)
         if erased:
             erasure.taken({stale[entry.turn.id]: seq for seq, entry in written if entry.turn.id in stale})
             handle.ann.drop()  # as in `_erase`
@@ -88,7 +106,7 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
     with handle.writing():
         if sequence.state(layers, more.session) != more.state:
             return None
-        statuses, written = _write_some(layers, more.entries, frozenset(), math.inf, strict=more.strict)
+        statuses, written = _write_some(layers, more.entries, frozenset(), None, strict=more.strict)
         for seq, entry in written:
             if entry.turn.id in more.again:
                 sequence.fill(layers, more.session, more.again[entry.turn.id], seq)
@@ -131,7 +149,7 @@ def _check(layers: Layers, turns: Sequence[Turn]) -> None:
 
 
 def _write_some(
-    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], until: float, *, strict: bool
+    layers: Layers, entries: Sequence[Entry], stale: frozenset[str], held: _Held | None, *, strict: bool
 ) -> tuple[list[TurnStatus], list[tuple[int, Entry]]]:
     """Store turns one by one, so many as there is time for; return what became of each, and which are new.
 
@@ -142,7 +160,7 @@ def _write_some(
     statuses: list[TurnStatus] = []
     written: list[tuple[int, Entry]] = []
     for entry in entries:
-        if len(statuses) >= AT_LEAST and time.monotonic() > until:
+        if held is not None and len(statuses) >= AT_LEAST and held.long_enough():
             break
         try:
             status, new = _write_one(layers, entry)
@@ -182,9 +200,9 @@ def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
     """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped."""
     layers = handle.layers
     with handle.writing():
-        until, done, relinked = time.monotonic() + HELD_SECONDS, 0, False
+        held, done, relinked = _Held(handle.db), 0, False
         step = len(entries) if kind == "terms" else AT_LEAST  # each set of terms derives its segments once
-        while done < len(entries) and (not done or time.monotonic() < until):
+        while done < len(entries) and not (done and held.long_enough()):
             relinked |= _settle_some(layers, kind, entries[done : done + step])
             done += step
         layers.count_commit(rewrote=kind != "link", relinked=relinked)

@@ -17,7 +17,7 @@ def wait_for_the_lock(path: Path) -> None:
 
 def until_awaited(connection: Connection) -> None:
     deadline = time.monotonic() + 10.0
-    while not connection._is_awaited():
+    while not connection.is_awaited():
         assert time.monotonic() < deadline
         time.sleep(0.001)
 
@@ -42,13 +42,13 @@ def test_who_waits_writes_before_long_work_goes_on(tmp_path: Path) -> None:
     assert order == ["short", "long"] * 20
 
 
-def test_nobody_is_awaited_once_who_waited_was_killed(tmp_path: Path) -> None:
+def test_nobodyis_awaited_once_who_waited_was_killed(tmp_path: Path) -> None:
     connection = Connection(tmp_path / "m")
     with connection.writing():
         child = start(lambda send: wait_for_the_lock(tmp_path / "m"))
         until_awaited(connection)
         child.kill()
         child.wait()
-        assert not connection._is_awaited()
+        assert not connection.is_awaited()
     connection.give_way()
     assert [file.name for file in tmp_path.iterdir() if "-" not in file.name] == ["m"]
