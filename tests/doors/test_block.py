@@ -339,3 +339,11 @@ def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory: Memory, asked
     memory.add("user", "I moved to Porto.", time="2024-03-12T18:20")
     assert "Porto" in memory.block(asked).text
     assert memory.block("Thanks a lot!").text == ""
+
+
+def test_help_stops_before_the_budget_does(memory: Memory) -> None:
+    told = ("The violin needs new strings.", "Rain again in the valley.", "Lunch was soup.", "The bus came late today.")
+    for minute, said in enumerate(("Doctor Okafor is my dentist.", *told)):
+        memory.add("user", said, time=f"2024-03-12T18:2{minute}", session=f"s{minute}")
+    block = memory.block("Is Doctor Okafor my dentist?", gate=False, tokens=1_500)
+    assert [turn.text for turn in block.turns] == ["Doctor Okafor is my dentist."]
