@@ -29,7 +29,7 @@ from .scoring.retrieval_metrics import recall
 BUDGETS = (400, 500, 800, 1000, 1500)
 ADVERSARIAL = 5  # the category of LoCoMo's questions without an answer
 CHATS = Path(__file__).parent / "chats"
-_HEAD = re.compile(r"^(?:\[\d+\] [^:\n]*\d\d:\d\d: |> |= .*$)", re.MULTILINE)
+_HEAD = re.compile(r"^(?:\[\d+\] [^:\n]*(?:\d\d:\d\d)?: |> |= .*$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,27 +8,29 @@ assistant said that the user had said comes last, and a question brings what was
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from ..judging.shown_passages import most_shown
-from ..llm.evidence_prompt import turn_text
+from ..llm.evidence_prompt import turn_texts
 from ..query.standing_wishes import Wish
-from ..text.memory_fence import fenced
+from ..text.memory_fence import WORKED_OUT, fenced
 from ..text.terms import plainest, terms
 from ..types.attempt import without
 from ..types.block import CountTokens, Style
 from ..types.values import Hit, Turn
 from .find import Recollected, asks
-from .quoted_lines import Line, dates_in, written
+from .quoted_lines import Line, dates_in, line_text
 
 STOPS = 0.45  # of the best score: of the turns that answer, 3 in 100 lie below it, and half of all others
 ALIKE = 0.8  # of the words of two turns that one of them is shown for both
 RESTATES = 0.7  # of an assistant's words that a user's turn has too: it comes after that
 LEADING, FIRST = 3, 640  # of the best turns so many characters are shown; most answers stand in these
 LINE = 320  # characters of a turn beyond these
+COMPARED = 400  # characters of a turn that are compared with others
 SHORTER = 4  # a turn that does not fit is shown in a quarter of the room
 LEAST = 10  # tokens of a line: with fewer left, nothing more is tried
 MOST_MISFITS = 8
+NUMBERED = 10  # what a line is counted with: no number of a usual block is longer
 MOST_WISHES, WISH_SHARE, MOST_WISH_TOKENS = 8, 0.16, 300  # standing wishes, and their room
 
 _Group: TypeAlias = tuple[frozenset[str], Hit, list[Turn]]  # the words of a turn, its hit, and turns alike
@@ -38,7 +40,7 @@ def compose(
     found: Recollected, wishes: Sequence[Wish], wanted: Collection[str], tokens: int, style: Style, count: CountTokens
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
-    page = _Filling(style, count, frozenset(wanted), tokens - count(fenced(())))
+    page = _Filling(style, count, frozenset(wanted), tokens)
     page.add_wishes(wishes[:MOST_WISHES], min(MOST_WISH_TOKENS, int(WISH_SHARE * tokens)))
     groups = _told_apart(found.hits)
     repeated = {turn.id for _, hit, alike in groups if alike for turn in (hit.turn, *alike)}  # shown once, in its place
@@ -61,7 +63,7 @@ def _told_apart(hits: Sequence[Hit]) -> list[_Group]:
     for hit in hits:
         if hit.score < STOPS * hits[0].score:
             break
-        said = terms_in(hit.turn.text)
+        said = terms_in(hit.turn.text[:COMPARED])
         for other, first, alike in groups:
             near = ALIKE * len(said) <= len(other) <= len(said) / ALIKE and first.turn.speaker == hit.turn.speaker
             if near and said and len(said & other) >= ALIKE * len(said | other):
@@ -96,11 +98,13 @@ def _reply(hit: Hit, found: Recollected) -> Turn | None:
 class _Filling:
     """Takes lines while they fit."""
 
-    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], left: int) -> None:
+    def __init__(self, style: Style, count: CountTokens, wanted: frozenset[str], tokens: int) -> None:
         self.lines: list[Line] = []
-        self._style, self._count, self._wanted, self._left = style, count, wanted, left
+        self._style, self._count, self._wanted = style, count, wanted
+        self._left = tokens - count(fenced(()))
         self._misfits = 0
         self._shown: set[str] = set()
+        self._of: dict[tuple[bool, str], Line] = {}  # a line of each day and of each hour
 
     @property
     def is_full(self) -> bool:
@@ -116,22 +120,35 @@ class _Filling:
         """Take a hit for all turns that are alike, shorter where it does not fit otherwise, and the reply to it."""
         if hit.turn.id in self._shown:
             return
-        most = min(most_shown(hit.turn), FIRST if len(self.lines) < LEADING else LINE)
-        if not any(self._take(self._line(hit, alike, size)) for size in (most, most // SHORTER)):
+        most = FIRST if len(self.lines) < LEADING else LINE
+        if not self._take_one_of(hit, alike, (most, most // SHORTER)):
             self._misfits += 1
         elif reply is not None and reply.id not in self._shown:
-            self._take(self._line(Hit(reply, (), 0.0), (), LINE))
+            self._take_one_of(Hit(reply, (), 0.0), (), (LINE,))
 
-    def _line(self, hit: Hit, alike: Sequence[Turn], size: int) -> Line:
-        said = turn_text(hit.turn, self._wanted, size, hit.span)
+    def _take_one_of(self, hit: Hit, alike: Sequence[Turn], sizes: Sequence[int]) -> bool:
+        """Take a hit in the first of some sizes that fits, with the dates in it where there is room for them too."""
         last = max(turn.time for turn in (hit.turn, *alike))
-        return Line(hit.turn, said, dates_in(hit.turn, hit.facts, said), 1 + len(alike), last)
+        for said in turn_texts(hit.turn, self._wanted, sizes, hit.span):
+            if self._take(Line(hit.turn, said, (), 1 + len(alike), last)):
+                self._add_dates(dates_in(hit.turn, hit.facts, said))
+                return True
+        return False
+
+    def _add_dates(self, dates: tuple[str, ...]) -> None:
+        """Add dates to the line that was taken last, where they fit: reading them costs more than all the rest."""
+        cost = sum(self._count(f"\n{WORKED_OUT}{date}") for date in dates)
+        if dates and cost <= self._left:
+            self._left -= cost
+            self.lines[-1] = replace(self.lines[-1], dates=dates)
 
     def _take(self, line: Line, least: int = 0) -> bool:
-        cost = self._count("\n" + "\n".join(written([line], self._style)))
+        above = next(filter(None, (self._of.get(line.hour), self._of.get(line.day), *self.lines[-1:])), None)
+        cost = self._count(f"\n{line_text(NUMBERED, line, above, self._style)}")
         if self._left - cost < least:
             return False
         self._left -= cost
+        self._of |= {line.day: line, line.hour: line}
         self._shown.add(line.turn.id)
         self.lines.append(line)
         return True

@@ -36,7 +36,7 @@ def find_for(
     """Search once for a message, with what it refers to; read what was replied to the questions found."""
     known = yield from roster()
     text = asked.searched
-    hinted = hints(asked.text, known.speakers, asked_at or known.last)
+    hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
     vectors = yield from embed([text])
     query = Filters.within(scope, exclude).query(
         text,

@@ -1,8 +1,8 @@
 """Quoted turns as the lines of a block: short heads, numbers, dates where a reader could not see them at once.
 
-A turn is one line, `[3] user, Tue 12 Mar 2024 18:20: text`, its date left out where the line above has it. A further
-line of what somebody wrote begins with ">", and what evimem adds with "=". No text can make a line of its own: whatever
-ends a line in it is written as such a break.
+A turn is one line, `[3] user, Tue 12 Mar 2024 18:20: text`. The next of the same day has only its clock, and of the
+same hour not even that: `[4] assistant: text`. A further line of what somebody wrote begins with ">", and what evimem
+adds with "=". No text can make a line of its own: whatever ends a line in it is written as such a break.
 """
 
 from __future__ import annotations
@@ -43,6 +43,16 @@ class Line:
     last: datetime | None = None
     is_wish: bool = False
 
+    @property
+    def day(self) -> tuple[bool, str]:
+        """Its day, in its part of the block."""
+        return self.is_wish, f"{self.turn.time:%Y-%m-%d}"
+
+    @property
+    def hour(self) -> tuple[bool, str]:
+        """Its hour, in its part of the block."""
+        return self.is_wish, f"{self.turn.time:%Y-%m-%d %H}"
+
 
 def block_text(lines: Sequence[Line], style: Style) -> str:
     """Return lines as a block: standing wishes first, each part in the order given; empty for no line."""
@@ -50,22 +60,29 @@ def block_text(lines: Sequence[Line], style: Style) -> str:
 
 
 def written(lines: Sequence[Line], style: Style) -> Iterator[str]:
-    """Yield the text of each line, under a heading where it is the first standing wish."""
-    above: Line | None = None
-    for number, line in enumerate(lines, start=1):
-        if line.is_wish and above is None and style == "plain":
-            yield WISHES
-        yield _WRITERS[style](number, line, above)
-        above = line
+    """Yield the text of each line."""
+    for number, (line, above) in enumerate(zip(lines, (None, *lines), strict=False), start=1):
+        yield line_text(number, line, above, style)
+
+
+def line_text(number: int, line: Line, above: Line | None, style: Style) -> str:
+    """Return a line below another, under a heading where it is the first standing wish."""
+    heading = f"{WISHES}\n" if line.is_wish and style == "plain" and (above is None or not above.is_wish) else ""
+    return heading + _WRITERS[style](number, line, above)
 
 
 def _plain(number: int, line: Line, above: Line | None) -> str:
-    turn = line.turn
-    again = above is not None and above.turn.time.date() == turn.time.date() and above.is_wish == line.is_wish
-    when = f"{turn.time:%H:%M}" if again else f"{_day(turn.time)} {turn.time:%H:%M}"
     first, *further = _lines_of(escape(line.said))
-    head = f"{numbered(number)}{speaker(turn)}, {when}: {first}"
+    head = f"{numbered(number)}{speaker(line.turn)}{_since(line, above)}: {first}"
     return "\n".join((head, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{note}" for note in notes(line))))
+
+
+def _since(line: Line, above: Line | None) -> str:
+    """Return of the time of a line what the one above does not tell: day and clock, the clock, or nothing."""
+    time = line.turn.time
+    if above is None or above.day != line.day:
+        return f", {_day(time)} {time:%H:%M}"
+    return "" if above.hour == line.hour else f", {time:%H:%M}"
 
 
 def _xml(number: int, line: Line, above: Line | None) -> str:

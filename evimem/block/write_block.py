@@ -32,10 +32,10 @@ def write_block(
     lines = compose(found, wishes, terms_in(asked.searched), form.tokens, form.style, count)
     lines = yield from _in_dialogue_order(lines)
     text = block_text(lines, form.style)
-    while lines and count(text) > form.tokens:  # not met so far: the tokens of lines add up
+    while (taken := count(text) if text else 0) > form.tokens:  # not met so far: the tokens of lines add up
         lines = lines[:-1]
         text = block_text(lines, form.style)
-    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, relevant)
+    return Block(text, tuple(line.turn for line in lines), taken, relevant)
 
 
 def _in_dialogue_order(lines: Sequence[Line]) -> Flow[tuple[Line, ...]]:

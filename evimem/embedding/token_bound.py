@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 FILE = Path(__file__).parent / "data" / "token_bounds.bin"
 CHARACTERS = 1 << 16  # the characters whose costs are listed, two bits each, after a byte a word
 STRADDLED = 24  # characters in a row, of which a merge may straddle two
+USUAL = 1 << 13  # words whose costs are remembered: the same few make up most of what is said
 DEAR = 255  # a word of which some form costs more than four tokens: its letters count
 _PICTURES = range(0x1F000, 0x1FB00)  # emoji: three tokens at most, where other rare characters take four
 _PARTS = re.compile(
@@ -36,7 +37,7 @@ def token_bound(text: str) -> int:
     for part in _PARTS.finditer(text):
         kind, said = part.lastgroup, part[0]
         if kind == "word":
-            total += costs.of_word(said)
+            total += _of_word(said)
         elif kind == "beyond":
             total += sum(map(costs.of_character, said)) + len(said) // STRADDLED
         elif kind == "marks":
@@ -44,6 +45,11 @@ def token_bound(text: str) -> int:
         else:
             total += 1
     return total
+
+
+@lru_cache(maxsize=USUAL)
+def _of_word(said: str) -> int:
+    return _costs().of_word(said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,11 @@ _EPOCH_AWARE = datetime(1970, 1, 1, tzinfo=timezone.utc)
 class IndexQuery:
     """What to look for, in the index's numbers.
 
-    `before`, `after`, `speaker`, `session`, `role`, `exclude`, `among` and `holding` are hard filters; `names`,
-    `times`, `when`, `recalls` and `several` are priors. Times are microseconds (see `microseconds`) in half-open
-    intervals, speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and `among`
-    numbers of turns, `holding` terms that a turn must have; `vector` has shape (dimension,). `weights` say what the
+    `before`, `after`, `speaker`, `session`, `role`, `exclude`, `among`, `holding` and `any_of` are hard filters;
+    `names`, `times`, `when`, `recalls` and `several` are priors. Times are microseconds (see `microseconds`) in
+    half-open intervals, speakers and sessions the ordinals of the corpus, `role` an index in `ROLES`, `exclude` and
+    `among` numbers of turns, `holding` terms that a turn must have, and `any_of` terms of which a passage must have
+    one; `vector` has shape (dimension,). `weights` say what the
     parts of a score count.
     """
 
@@ -58,6 +59,7 @@ class IndexQuery:
     among: NDArray[np.int64] | None = None
     holding: tuple[str, ...] = ()
     several: bool = False
+    any_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,10 @@ def eligible(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_]:
         mask &= _in_time(query, corpus)
     if query.holding:
         mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
+    if query.any_of:
+        named = np.zeros(len(mask), np.bool_)
+        named[np.concatenate([corpus.posting(term).positions for term in query.any_of])] = True
+        mask &= named
     if query.exclude:
         mask[corpus.rows_of(query.exclude)] = False
     return mask

@@ -14,6 +14,7 @@ from datetime import datetime
 from ..extract.own_words import own_sentences
 from ..flow import Flow, recall
 from ..lang import ENGLISH
+from ..text.terms import terms
 from ..types.stored import EVERYTHING, Scope
 from ..types.values import Hit, Query, Turn
 from .find_turns import Filters
@@ -69,7 +70,10 @@ def wishes_on(query: Query, speakers: Sequence[str]) -> Flow[tuple[Wish, ...]]:
     who = user_among(speakers)
     if who is None or query.speaker not in (None, who):
         return ()
-    hits = yield from recall(replace(query, text=CUES, k=NEAREST, speaker=who, names=(), times=(), when=False))
+    cues = tuple(sorted(set(terms(CUES))))
+    hits = yield from recall(
+        replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=cues)
+    )
     return tuple({wish.text: wish for wish in wishes_of(hits, who)}.values())
 
 

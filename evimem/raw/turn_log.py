@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from ..db.connection import Connection
 from ..db.text_columns import bindable, unbound
@@ -26,7 +26,10 @@ _COLUMNS = (
     "JOIN speaker ON speaker.ord = turn.speaker"
 )
 # An indexed id would be read from the index alone. The join reads the row too, which shows a damaged index.
-_FIND = "SELECT named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE named.id = ?"
+_FIND = (
+    "SELECT named.id, named.seq, turn.id FROM turn AS named LEFT JOIN turn ON turn.seq = named.seq WHERE named.id IN"
+)
+T = TypeVar("T")
 _ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 _PAGE = 2000  # turns read at once
 _PARAMETERS = 500  # row numbers in one statement; SQLite has a limit
@@ -112,16 +115,19 @@ class RawLog:
 
     def find(self, turn_id: str) -> int | None:
         """Return the sequence number of an id, or None for an unknown one."""
-        given: object = turn_id
-        if not isinstance(given, str):
-            return None  # no stored turn has such an id
-        found = self._db.rows(_FIND, (bindable(turn_id),))
-        if not found:
-            return None
-        seq, stored = found[0]
-        if stored != turn_id:
-            raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
-        return int(seq)
+        return self.find_all([turn_id])[0]
+
+    def find_all(self, turn_ids: Sequence[str]) -> list[int | None]:
+        """Return the sequence number of each of these ids, None for an unknown one."""
+        given: Sequence[object] = turn_ids
+        named = [bindable(one) for one in given if isinstance(one, str)]  # no stored turn has another id
+        found: dict[object, int] = {}
+        for page in _chunks(named):
+            for turn_id, seq, stored in self._db.rows(f"{_FIND} ({_marks(page)})", page):
+                if stored != turn_id:
+                    raise StoreCorrupt(f"the index of ids leads from {turn_id!r} to another turn; run `evimem doctor`")
+                found[unbound(turn_id)] = int(seq)
+        return [found.get(one) if isinstance(one, str) else None for one in given]
 
     def ids(self, seqs: Sequence[int]) -> dict[int, str]:
         """Return the ids of these sequence numbers."""
@@ -134,8 +140,7 @@ class RawLog:
     def seqs(self, turn_ids: Sequence[str]) -> list[int]:
         """Return the sequence numbers of these ids. Raise UnknownTurn."""
         found = []
-        for turn_id in turn_ids:
-            seq = self.find(turn_id)
+        for turn_id, seq in zip(turn_ids, self.find_all(turn_ids), strict=True):
             if seq is None:
                 raise UnknownTurn(turn_id)
             found.append(seq)
@@ -303,11 +308,11 @@ def _of_metadata(where: Where) -> Iterator[tuple[str, tuple[Any, ...]]]:
         yield f"({sure} OR meets(turn.metadata, ?))", (*absent, where.text)
 
 
-def _chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (seqs[start : start + _PARAMETERS] for start in range(0, len(seqs), _PARAMETERS))
+def _chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (values[start : start + _PARAMETERS] for start in range(0, len(values), _PARAMETERS))
 
 
-def _marks(page: Sequence[int]) -> str:
+def _marks(page: Sequence[object]) -> str:
     return ", ".join("?" * len(page))
 
 

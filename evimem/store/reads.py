@@ -76,7 +76,7 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
     """See `Store.find`."""
     raw = handle.layers.raw
     with handle.db.reading():
-        seqs = [raw.find(turn_id) for turn_id in turn_ids]
+        seqs = raw.find_all(turn_ids)
         found = [seq for seq in seqs if seq is not None]
         turns = dict(zip(found, raw.read(found), strict=True))
     return tuple(None if seq is None else turns[seq] for seq in seqs)
@@ -251,12 +251,13 @@ def resolve_query(query: Query, raw: RawLog, dimension: int) -> IndexQuery | Non
         None if query.after is None else microseconds(query.after),
         speaker,
         session,
-        frozenset(seq for turn_id in query.exclude if (seq := raw.find(turn_id)) is not None),
+        frozenset(seq for seq in raw.find_all(tuple(query.exclude)) if seq is not None),
         BM25 if query.bare else WEIGHTS,
         None if query.role is None else ROLES.index(query.role),
         among,
         query.holding,
         query.several,
+        query.any_of,
     )
 
 

@@ -163,6 +163,7 @@ class Query:
         several: Hint: whether it asks for several things, which one turn rarely tells.
         bare: Rank by BM25 over the words of each turn alone (the paper's Raw-only variant).
         holding: Filter: only turns that have all of these terms, the stems that turns are found by.
+        any_of: Filter: only turns with a passage that has any of these terms, where some are given.
     """
 
     text: str
@@ -182,6 +183,7 @@ class Query:
     bare: bool = False
     holding: tuple[str, ...] = ()
     several: bool = False
+    any_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, NOTE, OPEN, WISHES, without_blocks
 
 NOON = datetime(2024, 3, 12, 12)
-HEAD = re.compile(r"\[\d+\] [^\[\]:,\"<>]+, (?:\w{3} \d+ \w{3} \d{4} )?\d\d:\d\d: ")
+HEAD = re.compile(r"\[\d+\] [^\[\]:,\"<>]+(?:, (?:\w{3} \d+ \w{3} \d{4} )?\d\d:\d\d)?: ")
 PUPPY = "When did Mira adopt her puppy?"
 HOSTILE = st.lists(
     st.sampled_from([
@@ -34,7 +34,7 @@ HOSTILE = st.lists(
 ).map("".join)  # fmt: skip
 
 
-def test_a_block_quotes_who_said_what_and_when_the_date_once_a_day(memory: Memory) -> None:
+def test_a_block_quotes_who_said_what_and_when_a_date_and_an_hour_once(memory: Memory) -> None:
     memory.add("Mira", "We adopted a puppy last Friday.", time="2024-03-12T18:20", session="s1", id="s1:1")
     memory.add("Tomas", "What is the puppy called?", time="2024-03-12T18:21", session="s1", id="s1:2")
     memory.add("Mira", "The puppy sleeps.\nAll day.", time="2024-03-13T09:00", session="s1", id="s1:3")
@@ -43,7 +43,7 @@ def test_a_block_quotes_who_said_what_and_when_the_date_once_a_day(memory: Memor
         OPEN,
         NOTE,
         "[1] Mira, Tue 12 Mar 2024 18:20: We adopted a puppy last Friday.",
-        "[2] Tomas, 18:21: What is the puppy called?",
+        "[2] Tomas: What is the puppy called?",
         "[3] Mira, Wed 13 Mar 2024 09:00: The puppy sleeps.",
         "> All day.",
         CLOSE,
@@ -339,3 +339,11 @@ def test_a_memory_of_few_turns_shows_them_to_whatever_asks(memory: Memory, asked
     memory.add("user", "I moved to Porto.", time="2024-03-12T18:20")
     assert "Porto" in memory.block(asked).text
     assert memory.block("Thanks a lot!").text == ""
+
+
+def test_help_stops_before_the_budget_does(memory: Memory) -> None:
+    told = ("The violin needs new strings.", "Rain again in the valley.", "Lunch was soup.", "The bus came late today.")
+    for minute, said in enumerate(("Doctor Okafor is my dentist.", *told)):
+        memory.add("user", said, time=f"2024-03-12T18:2{minute}", session=f"s{minute}")
+    block = memory.block("Is Doctor Okafor my dentist?", gate=False, tokens=1_500)
+    assert [turn.text for turn in block.turns] == ["Doctor Okafor is my dentist."]
