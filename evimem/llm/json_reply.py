@@ -20,13 +20,13 @@ MAX_REPLY = 500_000  # characters
 MAX_STARTS = 400  # opening brackets that are tried
 MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
 MAX_DEPTH = 64
-MAX_TOKENS = 12_000  # of lenient parsing, over all starts
+MAX_TOKENS = 6_000  # of lenient parsing, over all starts
 MAX_LINES = 300
 MAX_LINE = 4_000  # characters
 
+_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
-    r"""(?P<space>(?:\s|//[^\n]*|/\*.*?\*/)+)
-      | (?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
+    r"""(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*')
       | (?P<mark>[{}\[\]:,])
       | (?P<word>[^\s{}\[\]:,"'/]+)""",
     re.VERBOSE | re.DOTALL,
@@ -204,14 +204,13 @@ class _Lenient:
             items.append(self.value(depth + 1))
 
     def _next(self) -> tuple[str, str]:
-        while True:
-            self._left[0] -= 1
-            match = _TOKEN.match(self._text, self.at)
-            if match is None or self._left[0] < 0:
-                raise _Unreadable
-            self.at = match.end()
-            if match.lastgroup != "space":
-                return str(match.lastgroup), match.group()
+        self._left[0] -= 1
+        space = _SPACE.match(self._text, self.at)
+        match = _TOKEN.match(self._text, space.end() if space else self.at)
+        if match is None or self._left[0] < 0:
+            raise _Unreadable
+        self.at = match.end()
+        return str(match.lastgroup), match[0]
 
 
 def _word(token: str) -> Any:

@@ -38,9 +38,11 @@ def vector_forms(vector: np.ndarray) -> Needles:
     """Return the byte strings a vector may be stored as, by name."""
     packed, scale = pack(vector)
     graph = VoyagerGraph(len(vector), 8, 16, compact=True)
-    graph.add(np.array([0]), np.frombuffer(packed, np.int8)[None].astype(np.float32) * np.float32(scale))
+    restored = np.frombuffer(packed, np.int8).astype(np.float32) * np.float32(scale)
+    graph.add(np.array([0]), restored[None])
     in_the_index = np.rint(graph.rows(np.array([0]))[0] * 127).astype(np.int8)
-    return {"float32": vector.astype("<f4").tobytes(), "int8": bytes(packed), "int8 of unit": in_the_index.tobytes()}
+    floats = {"float32": vector.astype("<f4").tobytes(), "float32 of unit": (restored / np.linalg.norm(restored)).astype("<f4").tobytes()}
+    return {**floats, "int8": bytes(packed), "int8 of unit": in_the_index.tobytes()}
 
 
 def hits(needles: Needles, folders: Iterable[Path]) -> list[str]:

@@ -22,7 +22,7 @@ _NAMES = {  # what stands for a row of these tables
     "speaker": "SELECT ord, name FROM speaker",
     "trace": "SELECT number, body FROM trace",
 }
-_OF_THE_FILE = {"meta", "forgotten"}  # which file it is and what it has been through
+_OF_THE_FILE = {"meta", "forgotten", "place", "calls"}  # which file it is and what it has been through
 _INDEX = {"document", "segment", "posting"}  # told turn by turn, whether sealed or not
 _WHEN = {("job", "due"), ("job", "since"), ("passage", "first")}  # row numbers depend on what came before
 
