@@ -41,7 +41,10 @@ def vector_forms(vector: np.ndarray) -> Needles:
     restored = np.frombuffer(packed, np.int8).astype(np.float32) * np.float32(scale)
     graph.add(np.array([0]), restored[None])
     in_the_index = np.rint(graph.rows(np.array([0]))[0] * 127).astype(np.int8)
-    floats = {"float32": vector.astype("<f4").tobytes(), "float32 of unit": (restored / np.linalg.norm(restored)).astype("<f4").tobytes()}
+    floats = {
+        "float32": vector.astype("<f4").tobytes(),
+        "float32 of unit": (restored / np.linalg.norm(restored)).astype("<f4").tobytes(),
+    }
     return {**floats, "int8": bytes(packed), "int8 of unit": in_the_index.tobytes()}
 
 
