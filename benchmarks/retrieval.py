@@ -129,7 +129,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
-        for row in index_rows(turn, place, extractor.extract(turn), vectors):
+        for row in index_rows(turn, place, extractor.extract(turn), vectors).value:
             corpus.append(row)
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)

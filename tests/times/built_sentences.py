@@ -138,8 +138,9 @@ def _all(lists: dict[str, tuple[str, ...]]) -> list[str]:
 def read(language: str, said: str, at: datetime) -> None:
     """Read a sentence as the language it is of, and as the one it is guessed to be."""
     if language != "en":
-        list(locate_dates(language, fold(said), at.replace(tzinfo=None)))
-        list(locate_dates(OTHER, fold(said), at.replace(tzinfo=None)))
+        for order in (None, "dmy", "mdy"):
+            list(locate_dates(language, fold(said), at.replace(tzinfo=None), order))
+            list(locate_dates(OTHER, fold(said), at.replace(tzinfo=None), order))
         may_mention_dates(language, fold(said))
     for located in locate_times(said, at):
         onset(located.time)
