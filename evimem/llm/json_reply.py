@@ -17,7 +17,7 @@ from ..errors import ReplyError
 from .thoughts import MARK, end_of
 
 MAX_REPLY = 500_000  # characters
-MAX_STARTS = 100  # opening brackets that are tried
+MAX_STARTS = 400  # opening brackets that are tried
 MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
 MAX_DEPTH = 64
 MAX_TOKENS = 2_000  # of lenient parsing, over all starts
