@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ReplyError
-from .thoughts import MARK, end_of
+from .thoughts import MARK, MARK_OR_OBJECT, end_of
 
 MAX_REPLY = 500_000  # characters
 MAX_STARTS = 400  # opening brackets that are tried
 MAX_STRICT = 4 * MAX_REPLY  # characters of strict parsing that came to nothing: bounds the work on hostile replies
 MAX_DEPTH = 64
-MAX_TOKENS = 2_000  # of lenient parsing, over all starts
+MAX_TOKENS = 12_000  # of lenient parsing, over all starts
 MAX_LINES = 300
 MAX_LINE = 4_000  # characters
 
@@ -50,7 +50,7 @@ def read(
     """
     if len(text) > MAX_REPLY:
         raise ReplyError(role, f"it has {len(text)} characters, at most {MAX_REPLY} are read", text)
-    scan = _Scan(text, "{[" if bare else "{")
+    scan = _Scan(text, MARK if bare else MARK_OR_OBJECT)
     try:
         scan.run()
     except _Unreadable as error:
@@ -99,21 +99,21 @@ class _Value:
 class _Scan:
     """One pass over a reply: the values that stand outside thoughts, and the text that does."""
 
-    def __init__(self, text: str, openings: str) -> None:
+    def __init__(self, text: str, marks: re.Pattern[str]) -> None:
         self.values: list[_Value] = []
         self.spoken = ""
         self._text = text
-        self._openings = openings
+        self._marks = marks
         self._left = [MAX_TOKENS]
         self._starts, self._strict = MAX_STARTS, MAX_STRICT
 
     def run(self) -> None:
         """Read it to its end. Raise _Unreadable where that takes more work than a reply is worth."""
         at, spoken, final = 0, [""], False
-        while (mark := MARK.search(self._text, at)) is not None:
+        while (mark := self._marks.search(self._text, at)) is not None:
             spoken.append(self._text[at : mark.start()])
             if mark.lastgroup == "bracket":
-                end = self._value(mark.start()) if mark[0] in self._openings else mark.end()
+                end = self._value(mark.start())
                 spoken.append(self._text[mark.start() : end])
             elif mark.lastgroup in {"closed", "final"}:
                 if mark.lastgroup == "closed" or not final:  # what it closes began in the prompt

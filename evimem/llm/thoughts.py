@@ -43,14 +43,20 @@ _FINAL = (
     r"<\|channel\|>\s*final\b(?:[^{\n]{0,80}?<\|message\|>)?"
     r"|(?-i:assistantfinal|assistant\s*\n\s*final\b)"
 )
+
+
+# What any mark begins with but the names at the beginning of a text: looked for first, as most characters are no mark.
+_FIRST = r"[<\uff1c\u25c1\u27e8\u3008`~]|(?-i:[\[\u3010][\s/A-Z_\u601d]|assistant)"
+
+
+def _marks(bracket: str) -> re.Pattern[str]:
+    kinds = {"closed": _CLOSED, "final": _FINAL} | _OPENINGS | {"bracket": bracket}
+    marks = "|".join(f"(?P<{kind}>{mark})" for kind, mark in kinds.items())
+    return re.compile(rf"(?:\A|(?={_FIRST}|{bracket}))(?:{marks})", _HOW)
+
+
 # A bracket is what a value may begin with; "closed" ends a thought that began in the prompt, and "final" may do so.
-MARK = re.compile(
-    "|".join(
-        f"(?P<{kind}>{mark})"
-        for kind, mark in ({"closed": _CLOSED, "final": _FINAL} | _OPENINGS | {"bracket": r"[{\[]"}).items()
-    ),
-    _HOW,
-)
+MARK, MARK_OR_OBJECT = _marks(r"[{\[]"), _marks(r"\{")
 _OF_PROMPT = {"closed", "final"}
 _PREFACE = re.compile(
     r"[\s\ufeff]*(?:<\|(?:begin|start)_\w{1,40}\|>\s*)?(?:(?:```|~~~)\s*)?(?:json\w*)?\s*", re.IGNORECASE
