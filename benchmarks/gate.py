@@ -79,7 +79,7 @@ def _of_chat(chat: LabelledChat, most: int, messages: list[dict[str, str]], draw
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         memory.extend(chat.turns, strict=True)
         for kind, language, source, message in asked:
-            found = memory._run(find_for(message, TOKENS, None, frozenset(), EVERYTHING))
+            found = memory._run(find_for(memory._core.store, message, TOKENS, None, frozenset(), EVERYTHING))
             yield Measured(kind, language, source, gate.signals(message, found))
 
 

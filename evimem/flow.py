@@ -1,36 +1,21 @@
-"""Flows: evimem's logic as generators that never do I/O.
+"""Flows: evimem's logic as generators that wait for nobody themselves.
 
-A flow yields an effect and is sent its result. `advance` is the one driver: the doors perform the effects, and say
-which of them wait for others. Whatever only the store can do is one effect, `StoreCall`, with a typed wrapper
-for each verb that a flow may use.
+A flow yields an effect and is sent its result: what a model or an embedder says, which may be waited for. A store is
+called plainly. `advance` is the one driver: the doors perform the effects, and say which of them wait for others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import isawaitable
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from .protocols import Store
 from .types.model import Complete, Reply
-from .types.reports import AddReport
-from .types.stored import (
-    EVERYTHING,
-    About,
-    Continuation,
-    Entry,
-    Holding,
-    Job,
-    JobKind,
-    Keyword,
-    Past,
-    PastWanted,
-    Roster,
-    Scope,
-)
-from .types.values import Fact, Hit, Query, Turn
+from .types.values import Hit, Query
 from .types.vectors import Vectors
 
 T = TypeVar("T")
@@ -59,15 +44,13 @@ class Embed:
 
 
 @dataclass(frozen=True, slots=True)
-class StoreCall:
-    """Call a method of the store (see `Store`); the result is what it returns."""
+class Awaited:
+    """Wait for what a backend of the caller's searches for (`AsyncSearcher`); the result is its hits."""
 
-    method: str
-    args: tuple[Any, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    hits: Awaitable[Sequence[Hit]]
 
 
-Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | StoreCall
+Effect: TypeAlias = Complete | StartBatch | CollectBatch | Embed | Awaited
 Flow: TypeAlias = Generator[Effect, Any, T]
 
 
@@ -95,136 +78,11 @@ def embed(texts: Sequence[str]) -> Flow[Vectors]:
     return vectors
 
 
-def recall(query: Query) -> Flow[tuple[Hit, ...]]:
-    """Return the best turns for a query."""
-    hits: tuple[Hit, ...] = yield StoreCall("recall", (query,))
+def recall(store: Store, query: Query) -> Flow[tuple[Hit, ...]]:
+    """Return the best turns for a query: of a memory at once, of a backend of the caller's when it has them."""
+    found: Any = store.recall(query)
+    hits: tuple[Hit, ...] = (yield Awaited(found)) if isawaitable(found) else found
     return hits
-
-
-def expand(turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> Flow[tuple[Hit, ...]]:
-    """Return the turns of a scope one edge away from these."""
-    hits: tuple[Hit, ...] = yield StoreCall("expand", (tuple(turn_ids), limit, scope))
-    return hits
-
-
-def read(turn_ids: Sequence[str]) -> Flow[tuple[Turn, ...]]:
-    """Return these turns."""
-    turns: tuple[Turn, ...] = yield StoreCall("read", (tuple(turn_ids),))
-    return turns
-
-
-def find(turn_ids: Sequence[str]) -> Flow[tuple[Turn | None, ...]]:
-    """Return these turns, None for each that is not there."""
-    turns: tuple[Turn | None, ...] = yield StoreCall("find", (tuple(turn_ids),))
-    return turns
-
-
-def contexts(turn_ids: Sequence[str], before: int, after: int) -> Flow[tuple[tuple[Turn, ...], ...]]:
-    """Return, for each of these turns, those around it and itself."""
-    turns: tuple[tuple[Turn, ...], ...] = yield StoreCall("contexts", (tuple(turn_ids), before, after))
-    return turns
-
-
-def order(turn_ids: Sequence[str]) -> Flow[tuple[str, ...]]:
-    """Return these ids in dialogue order."""
-    ordered: tuple[str, ...] = yield StoreCall("order", (tuple(turn_ids),))
-    return ordered
-
-
-def facts_of(turn_ids: Sequence[str]) -> Flow[tuple[Fact, ...]]:
-    """Return the facts of these turns."""
-    facts: tuple[Fact, ...] = yield StoreCall("facts", (tuple(turn_ids),))
-    return facts
-
-
-def about(entity: str, limit: int, scope: Scope = EVERYTHING) -> Flow[About]:
-    """Return what is known of an entity within a scope."""
-    found: About = yield StoreCall("about", (entity, limit, scope))
-    return found
-
-
-def keywords(words: Sequence[str], scope: Scope = EVERYTHING) -> Flow[tuple[Keyword, ...]]:
-    """Return the keywords of a scope that words match."""
-    found: tuple[Keyword, ...] = yield StoreCall("keywords", (tuple(words), scope))
-    return found
-
-
-def holding(terms: Collection[str], limit: int, scope: Scope = EVERYTHING) -> Flow[Holding]:
-    """Return how many turns of a scope have all of these terms, and the newest of them."""
-    found: Holding = yield StoreCall("holding", (tuple(terms), limit, scope))
-    return found
-
-
-def roster() -> Flow[Roster]:
-    """Return who speaks in the memory and since when."""
-    found: Roster = yield StoreCall("roster")
-    return found
-
-
-def known(turns: Sequence[Turn]) -> Flow[tuple[bool, ...]]:
-    """Return which of these turns are already there, with the same content."""
-    held: tuple[bool, ...] = yield StoreCall("known", (tuple(turns),))
-    return held
-
-
-def write(
-    entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
-) -> Flow[AddReport]:
-    """Keep a batch, and erase the turns that are gone; return what became of it."""
-    left, reports = tuple(entries), list[AddReport]()
-    options = {"strict": strict, "replace": replace, "gone": tuple(gone)}
-    while left or not reports:
-        report: AddReport = yield StoreCall("write", (left,), options)
-        reports.append(report)
-        left = left[len(report.statuses) :]
-    return AddReport.of_all(reports)
-
-
-def past(asked: PastWanted) -> Flow[Past]:
-    """Return what a list of messages is laid beside."""
-    found: Past = yield StoreCall("past", (asked,))
-    return found
-
-
-def continue_session(more: Continuation) -> Flow[tuple[AddReport, tuple[str, int]] | None]:
-    """Keep what continues a session; return what became of it and the session's new state, None where it changed."""
-    kept: tuple[AddReport, tuple[str, int]] | None = yield StoreCall("continue_session", (more,))
-    return kept
-
-
-def due(kind: JobKind, limit: int, reason: str | None = None) -> Flow[tuple[Job, ...]]:
-    """Return queued jobs of a kind, the oldest first; with a reason, those that were put off for it."""
-    jobs: tuple[Job, ...] = yield StoreCall("due", (kind, limit, reason))
-    return jobs
-
-
-def settle(kind: JobKind, entries: Sequence[Entry]) -> Flow[None]:
-    """Store the results of queued jobs."""
-    left = tuple(entries)
-    while left:
-        done: int = yield StoreCall("settle", (kind, left))
-        left = left[done:]
-
-
-def hold(kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> Flow[None]:
-    """Put off jobs for so many seconds, for a reason; it is no failure."""
-    yield StoreCall("hold", (kind, tuple(turn_ids), reason, seconds))
-
-
-def postpone(kind: JobKind, turn_id: str, error: str, seconds: float | None) -> Flow[None]:
-    """Record a failure; try again after so many seconds, or never (None: the job is kept as failed)."""
-    yield StoreCall("postpone", (kind, turn_id, error, seconds))
-
-
-def setting(name: str) -> Flow[str | None]:
-    """Return what was kept under a name."""
-    value: str | None = yield StoreCall("setting", (name,))
-    return value
-
-
-def keep_setting(name: str, value: str | None) -> Flow[None]:
-    """Keep a text under a name; None deletes it."""
-    yield StoreCall("keep_setting", (name, value))
 
 
 Step: TypeAlias = Callable[[], Effect]  # drives a flow to its next effect
@@ -410,8 +268,3 @@ def always(effect: Effect) -> bool:
 def _never(effect: Effect) -> bool:
     """Say that an effect waits for nobody."""
     return False
-
-
-def call(store: Store, effect: StoreCall) -> Any:
-    """Perform an effect that only the store can."""
-    return getattr(store, effect.method)(*effect.args, **effect.options)

@@ -3,7 +3,7 @@
     python own_loop.py alice.evimem "Who looks after the dog?"
 
 The model is one behind an OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY). The loop is a flow: it yields
-what it needs and does no I/O, so that `ask` of either door, `replay` and `ask_searcher` run it as it stands.
+what it asks and waits for nobody, so that `ask` of either door, `replay` and `ask_searcher` run it as it stands.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evimem.flow import Effect, Embed, Flow, StoreCall, run, run_side_by_side
+from evimem.flow import Effect, Embed, Flow, run, run_side_by_side
 
-HERE, ELSEWHERE = StoreCall("here"), Embed(("elsewhere",))
+HERE, ELSEWHERE = Embed(("here",)), Embed(("elsewhere",))
 STEPS = st.lists(st.sampled_from(["here", "elsewhere", "fails here", "fails elsewhere", "ends"]), max_size=6)
 
 
@@ -28,16 +28,25 @@ def steps_of(steps: list[str], number: int) -> Flow[tuple[int, tuple[object, ...
     for step in steps:
         if step == "ends":
             raise EffectError(number)
-        effect = StoreCall(step) if step.endswith("here") and "else" not in step else Embed((step,))
         try:
-            seen.append((yield effect))
+            seen.append((yield Embed((step,))))
         except EffectError as error:
             seen.append(str(error))
     return number, tuple(seen)
 
 
+def said_by(effect: Effect) -> str:
+    assert isinstance(effect, Embed)
+    return effect.texts[0]
+
+
+def is_here(effect: Effect) -> bool:
+    """Whether an effect waits for nobody else."""
+    return "elsewhere" not in said_by(effect)
+
+
 def perform(effect: Effect) -> object:
-    said = effect.method if isinstance(effect, StoreCall) else effect.texts[0] if isinstance(effect, Embed) else ""
+    said = said_by(effect)
     if "fails" in said:
         raise EffectError(said)
     return said
@@ -45,11 +54,11 @@ def perform(effect: Effect) -> object:
 
 @contextmanager
 def workers(count: int = 4) -> Iterator[Any]:
-    """Yield a `start` that hands effects other than calls of the store to threads."""
+    """Yield a `start` that hands effects that wait for others to threads."""
     with ThreadPoolExecutor(count) as pool:
 
         def start(effect: Effect) -> Future[object] | None:
-            return None if isinstance(effect, StoreCall) else pool.submit(perform, effect)
+            return None if is_here(effect) else pool.submit(perform, effect)
 
         yield start
 
@@ -98,7 +107,7 @@ def test_one_thread_performs_what_waits_for_nobody_and_no_more_wait_than_may() -
         run_side_by_side(
             [steps_of(["here", "elsewhere", "here"], number) for number in range(9)],
             local,
-            lambda effect: None if isinstance(effect, StoreCall) else pool.submit(slow),
+            lambda effect: None if is_here(effect) else pool.submit(slow),
             told.append,
             3,
         )
@@ -124,7 +133,7 @@ def test_after_a_failure_none_is_begun_and_those_under_way_end() -> None:
         run_side_by_side(
             map(flow, range(9)),
             perform,
-            lambda effect: None if isinstance(effect, StoreCall) else pool.submit(go.wait, 5),
+            lambda effect: None if is_here(effect) else pool.submit(go.wait, 5),
             told.append,
             4,
         )

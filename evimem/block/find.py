@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..flow import Flow, embed, find, recall, roster
+from ..flow import Flow, embed
+from ..protocols import Store
 from ..query.analysis import hints
 from ..query.find_turns import Filters
 from ..types.stored import Scope
@@ -31,10 +32,10 @@ class Recollected:
 
 
 def find_for(
-    asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
+    store: Store, asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
 ) -> Flow[Recollected]:
     """Search once for a message, with what it refers to; read what was replied to the questions found."""
-    known = yield from roster()
+    known = store.roster()
     text = asked.searched
     hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
     vectors = yield from embed([text])
@@ -48,12 +49,12 @@ def find_for(
         recalls=hinted.recalls,
         several=hinted.several,
     )
-    hits = yield from recall(query)
+    hits = store.recall(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
     own = {hit.turn.id for hit in hits}
     asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]
     near = [one for hit in asking for one in hit.neighbours if one not in own]
-    turns = (yield from find(tuple(dict.fromkeys(near)))) if near else ()
+    turns = store.find(tuple(dict.fromkeys(near))) if near else ()
     around = {turn.id: turn for turn in turns if turn and turn.id not in exclude and scope.admits(turn)}
     return Recollected(hits, around | {hit.turn.id: hit.turn for hit in hits}, hinted, query, tuple(known.speakers))
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from ..embedding.token_bound import token_bound
-from ..flow import Flow, order
+from ..flow import Flow
+from ..protocols import Store
 from ..query.standing_wishes import wishes_on
 from ..types.attempt import without
 from ..types.block import Block, BlockForm
@@ -20,17 +21,22 @@ from .quoted_lines import Line, block_text
 
 
 def write_block(
-    asked: Asked, form: BlockForm, asked_at: datetime | None, exclude: Collection[str], scope: Scope
+    store: Store,
+    asked: Asked,
+    form: BlockForm,
+    asked_at: datetime | None,
+    exclude: Collection[str],
+    scope: Scope,
 ) -> Flow[Block]:
     """Search once for a message, and write what helps to reply to it within the tokens of a form."""
-    found = yield from find_for(asked, form.tokens, asked_at, exclude, scope)
+    found = yield from find_for(store, asked, form.tokens, asked_at, exclude, scope)
     relevant = without(1.0, relevance, asked, found)  # a gate that cannot be read is open
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)
     count = form.count or token_bound
-    wishes = yield from wishes_on(found.query, found.speakers)
+    wishes = wishes_on(store, found.query, found.speakers)
     lines = compose(found, wishes, terms_in(asked.searched), form.tokens, form.style, count)
-    lines = yield from _in_dialogue_order(lines)
+    lines = _in_dialogue_order(store, lines)
     text = block_text(lines, form.style)
     while (taken := count(text) if text else 0) > form.tokens:  # not met so far: the tokens of lines add up
         lines = lines[:-1]
@@ -38,9 +44,9 @@ def write_block(
     return Block(text, tuple(line.turn for line in lines), taken, relevant)
 
 
-def _in_dialogue_order(lines: Sequence[Line]) -> Flow[tuple[Line, ...]]:
+def _in_dialogue_order(store: Store, lines: Sequence[Line]) -> tuple[Line, ...]:
     """Sort by time; lines of one minute as their turns came, asked of the store where there are any."""
     minutes = Counter(line.turn.time.replace(second=0, microsecond=0) for line in lines)
     alike = [line.turn.id for line in lines if minutes[line.turn.time.replace(second=0, microsecond=0)] > 1]
-    places = {turn_id: place for place, turn_id in enumerate((yield from order(alike)) if alike else ())}
+    places = {turn_id: place for place, turn_id in enumerate(store.order(alike) if alike else ())}
     return tuple(sorted(lines, key=lambda line: (not line.is_wish, line.turn.time, places.get(line.turn.id, 0))))

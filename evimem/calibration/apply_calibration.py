@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from ..flow import Flow, setting
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..offline.constants import Constants, Monotone
 from ..offline.offline_judge import OfflineJudge
+from ..protocols import Store
 from ..types.attempt import attempt, without
 from .calibration_report import Calibration
 
@@ -74,32 +74,32 @@ class CalibrationTarget:
         return judge_name(self.judge, self.model)
 
 
-def stored_calibration(judge: Judge) -> Flow[Calibration | None]:
+def stored_calibration(store: Store, judge: Judge) -> Calibration | None:
     """Return the calibration that is stored for a kind of judge, whether or not it matches this judge."""
-    text = yield from setting(setting_name(judge))
+    text = store.setting(setting_name(judge))
     return None if text is None else _read(text)
 
 
-def active_calibration(target: CalibrationTarget) -> Flow[Calibration | None]:
+def active_calibration(store: Store, target: CalibrationTarget) -> Calibration | None:
     """Return the calibration that is used with a judge and embedder, if any."""
-    found = yield from stored_calibration(target.judge)
+    found = stored_calibration(store, target.judge)
     return found if found and matches(found, target.judge_name, target.embedder) else None
 
 
-def calibrated_judge(target: CalibrationTarget) -> Flow[Judge]:
+def calibrated_judge(store: Store, target: CalibrationTarget) -> Judge:
     """Return the judge with the active calibration applied, or as it is if there is none."""
-    found = yield from active_calibration(target)
+    found = active_calibration(store, target)
     return target.judge if found is None else without(target.judge, with_calibration, target.judge, found)
 
 
-def calibrated_offline(judge: OfflineJudge, embedder: str) -> Flow[Judge]:
+def calibrated_offline(store: Store, judge: OfflineJudge, embedder: str) -> Judge:
     """Return a judge that needs no model, with the active calibration of the rules applied, if there is one."""
-    return calibrated_judge(CalibrationTarget(judge, "", embedder))
+    return calibrated_judge(store, CalibrationTarget(judge, "", embedder))
 
 
-def calibration_problems(target: CalibrationTarget) -> Flow[tuple[str, ...]]:
+def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, ...]:
     """Return why the stored calibration is not used; empty if it is used or there is none."""
-    text = yield from setting(setting_name(target.judge))
+    text = store.setting(setting_name(target.judge))
     if text is None:
         return ()
     found = _read(text)

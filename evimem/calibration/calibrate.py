@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..flow import Flow, keep_setting
+from ..flow import Flow
 from ..loops import answer_question
+from ..protocols import Store
 from ..types.budget import Budget
 from ..types.trace import Acted, Judged, Trace
 from .apply_calibration import CalibrationTarget, active_calibration, setting_name
@@ -25,6 +26,7 @@ class LabelledQuestion:
 
 
 def calibrate(
+    store: Store,
     questions: Sequence[LabelledQuestion],
     target: CalibrationTarget,
     wanted: Wanted,
@@ -37,11 +39,11 @@ def calibrate(
     Questions that retrieve nothing are never judged, so they are left out of the fit. Raise InvalidQuery for too few.
     """
     check([question.answerable for question in questions], wanted)  # before any model request is paid for
-    before = yield from active_calibration(target)
+    before = active_calibration(store, target)
     scored: list[ScoredQuestion] = []
     for question in questions:
         answer = yield from answer_question(
-            question.text, asked_at=question.asked_at, budget=Budget(), judge=target.judge
+            question.text, store=store, asked_at=question.asked_at, budget=Budget(), judge=target.judge
         )
         one = _scored(answer.trace, answerable=question.answerable, before=before)
         scored += [] if one is None else [one]
@@ -49,7 +51,7 @@ def calibrate(
             progress(1)
     found = fit(scored, target.judge_name, target.embedder, wanted)
     if keep:
-        yield from keep_setting(setting_name(target.judge), found.to_json())
+        store.keep_setting(setting_name(target.judge), found.to_json())
     return found
 
 

@@ -19,7 +19,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked, checked_rows, failure
 from ..errors import EvimemError
-from ..flow import Effect, Embed, Ended, Flow, Step, StoreCall, advance, answered_later, call
+from ..flow import Awaited, Effect, Embed, Ended, Flow, Step, advance, answered_later
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -581,11 +581,9 @@ class AsyncMemory:
         """Return whether an effect is one of the event loop's."""
         if isinstance(effect, Embed):
             return self._core.remote or inspect.iscoroutinefunction(self._core.embedder.embed)
-        return not isinstance(effect, StoreCall)
+        return True
 
     def _perform_here(self, effect: Effect) -> object:
-        if isinstance(effect, StoreCall):
-            return call(self._core.store, effect)
         assert isinstance(effect, Embed)
         return checked(self._core.embedder, effect.texts)
 
@@ -597,7 +595,7 @@ class AsyncMemory:
                 return await needed(self._model).complete(effect)
             if isinstance(effect, Embed):
                 return await self._embed(effect.texts)
-            assert not isinstance(effect, StoreCall)  # which the worker performs
+            assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
             return await asyncio.to_thread(perform_batch, getattr(self._model, "model", self._model), effect)
 
     async def _embed(self, texts: Sequence[str]) -> object:

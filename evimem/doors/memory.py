@@ -15,7 +15,7 @@ from ..calibration import Calibration, Labelled
 from ..calibration.fit_map import FALSE_ABSTENTION, Wanted
 from ..embedding import checked
 from ..errors import InvalidQuery
-from ..flow import CollectBatch, Effect, Embed, Flow, StartBatch, StoreCall, call, run, run_side_by_side
+from ..flow import Awaited, CollectBatch, Effect, Embed, Flow, StartBatch, run, run_side_by_side
 from ..loops.task import Loop
 from ..protocols import Embedder
 from ..types.answer import Answer
@@ -800,7 +800,7 @@ class Memory:
 
     def _is_local(self, effect: Effect) -> bool:
         """Return whether an effect waits for nobody else."""
-        return isinstance(effect, StoreCall) or (isinstance(effect, Embed) and not self._core.remote)
+        return isinstance(effect, Embed) and not self._core.remote
 
     def _perform_streamed(self, effect: Effect) -> Iterator[str | EffectResult]:
         if isinstance(effect, Complete) and is_streamed(effect):
@@ -810,10 +810,9 @@ class Memory:
             yield EffectResult(self._perform(effect))
 
     def _perform(self, effect: Effect) -> object:
-        if isinstance(effect, StoreCall):
-            return call(self._core.store, effect)
         if isinstance(effect, Embed) and not self._core.remote:
             return checked(self._core.embedder, effect.texts)
+        assert not isinstance(effect, Awaited)  # a memory is no backend of the caller's
         with self._lending():
             return self._request(effect)
 

@@ -1,7 +1,7 @@
 """The operations that `Memory` and `AsyncMemory` share.
 
-What may call a model or an embedder is a flow, the rest are plain calls. A flow is a generator that yields the calls it
-needs (see `evimem.flow`); `Memory` and `AsyncMemory` each perform them in their own way.
+What may ask a model or an embedder is a flow, the rest are plain calls. A flow is a generator that yields what it asks
+(see `evimem.flow`); `Memory` and `AsyncMemory` each perform that in their own way.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial, wraps
 from time import time
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from ..block.question import Asked
 from ..block.write_block import write_block
@@ -30,7 +30,7 @@ from ..calibration.fit_map import Wanted
 from ..errors import InvalidQuery, ModelError, NoModel, StoreError, shown
 from ..extract import RuleExtractor, conventions_of
 from ..extract.fact_bounds import BoundedExtractor
-from ..flow import Flow, StoreCall, call, read, roster, run
+from ..flow import Flow
 from ..ingest.add import Ingestion
 from ..ingest.batch_api import process_batches
 from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_again
@@ -87,6 +87,7 @@ from .word_caches import clear_word_caches
 T = TypeVar("T")
 P = ParamSpec("P")
 TimeInput = datetime | str
+Moment = Callable[[], datetime | None]
 NOW = "now"  # as a time: what the clock of the memory shows
 OnModelError = Literal["raise", "offline"]
 Lending = Callable[[], AbstractContextManager[None]]  # lets others have a place of a pool meanwhile
@@ -163,7 +164,7 @@ class Core:
         return self._watch("update").over(_forgetful(self._update(id, text)))
 
     def _update(self, id: str, text: str) -> Flow[AddReport]:
-        (old,) = yield from read([id])
+        (old,) = self.store.read([id])
         metadata = {name: value for name, value in old.metadata.items() if name != "message"}
         ingestion = self._ingest(self.extractor, strict=True, replace=True)
         return (yield from ingestion.store([old if text == old.text else replace(old, text=text, metadata=metadata)]))
@@ -183,8 +184,7 @@ class Core:
         ingestion = self._ingest(self.extractor, strict=strict)
 
         def batches() -> Iterator[Flow[AddReport]]:  # begun where the store may be waited for
-            said = self._run_on_store(moment)
-            yield from Remembering(given, of, said, ingestion, again=again).batches()
+            yield from Remembering(self.store, given, of, moment(), ingestion, again=again).batches()
 
         return self._watched("add", batches())
 
@@ -193,14 +193,14 @@ class Core:
         times = self.store.times
         path = checked_path("path", path)
         own, jobs = self.extractor, self._jobs()
-        return self._watched("add", import_batches(path, own, deferred=self.remote, jobs=jobs, times=times))
+        return self._watched("add", import_batches(self.store, path, own, deferred=self.remote, jobs=jobs, times=times))
 
     def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
         # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
         times = self.store.times
         remote, jobs = self.remote, self._jobs()
         return Ingestion(
-            extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times, now=self._now
+            self.store, extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times, now=self.now
         )
 
     def search(
@@ -217,11 +217,11 @@ class Core:
         query: str,
         k: int,
         filters: Filters,
-        moments: Mapping[str, Flow[datetime | None]],
+        moments: Mapping[str, Moment],
         on_event: OnEvent | None,
     ) -> Flow[tuple[Hit, ...]]:
-        before, after = (yield from moments["before"]), (yield from moments["after"])
-        searching = search(query, k, replace(filters, before=before, after=after), (yield from moments["asked_at"]))
+        within = replace(filters, before=moments["before"](), after=moments["after"]())
+        searching = search(self.store, query, k, within, moments["asked_at"]())
         if on_event is None:
             return (yield from searching)
         check_asked("query", query)
@@ -250,17 +250,24 @@ class Core:
         self,
         question: str,
         loop: str | Loop,
-        asked_at: Flow[datetime | None],
+        asked_at: Moment,
         budget: Budget,
         scope: Scope,
         on_event: OnEvent,
     ) -> Flow[Answer]:
-        today = yield from asked_at
-        judge = yield from calibrated_judge(self.calibration_target(budget))
+        today = asked_at()
+        judge = calibrated_judge(self.store, self.calibration_target(budget))
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
         hears = as_callback(on_event)
         asking = answer_question(
-            question, judge=judge, loop=loop, asked_at=today, budget=budget, scope=scope, on_event=hears
+            question,
+            store=self.store,
+            judge=judge,
+            loop=loop,
+            asked_at=today,
+            budget=budget,
+            scope=scope,
+            on_event=hears,
         )
         with unwrap_callback_errors():
             try:
@@ -279,13 +286,19 @@ class Core:
         scope: Scope,
         on_event: OnEvent,
     ) -> Flow[Answer]:
-        judge = yield from calibrated_offline(self.offline, self.embedder.name)
+        judge = calibrated_offline(self.store, self.offline, self.embedder.name)
         left = remaining(budget, error.partial)
-        return (
-            yield from fall_back(
-                error, judge=judge, loop=loop, asked_at=asked_at, budget=left, scope=scope, on_event=on_event
-            )
+        again = fall_back(
+            error,
+            store=self.store,
+            judge=judge,
+            loop=loop,
+            asked_at=asked_at,
+            budget=left,
+            scope=scope,
+            on_event=on_event,
         )
+        return (yield from again)
 
     def block(
         self,
@@ -301,14 +314,14 @@ class Core:
         return self._watch("block", asked.text).over(blocking)
 
     def _block(
-        self, asked: Asked, form: BlockForm, asked_at: Flow[datetime | None], exclude: frozenset[str], scope: Scope
+        self, asked: Asked, form: BlockForm, asked_at: Moment, exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
-        today = yield from asked_at
-        block = yield from write_block(asked, form, today, exclude, scope)
+        today = asked_at()
+        block = yield from write_block(self.store, asked, form, today, exclude, scope)
         if not form.check:
             return block
-        judge = yield from calibrated_offline(self.offline, self.embedder.name)
-        found = yield from judged(Task(asked.text, judge, today, exclude=exclude, scope=scope))
+        judge = calibrated_offline(self.store, self.offline, self.embedder.name)
+        found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
 
     def calibration_target(self, budget: Budget = Budget()) -> CalibrationTarget:
@@ -325,7 +338,7 @@ class Core:
         checked_share("false_abstention", wanted.false_abstention)
         checked_share("precision", wanted.precision)
         calls = checked_progress(progress)
-        return calibrate(labelled, self.calibration_target(), wanted, keep=keep, progress=calls)
+        return calibrate(self.store, labelled, self.calibration_target(), wanted, keep=keep, progress=calls)
 
     def _labelled(self, one: Labelled) -> LabelledQuestion:
         checked_kind("a labelled question", one, Labelled)
@@ -336,12 +349,12 @@ class Core:
 
     def process_queue(self) -> Iterator[Flow[int]]:
         """Yield flows that process queued jobs of all kinds but "extract", until none is due."""
-        yield from map(partial(read_again, self.extractor), self._each_once("facts"))
-        yield from map(index_again, self._each_once("terms"))
+        yield from map(partial(read_again, self.store, self.extractor), self._each_once("facts"))
+        yield from map(partial(index_again, self.store), self._each_once("terms"))
         while self.store.due("vector", 1):
-            yield embed_pending()
+            yield embed_pending(self.store)
         while self.store.due("link", 1):
-            yield link_facts()
+            yield link_facts(self.store)
 
     def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
         """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""
@@ -378,14 +391,14 @@ class Core:
 
     def extract(self, job: Job) -> Flow[int]:
         """Return the flow that has a model extract facts from the turn of a job."""
-        return self._watch("extract").over(extract_job(job, conventions_of(self.extractor)))
+        return self._watch("extract").over(extract_job(self.store, job, conventions_of(self.extractor)))
 
     def batch(self) -> Flow[BatchReport]:
         """Return the flow of one round of the Batch API. Raise InvalidQuery for a memory that has no model."""
         if self.judge is None:
             raise NoModel("enrich_batch()")
         self.store.enqueue_missing("extract")
-        return process_batches(conventions_of(self.extractor))
+        return process_batches(self.store, conventions_of(self.extractor))
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
@@ -472,16 +485,12 @@ class Core:
 
     def health(self, problems: Sequence[str] = ()) -> Health:
         """Return queued and failed jobs with all problems, those of an unusable calibration included."""
-        found = self._run_on_store(calibration_problems(self.calibration_target()))
+        found = calibration_problems(self.store, self.calibration_target())
         return self.store.health((*problems, *found))
 
     def calibration(self) -> Calibration | None:
         """Return the calibration that `ask` uses, if any."""
-        return self._run_on_store(active_calibration(self.calibration_target()))
-
-    def _run_on_store(self, flow: Flow[T]) -> T:
-        """Run a flow whose only calls are to the store."""
-        return run(flow, lambda effect: call(self.store, cast(StoreCall, effect)))
+        return active_calibration(self.store, self.calibration_target())
 
     def rebuild(self, *, reread: bool, progress: Progress | None) -> None:
         """Derive rows again from the turns; see `Memory.rebuild`."""
@@ -494,10 +503,7 @@ class Core:
 
     def now(self) -> datetime:
         """Return the wall clock as a time of the memory's kind. Raise InvalidQuery for a clock beyond the calendar."""
-        return self._run_on_store(self._now())
-
-    def _now(self) -> Flow[datetime]:
-        last = (yield from roster()).last
+        last = self.store.roster().last
         seconds = self.clock()
         try:
             return self.store.times.now(seconds, naive=last is not None and last.tzinfo is None)
@@ -510,16 +516,17 @@ class Core:
         """Return an argument as a time of the memory's kind. Raise InvalidQuery for anything that is none."""
         return read_time(name, value, self.store.times)
 
-    def _moment(self, name: str, value: TimeInput | None) -> Flow[datetime | None]:
-        """Return the flow of an argument's time: "now" is the wall clock. Raise InvalidQuery at once for no time.
+    def _moment(self, name: str, value: TimeInput | None) -> Moment:
+        """Return what tells an argument's time: "now" is the wall clock. Raise InvalidQuery at once for no time.
 
-        The store tells in the flow what kind of times it holds, so that an event loop never waits for it.
+        The store says what kind of times it holds when it is called, so that an event loop never waits for it.
         """
-        return self._now() if value == NOW else _as_flow(self._time(name, value))
+        given = None if value == NOW else self._time(name, value)
+        return self.now if value == NOW else lambda: given
 
     def _bound(self, name: str, value: TimeInput | None) -> datetime | None:
         """Return a bound on the time of turns. Raise InvalidQuery for one that they cannot be compared with."""
-        bound = self._run_on_store(self._moment(name, value))
+        bound = self._moment(name, value)()
         if bound is not None:
             check_clock(name, bound, self.store.roster().last)
         return bound
@@ -585,12 +592,6 @@ def _forgetful(flow: Flow[AddReport]) -> Flow[AddReport]:
     if report.replaced or report.erased:
         clear_word_caches()
     return report
-
-
-def _as_flow(value: T) -> Flow[T]:
-    """Return a flow that asks for nothing and returns a value."""
-    yield from ()
-    return value
 
 
 def _no_progress(turns: int) -> None:

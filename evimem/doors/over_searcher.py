@@ -6,16 +6,16 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from ..errors import InvalidQuery, shown
-from ..flow import Effect, Flow, StoreCall, arun, run
+from ..flow import Awaited, Effect, Flow, arun, run
 from ..judging.judge import Judge
 from ..llm.llm_judge import LLMJudge
 from ..loops import LOOPS, OVER_SEARCHERS, answer_question, check_budget
 from ..loops.task import Loop
 from ..offline.offline_judge import OfflineJudge
-from ..protocols import AsyncSearcher, Searcher
+from ..protocols import AsyncSearcher, Searcher, Store
 from ..types.answer import Answer
 from ..types.budget import Ablation, Budget
 from ..types.model import Complete
@@ -42,23 +42,20 @@ class SearchedStore:
         self._roster = Roster(tuple(speakers), None, asked_at, COUNTED)
         self._turns: dict[str, Turn] = {}
 
-    def perform(self, effect: Effect) -> Any:
-        """Answer a call of the store; the hits of an asynchronous searcher are awaitable. Raise InvalidQuery."""
-        method = effect.method if isinstance(effect, StoreCall) else type(effect).__name__
-        if not isinstance(effect, StoreCall) or method not in {"roster", "recall", "contexts", "order"}:
-            raise InvalidQuery(
-                f"the loop asked for {method!r}, which a searcher has not; expected a loop that only searches: "
-                f"{', '.join(sorted(OVER_SEARCHERS))}, or one of your own that does"
-            )
-        return getattr(self, method)(*effect.args, **effect.options)
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what else a loop reads of a store. Raise InvalidQuery."""
+        if name.startswith("__"):  # asked for by Python itself, to copy or print this
+            raise AttributeError(name)
+        raise _not_of_a_searcher(name)
 
     def roster(self) -> Roster:
         """Return who speaks and the time that counts as today."""
         return self._roster
 
     def recall(self, query: Query) -> Any:
-        """Return what the searcher finds for the text of a query, nothing excluded."""
-        return self._searcher.search(query.text, query.k, exclude=query.exclude)
+        """Return the hits for the text of a query, nothing excluded; of an asynchronous searcher to be awaited."""
+        hits = self._searcher.search(query.text, query.k, exclude=query.exclude)
+        return hits if inspect.isawaitable(hits) else self.found(hits)
 
     def found(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Return hits, whose turns are known from now on. Raise InvalidQuery for what are none."""
@@ -119,14 +116,13 @@ def ask_searcher(
         ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far.
     """
     if inspect.iscoroutinefunction(getattr(searcher, "search", None)):
-        raise InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; ask with ask_searcher_async")
+        raise _to_be_awaited(searcher)
     asking = _asking(question, searcher, chat_model(llm), speakers, asked_at, loop, budget)
 
     def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):
             return needed(asking.model).complete(effect)
-        result = asking.store.perform(effect)
-        return asking.store.found(result) if _is_search(effect) else result
+        raise _to_be_awaited(searcher) if isinstance(effect, Awaited) else _not_of_a_searcher(type(effect).__name__)
 
     return run(asking.flow, perform)
 
@@ -167,10 +163,9 @@ async def ask_searcher_async(
     async def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):
             return await needed(asking.model).complete(effect)
-        result = asking.store.perform(effect)
-        if not _is_search(effect):
-            return result
-        return asking.store.found((await result) if inspect.isawaitable(result) else result)
+        if isinstance(effect, Awaited):
+            return asking.store.found(await effect.hits)
+        raise _not_of_a_searcher(type(effect).__name__)
 
     return await arun(asking.flow, perform)
 
@@ -197,12 +192,22 @@ def _asking(
         )
     today = read_time("asked_at", asked_at)
     within = replace(wanted, without=frozenset(wanted.without) | _OURS)
-    flow = answer_question(question, judge=_judge(model, within), loop=loop, asked_at=today, budget=within)
-    return _Asking(flow, SearchedStore(searcher, named, today), model)
+    store = SearchedStore(searcher, named, today)
+    judge = _judge(model, within)
+    flow = answer_question(question, store=cast(Store, store), judge=judge, loop=loop, asked_at=today, budget=within)
+    return _Asking(flow, store, model)
 
 
-def _is_search(effect: Effect) -> bool:
-    return isinstance(effect, StoreCall) and effect.method == "recall"
+def _to_be_awaited(searcher: object) -> InvalidQuery:
+    return InvalidQuery(f"the search of {type(searcher).__name__} must be awaited; ask with ask_searcher_async")
+
+
+def _not_of_a_searcher(name: str) -> InvalidQuery:
+    usable = ", ".join(sorted(OVER_SEARCHERS))
+    return InvalidQuery(
+        f"the loop asked for {name!r}, which a searcher has not; expected a loop that only searches: {usable}, or one "
+        "of your own that does"
+    )
 
 
 def _judge(model: Any, budget: Budget) -> Judge:

@@ -87,9 +87,10 @@ class _Attempt:
 
 def _rerun(trace: Trace, memory: Memory, loop: str | Loop) -> Flow[Answer]:
     before, after = _split(trace)
-    first = yield from _attempt(before, memory)
+    first = _attempt(before, memory)
     asking = answer_question(
         trace.question,
+        store=memory._core.store,
         loop=loop,
         judge=first.judge,
         asked_at=first.asked_at,
@@ -101,12 +102,17 @@ def _rerun(trace: Trace, memory: Memory, loop: str | Loop) -> Flow[Answer]:
     except ModelError as error:
         if after is None or error.partial is None:
             raise
-        then = yield from _attempt(after, memory)
-        return (
-            yield from fall_back(
-                error, judge=then.judge, loop=loop, asked_at=then.asked_at, budget=then.budget, scope=then.scope
-            )
+        then = _attempt(after, memory)
+        again = fall_back(
+            error,
+            store=memory._core.store,
+            judge=then.judge,
+            loop=loop,
+            asked_at=then.asked_at,
+            budget=then.budget,
+            scope=then.scope,
         )
+        return (yield from again)
 
 
 def _split(trace: Trace) -> tuple[Trace, Trace | None]:
@@ -117,7 +123,7 @@ def _split(trace: Trace) -> tuple[Trace, Trace | None]:
     return trace, None
 
 
-def _attempt(trace: Trace, memory: Memory) -> Flow[_Attempt]:
+def _attempt(trace: Trace, memory: Memory) -> _Attempt:
     detail = _analysis(trace)
     try:
         budget = _budget(detail)
@@ -125,7 +131,7 @@ def _attempt(trace: Trace, memory: Memory) -> Flow[_Attempt]:
         scope = _scope(detail.get("scope", {}))
     except (TypeError, ValueError, AttributeError) as error:
         raise TraceMismatch(f"the analysis of the trace cannot be read ({error}); expected one of ask()") from error
-    return _Attempt((yield from _judge(trace, detail, budget, memory)), asked_at, budget, scope)
+    return _Attempt(_judge(trace, detail, budget, memory), asked_at, budget, scope)
 
 
 def _analysis(trace: Trace) -> Mapping[str, Any]:
@@ -149,12 +155,12 @@ def _scope(detail: Mapping[str, Any]) -> Scope:
     return Scope(**{**detail, "where": where})
 
 
-def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Flow[Judge]:
+def _judge(trace: Trace, detail: Mapping[str, Any], budget: Budget, memory: Memory) -> Judge:
     judged = tuple(event for event in trace if isinstance(event, Judged))
     core, model = memory._core, LLMJudge().within(budget)
     inner: Judge = model
     if detail["judge"] == OfflineJudge().name:
-        inner = yield from calibrated_offline(core.offline, core.embedder.name)
+        inner = calibrated_offline(core.store, core.offline, core.embedder.name)
     return _RecordedProbabilities(inner, detail["judge"], detail["abstain_below"], judged)
 
 

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Any
 
 from ..errors import EmbedderError, InvalidTurn, shown
-from ..flow import Flow, find, known, write
+from ..flow import Flow
 from ..loaders.conversation import ImportedTurn
-from ..protocols import Extractor
+from ..protocols import Extractor, Store
 from ..raw import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.memory_fence import without_blocks
 from ..types.attempt import Attempt, attempt
@@ -27,7 +27,9 @@ BATCH = 256  # turns per transaction: near the best rate, and little to repeat a
 
 @dataclass(slots=True)
 class Ingestion:
-    """Stores the turns of one call. `strict` raises at the first invalid turn instead of reporting it as refused.
+    """Stores the turns of one call `into` a memory.
+
+    `strict` raises at the first invalid turn instead of reporting it as refused.
 
     `replace` erases other content of a known id; `deferred` leaves embeddings to the queue, for a remote embedder;
     `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds; `now` tells
@@ -35,13 +37,14 @@ class Ingestion:
     `unread` says, by id, of which turns facts are missing, and what reading them raised.
     """
 
+    into: Store
     extractor: Extractor
     strict: bool = False
     replace: bool = False
     deferred: bool = False
     jobs: tuple[JobKind, ...] = ()
     times: LocalTimes = AS_GIVEN
-    now: Callable[[], Flow[datetime]] | None = None
+    now: Callable[[], datetime] | None = None
     admit: TurnValidator = field(default_factory=TurnValidator)
     unread: Mapping[str, str] = field(default_factory=dict)
 
@@ -60,16 +63,16 @@ class Ingestion:
         With `replace`, a known id with other content is no conflict: that content is erased.
         """
         if self.now is not None and any(getattr(turn, "time", None) == "now" for turn in turns):
-            now = yield from self.now()
+            now = self.now()
             turns = [replace(turn, time=now) if getattr(turn, "time", None) == "now" else turn for turn in turns]
-        stored_as, gone = yield from _imported(turns)
+        stored_as, gone = _imported(self.into, turns)
         outcomes = [self.admitted(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
-        stored = yield from known(admitted)
+        stored = self.into.known(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
         entries = iter((yield from self.entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
-        report = yield from write(whole, strict=self.strict, replace=self.replace, gone=gone)
+        report = write(self.into, whole, strict=self.strict, replace=self.replace, gone=gone)
         written = iter(report.statuses)
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
         return AddReport.of(statuses, report.facts, report.erased)
@@ -107,7 +110,18 @@ class Ingestion:
         return Entry(turn, read.value, embedded(passages), embedded(facts), self.jobs, tuple(failed))
 
 
-def _imported(turns: Sequence[Any]) -> Flow[tuple[dict[int, Turn], list[str]]]:
+def write(
+    store: Store, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
+) -> AddReport:
+    """Keep a batch, in as many transactions as the store makes of it; return what became of it."""
+    left, reports = entries, list[AddReport]()
+    while left or not reports:
+        reports.append(store.write(left, strict=strict, replace=replace, gone=gone))
+        left = left[len(reports[-1].statuses) :]
+    return AddReport.of_all(reports)
+
+
+def _imported(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list[str]]:
     """Return what stands in the memory for turns of exports, by their place, and the ids of abandoned turns.
 
     A message is known by its id, also by the one that an earlier version gave it in that session: its title and its
@@ -119,7 +133,7 @@ def _imported(turns: Sequence[Any]) -> Flow[tuple[dict[int, Turn], list[str]]]:
     if not exported:
         return {}, []
     ids = list(dict.fromkeys(id for turn in (*exported.values(), *left) for id in (turn.id, turn.former_id) if id))
-    stored = {turn.id: turn for turn in (yield from find(ids)) if turn is not None}
+    stored = {turn.id: turn for turn in store.find(ids) if turn is not None}
     stands = {}
     for place, turn in exported.items():
         old = next((kept for kept in _kept(turn, stored) if _same_words(kept, turn)), None)

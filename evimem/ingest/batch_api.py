@@ -8,25 +8,15 @@ from contextlib import suppress
 from hashlib import blake2b
 
 from ..errors import ModelError, ModelUnavailable, UnknownTurn
-from ..flow import (
-    Flow,
-    collect_batch,
-    contexts,
-    due,
-    hold,
-    keep_setting,
-    postpone,
-    setting,
-    settle,
-    start_batch,
-)
+from ..flow import Flow, collect_batch, start_batch
 from ..llm.extract_facts import MAX_EARLIER, extract_request, may_state_facts, plan_retry, read_extraction
+from ..protocols import Store
 from ..times import Conventions
 from ..types.model import Complete
 from ..types.reports import BatchReport
 from ..types.stored import Entry, Job
 from ..types.values import Fact, Turn
-from .deferred import store_facts
+from .deferred import settle, store_facts
 
 MAX_REQUESTS = 10_000  # in a batch; providers accept 50,000, and 200 MB
 HOLD_HOURS = 26.0  # a batch ends within 24; after this its turns are due again, whatever became of it
@@ -35,43 +25,44 @@ _NOT_FOUND = 404
 _PAGE = 256  # jobs per transaction
 
 
-def process_batches(conventions: Conventions = Conventions()) -> Flow[BatchReport]:
+def process_batches(store: Store, conventions: Conventions = Conventions()) -> Flow[BatchReport]:
     """Collect finished batches, then submit queued turns. Repeat it until the report says that none wait.
 
     The ids of submitted batches are stored in the memory, so that another process may collect them. A turn whose reply
     cannot be used is queued again, and given up after as many attempts as in `extract_job`.
     """
-    collected, failed = yield from _collect_all(conventions)
-    handed_in = yield from _submit_all()
+    collected, failed = yield from _collect_all(store, conventions)
+    handed_in = yield from _submit_all(store)
     waiting = 0
-    for batch_id in (yield from _open()):
-        waiting += len((yield from due("extract", MAX_REQUESTS, _reason(batch_id))))
+    for batch_id in _open(store):
+        waiting += len(store.due("extract", MAX_REQUESTS, _reason(batch_id)))
     return BatchReport(collected, failed, handed_in, waiting)
 
 
-def _collect_all(conventions: Conventions) -> Flow[tuple[int, int]]:
+def _collect_all(store: Store, conventions: Conventions) -> Flow[tuple[int, int]]:
     collected = failed = 0
-    for batch_id in (yield from _open()):
-        jobs = yield from due("extract", MAX_REQUESTS, _reason(batch_id))
-        jobs, earlier = yield from _with_earlier(jobs)
+    for batch_id in _open(store):
+        jobs = store.due("extract", MAX_REQUESTS, _reason(batch_id))
+        jobs, earlier = _with_earlier(store, jobs)
         try:
             outcomes = yield from collect_batch(batch_id, _requests(jobs, earlier))
         except ModelUnavailable as error:
             if error.status != _NOT_FOUND:
                 raise
-            yield from hold("extract", [job.turn.id for job in jobs], "lost batch", 0.0)  # due again at once
+            store.hold("extract", [job.turn.id for job in jobs], "lost batch", 0.0)  # due again at once
             jobs, outcomes = (), {}
         if outcomes is None:
             continue
         for start in range(0, len(jobs), _PAGE):
             page = jobs[start : start + _PAGE]
-            stored = yield from _store_page(page, earlier, outcomes, conventions)
+            stored = yield from _store_page(store, page, earlier, outcomes, conventions)
             collected, failed = collected + stored, failed + len(page) - stored
-        yield from _save_open([other for other in (yield from _open()) if other != batch_id])
+        _save_open(store, [other for other in _open(store) if other != batch_id])
     return collected, failed
 
 
 def _store_page(
+    store: Store,
     jobs: Sequence[Job],
     earlier: Mapping[str, Sequence[Turn]],
     outcomes: Mapping[str, object],
@@ -88,37 +79,37 @@ def _store_page(
             extracted.append((job, read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts))
         except ModelError as error:
             plan = plan_retry(error, job.attempts + 1)
-            yield from postpone("extract", job.turn.id, plan.reason, plan.seconds)
+            store.postpone("extract", job.turn.id, plan.reason, plan.seconds)
     if extracted:
-        yield from store_facts(extracted)
+        yield from store_facts(store, extracted)
     return len(extracted)
 
 
-def _submit_all() -> Flow[int]:
+def _submit_all(store: Store) -> Flow[int]:
     submitted = 0
-    while jobs := (yield from due("extract", MAX_REQUESTS)):
+    while jobs := store.due("extract", MAX_REQUESTS):
         without_facts = [job for job in jobs if not may_state_facts(job.turn)]
         if without_facts:
-            yield from settle("extract", [Entry(job.turn) for job in without_facts])
-        to_submit, earlier = yield from _with_earlier([job for job in jobs if may_state_facts(job.turn)])
+            settle(store, "extract", [Entry(job.turn) for job in without_facts])
+        to_submit, earlier = _with_earlier(store, [job for job in jobs if may_state_facts(job.turn)])
         if to_submit:
             batch_id = yield from start_batch(_requests(to_submit, earlier))
-            yield from _save_open([*(yield from _open()), batch_id])
-            yield from hold("extract", [job.turn.id for job in to_submit], _reason(batch_id), HOLD_HOURS * 3600)
+            _save_open(store, [*_open(store), batch_id])
+            store.hold("extract", [job.turn.id for job in to_submit], _reason(batch_id), HOLD_HOURS * 3600)
         submitted += len(to_submit)
     return submitted
 
 
-def _with_earlier(jobs: Sequence[Job]) -> Flow[tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]]:
+def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]:
     """Return the jobs with the turns before each; a turn that was forgotten since the job was read is left out."""
     earlier: dict[str, Sequence[Turn]] = {}
     try:
-        around = yield from contexts([job.turn.id for job in jobs], MAX_EARLIER, 0)
+        around = store.contexts([job.turn.id for job in jobs], MAX_EARLIER, 0)
         earlier = {job.turn.id: turns[:-1] for job, turns in zip(jobs, around, strict=True)}
     except UnknownTurn:
         for job in jobs:
             with suppress(UnknownTurn):
-                (turns,) = yield from contexts([job.turn.id], MAX_EARLIER, 0)
+                (turns,) = store.contexts([job.turn.id], MAX_EARLIER, 0)
                 earlier[job.turn.id] = turns[:-1]
     return tuple(job for job in jobs if job.turn.id in earlier), earlier
 
@@ -136,10 +127,10 @@ def _reason(batch_id: str) -> str:
     return f"in batch {batch_id}"
 
 
-def _open() -> Flow[list[str]]:
-    kept = yield from setting(_OPEN)
+def _open(store: Store) -> list[str]:
+    kept = store.setting(_OPEN)
     return [str(batch_id) for batch_id in json.loads(kept)] if kept else []
 
 
-def _save_open(batch_ids: Sequence[str]) -> Flow[None]:
-    yield from keep_setting(_OPEN, json.dumps(list(batch_ids)) if batch_ids else None)
+def _save_open(store: Store, batch_ids: Sequence[str]) -> None:
+    store.keep_setting(_OPEN, json.dumps(list(batch_ids)) if batch_ids else None)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ..errors import EmbedderError, ModelError, UnknownTurn
-from ..flow import Flow, contexts, due, hold, postpone, settle
+from ..flow import Flow
 from ..index.document import found_by
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
 from ..llm.extract_facts import MAX_EARLIER as EARLIER
-from ..protocols import Extractor
+from ..protocols import Extractor, Store
 from ..store.job_leases import holder
 from ..store.queue import ATTEMPTS, RETRY_SECONDS
 from ..text.terms import terms
@@ -23,45 +23,47 @@ from .embed_groups import Embedded, embed_groups, embed_turns, embedded
 PAGE = 256  # jobs per transaction
 
 
-def embed_pending() -> Flow[int]:
+def embed_pending(store: Store) -> Flow[int]:
     """Embed one page of turns that have no vector yet; return how many jobs were done or postponed."""
-    jobs = yield from due("vector", PAGE)
-    return (yield from _embed_jobs("vector", jobs)) if jobs else 0
+    jobs = store.due("vector", PAGE)
+    return (yield from _embed_jobs(store, "vector", jobs)) if jobs else 0
 
 
-def link_facts() -> Flow[int]:
+def link_facts(store: Store) -> Flow[int]:
     """Embed the facts of one page of turns and link them; return how many jobs were done or postponed."""
-    jobs = yield from due("link", PAGE)
-    return (yield from _embed_jobs("link", jobs)) if jobs else 0
+    jobs = store.due("link", PAGE)
+    return (yield from _embed_jobs(store, "link", jobs)) if jobs else 0
 
 
-def read_again(extractor: Extractor, jobs: Sequence[Job]) -> Flow[int]:
+def read_again(store: Store, extractor: Extractor, jobs: Sequence[Job]) -> Flow[int]:
     """Read the facts of turns for which that raised; return how many jobs were done or postponed."""
+    yield from ()
     read = [read_facts(extractor, job.turn) for job in jobs]
     found = [Entry(job.turn, one.value, extractor=extractor.name) for job, one in zip(jobs, read, strict=True)]
-    return (yield from _settle_read("facts", jobs, found, [one.error for one in read]))
+    return _settle_read(store, "facts", jobs, found, [one.error for one in read])
 
 
-def index_again(jobs: Sequence[Job]) -> Flow[int]:
+def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:
     """Index turns whose terms could not be read; return how many jobs were done or postponed."""
+    yield from ()
     errors = [found_by(job.turn, job.rows).error for job in jobs]
-    return (yield from _settle_read("terms", jobs, [Entry(job.turn) for job in jobs], errors))
+    return _settle_read(store, "terms", jobs, [Entry(job.turn) for job in jobs], errors)
 
 
 def _settle_read(
-    kind: JobKind, jobs: Sequence[Job], entries: Sequence[Entry], errors: Sequence[str | None]
-) -> Flow[int]:
+    store: Store, kind: JobKind, jobs: Sequence[Job], entries: Sequence[Entry], errors: Sequence[str | None]
+) -> int:
     """Store what was read, and postpone the jobs that raised something."""
     done = [entry for entry, error in zip(entries, errors, strict=True) if error is None]
     if done:
-        yield from settle(kind, done)
+        settle(store, kind, done)
     for job, error in zip(jobs, errors, strict=True):
         if error is not None:
-            yield from _postpone(kind, job, error)
+            _postpone(store, kind, job, error)
     return len(jobs)
 
 
-def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
+def _embed_jobs(store: Store, kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
     """Embed jobs of a kind and store the results; return how many were done or postponed.
 
     A job with a text that the embedder fails for is postponed alone. Where the embedder cannot be reached, raise
@@ -71,16 +73,16 @@ def _embed_jobs(kind: JobKind, jobs: tuple[Job, ...]) -> Flow[int]:
         rows = yield from (_turn_vectors(jobs) if kind == "vector" else _fact_vectors(jobs))
     except EmbedderError as error:
         for job in jobs:
-            yield from postpone(kind, job.turn.id, type(error).__name__, _wait(job, error.retry_after))
+            store.postpone(kind, job.turn.id, type(error).__name__, _wait(job, error.retry_after))
         for other in ("vector", "link"):
-            yield from _hold_queue(other, error)
+            _hold_queue(store, other, error)
         raise
     vectors = kind == "vector"
     entries = [
         Entry(job.turn, vectors=embedded(own)) if vectors else Entry(job.turn, job.facts, fact_vectors=embedded(own))
         for job, own in zip(jobs, rows, strict=True)
     ]
-    return (yield from _settle_read(kind, jobs, entries, [getattr(own, "error", None) for own in rows]))
+    return _settle_read(store, kind, jobs, entries, [getattr(own, "error", None) for own in rows])
 
 
 def _turn_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
@@ -91,33 +93,33 @@ def _fact_vectors(jobs: Sequence[Job]) -> Flow[list[Embedded]]:
     return embed_groups([[fact.text for fact in job.facts] for job in jobs])
 
 
-def extract_job(job: Job, conventions: Conventions = Conventions()) -> Flow[int]:
+def extract_job(store: Store, job: Job, conventions: Conventions = Conventions()) -> Flow[int]:
     """Ask a model for the facts of one turn; return 1. A failure is recorded in the queue.
 
     A turn whose replies cannot be parsed is given up after some attempts, and blocks no other. Raise ModelError where
     the model cannot be reached; the queue stays as it is.
     """
     if not may_state_facts(job.turn):  # a greeting or a mere question: the facts by rule are all there are
-        yield from settle("extract", [Entry(job.turn)])
+        settle(store, "extract", [Entry(job.turn)])
         return 1
     try:
-        (earlier,) = yield from contexts([job.turn.id], EARLIER, 0)
+        (earlier,) = store.contexts([job.turn.id], EARLIER, 0)
     except UnknownTurn:
         return 1  # it was forgotten since the job was read
     try:
         extraction = yield from extract_facts(job.turn, earlier[:-1], job.attempts + 1, conventions)
     except ModelError as error:
         plan = plan_retry(error, job.attempts + 1)
-        yield from postpone("extract", job.turn.id, plan.reason, plan.seconds)
+        store.postpone("extract", job.turn.id, plan.reason, plan.seconds)
         if plan.halt:
-            yield from _hold_queue("extract", error)
+            _hold_queue(store, "extract", error)
             raise
         return 1
-    yield from store_facts([(job, extraction.facts)])
+    yield from store_facts(store, [(job, extraction.facts)])
     return 1
 
 
-def store_facts(extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
+def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]:
     """Store the facts that a model extracted, in addition to the facts by rule, in one transaction.
 
     Where the embedder fails, the facts are stored and their edges queued, so that the model is not asked again.
@@ -131,7 +133,14 @@ def store_facts(extracted: Sequence[tuple[Job, tuple[Fact, ...]]]) -> Flow[None]
         Entry(job.turn, facts, fact_vectors=embedded(own))
         for (job, _), facts, own in zip(extracted, new, rows, strict=True)
     ]
-    yield from settle("extract", entries)
+    settle(store, "extract", entries)
+
+
+def settle(store: Store, kind: JobKind, entries: Sequence[Entry]) -> None:
+    """Store the results of queued jobs, in as many transactions as the store makes of them."""
+    left = entries
+    while left:
+        left = left[store.settle(kind, left) :]
 
 
 def _new_facts(job: Job, facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -151,21 +160,21 @@ def _words(fact: Fact) -> frozenset[str]:
     return frozenset(terms(f"{fact.predicate} {fact.object}"))
 
 
-def _postpone(kind: JobKind, job: Job, error: str) -> Flow[None]:
+def _postpone(store: Store, kind: JobKind, job: Job, error: str) -> None:
     """Count a failure whose reason is the turn: after some it is kept as failed."""
     wait = 0.0 if kind in READINGS else _wait(job)
-    yield from postpone(kind, job.turn.id, error, None if job.attempts + 1 >= ATTEMPTS else wait)
+    store.postpone(kind, job.turn.id, error, None if job.attempts + 1 >= ATTEMPTS else wait)
 
 
 def _wait(job: Job, asked_for: float | None = None) -> float:
     return max(min(LONGEST_WAIT, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), asked_for or 0.0)
 
 
-def _hold_queue(kind: JobKind, error: ModelError | EmbedderError) -> Flow[None]:
+def _hold_queue(store: Store, kind: JobKind, error: ModelError | EmbedderError) -> None:
     """Put off every job of a kind for the seconds of the error's Retry-After, if it has any."""
     seconds = min(getattr(error, "retry_after", None) or 0.0, MOST_SECONDS)
     held: set[str] = set()
     for reason in (None, holder()):  # those that this process has leased and not begun wait as well
-        while seconds and (ids := {job.turn.id for job in (yield from due(kind, PAGE, reason))} - held):
-            yield from hold(kind, sorted(ids), type(error).__name__, seconds)
+        while seconds and (ids := {job.turn.id for job in store.due(kind, PAGE, reason)} - held):
+            store.hold(kind, sorted(ids), type(error).__name__, seconds)
             held |= ids

@@ -18,7 +18,7 @@ from ..db.atomic_files import open_regular
 from ..db.file_header import check_readable
 from ..errors import ImportFailed, InvalidTurn, StoreError
 from ..flow import Flow
-from ..protocols import Extractor
+from ..protocols import Extractor, Store
 from ..raw import AS_GIVEN, LocalTimes
 from ..types.reports import AddReport
 from ..types.stored import JobKind
@@ -29,7 +29,13 @@ from .stated_facts import StatedTurn, stated
 
 
 def import_batches(
-    path: Path, extractor: Extractor, *, deferred: bool, jobs: tuple[JobKind, ...], times: LocalTimes = AS_GIVEN
+    store: Store,
+    path: Path,
+    extractor: Extractor,
+    *,
+    deferred: bool,
+    jobs: tuple[JobKind, ...],
+    times: LocalTimes = AS_GIVEN,
 ) -> Iterator[Flow[AddReport]]:
     """Validate a whole export, then yield a flow for each batch of its turns.
 
@@ -47,7 +53,7 @@ def import_batches(
                 extractor, {one.turn.id: (one.turn, _read(path, one.facts, times)) for one in batch}
             )
             unread = {one.turn.id: one.error for one in batch if one.error is not None}
-            ingestion = Ingestion(exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
+            ingestion = Ingestion(store, exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
             yield ingestion.store([one.turn for one in batch])
 
 

@@ -11,8 +11,9 @@ from hashlib import blake2b
 from uuid import uuid4
 
 from ..errors import InvalidTurn
-from ..flow import Flow, continue_session, past
+from ..flow import Flow
 from ..loaders.chat_messages import ChatMessage, read_message
+from ..store.sqlite import SqliteStore
 from ..text.memory_fence import OPEN
 from ..types.reports import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Past, PastWanted, Place
@@ -40,6 +41,7 @@ class Remembering:
 
     def __init__(
         self,
+        store: SqliteStore,
         messages: Sequence[ChatMessage],
         session: str,
         time: datetime | None,
@@ -48,6 +50,7 @@ class Remembering:
         again: bool = False,
     ) -> None:
         """`time` is that of new messages that have none of their own; `again` stores what was forgotten, too."""
+        self._store = store
         self._messages, self._session, self._time, self._ingestion = messages, session, time, ingestion
         self._again = again
         self._strict = ingestion.strict
@@ -66,7 +69,7 @@ class Remembering:
     def batches(self) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of messages, one transaction each."""
         for start in range(0, len(self._messages), BATCH):
-            yield self._store(range(start, min(start + BATCH, len(self._messages))))
+            yield self._keep(range(start, min(start + BATCH, len(self._messages))))
 
     def _turn(self, message: ChatMessage) -> Turn:
         time, metadata = message.time or self._time or _NO_TIME, {"message": message.raw}
@@ -81,16 +84,16 @@ class Remembering:
             return uuid4().hex
         return f"{self._session}:{message.id}" if self._session else message.id
 
-    def _store(self, batch: range) -> Flow[AddReport]:
+    def _keep(self, batch: range) -> Flow[AddReport]:
         """Store what is new in a batch. Where others stored something in the session meanwhile, look at it again."""
         facts = 0
         if not batch.start:
-            yield from self._decide()
+            self._decide()
         while new := [number for number in batch if number in self._new]:
             yield from self._derive(new)
             calls = replace(self._calls, done=sum(number < batch.stop for number in self._given))
             entries = tuple(self._entries[number] for number in new)
-            kept = yield from continue_session(
+            kept = self._store.continue_session(
                 Continuation(self._session, entries, calls, self._state, self._places, strict=self._strict)
             )
             if kept is not None:
@@ -99,7 +102,10 @@ class Remembering:
                 for number, status in zip(new, report.statuses, strict=True):
                     self._statuses[number] = self._noted(number, status)
                 break
-            yield from self._look_again(batch.start) if batch.start else self._decide()
+            if batch.start:
+                self._look_again(batch.start)
+            else:
+                self._decide()
         return AddReport.of([self._statuses[number] for number in batch], facts)
 
     def _derive(self, numbers: Sequence[int]) -> Flow[None]:
@@ -118,31 +124,31 @@ class Remembering:
         outcome, reason = self._notes.get(number, (status.outcome, status.reason or self._messages[number].note))
         return status if status.outcome == "refused" else replace(status, outcome=outcome, reason=reason)
 
-    def _decide(self) -> Flow[None]:
+    def _decide(self) -> None:
         """Lay the list beside its session, and keep out of what is new what is known."""
         self._new, self._statuses, self._notes, self._places = dict(self._given), dict(self._refused), {}, {}
         size = len(self._given)
-        found = yield from self._past(beginning=size if size > _PAIR else 0, end=2 * size + _NEARBY)
+        found = self._past(beginning=size if size > _PAIR else 0, end=2 * size + _NEARBY)
         self._calls = found.calls
         known = self._known(found)
         dialogue = [number for number in self._given if self._messages[number].role != "system"]
         if any(number in self._new for number in dialogue):
             self._lay(dialogue, found, known)
 
-    def _look_again(self, start: int) -> Flow[None]:
+    def _look_again(self, start: int) -> None:
         """Leave out what others have stored since the batch before: those who repeat this call."""
-        found = yield from self._past(beginning=0, end=0)
+        found = self._past(beginning=0, end=0)
         self._known(found)
         repeated = (found.calls.at, found.calls.size) == (self._calls.at, self._calls.size) != ("", 0)
         for number in list(self._given)[start : found.calls.done] if repeated and self._calls.at else ():
             self._settle(number, "exists")
 
-    def _past(self, beginning: int, end: int) -> Flow[Past]:
+    def _past(self, beginning: int, end: int) -> Past:
         """Read what the list is laid beside, and the turns that have what its messages have of their own."""
         named = [(self._messages[number], turn) for number, turn in self._given.items()]
         ids = tuple(turn.id for message, turn in named if message.id or message.role == "system")
         times = tuple({turn.time for message, turn in named if message.time})
-        found = yield from past(PastWanted(self._session, beginning, end, ids, times))
+        found = self._store.past(PastWanted(self._session, beginning, end, ids, times))
         self._state = found.state
         # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
         aware = None if self._time is None else self._ingestion.times.read(self._time).tzinfo is not None

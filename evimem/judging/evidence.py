@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeVar
 
+from ..protocols import Store
 from ..types.answer import Citation
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
@@ -79,7 +80,7 @@ class View:
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
     first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
-    `scope` is what the question is put to: a judge that reads more of the memory reads nothing outside of it.
+    `scope` is what the question is put to: a judge that reads more of the memory, `store`, reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
     somebody is to read the turns in their order (`evimem.llm.evidence_prompt.ordered`).
@@ -100,6 +101,7 @@ class View:
     shown: tuple[Evidence, ...]
     context: Mapping[str, tuple[Turn, ...]] = field(hash=False)
     tracker: Tracker
+    store: Store = field(compare=False, repr=False)
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     pinned: frozenset[str] = frozenset()
     scope: Scope = EVERYTHING

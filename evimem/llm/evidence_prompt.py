@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
-from ..flow import Flow, order
 from ..judging.evidence import Evidence, View
 from ..judging.shown_passages import Passages, excerpt, most_shown
 from ..text.character_ranges import Range
@@ -277,7 +276,7 @@ class _Page:
         return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
 
 
-def ordered(view: View) -> Flow[View]:
+def ordered(view: View) -> View:
     """Return a view with the `order` of its turns, asked of the store for those whose shown time does not tell it."""
     seen = {item.turn.id: item.turn for item in view.shown} | view.around
     said = {turn_id: turn.time.replace(second=0, microsecond=0) for turn_id, turn in seen.items()}
@@ -285,7 +284,7 @@ def ordered(view: View) -> Flow[View]:
     alike = tuple(turn_id for turn_id, minute in said.items() if at_once[minute] > 1)
     key = ("order", alike)
     if alike and key not in view.memo:
-        view.memo[key] = yield from order(alike)
+        view.memo[key] = view.store.order(alike)
     return replace(view, order={turn_id: place for place, turn_id in enumerate(view.memo.get(key, ()))})
 
 

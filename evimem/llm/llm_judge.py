@@ -113,7 +113,7 @@ class LLMJudge:
         chained = self._separate and "tiers" not in self.budget.without
         laid_out = chained and verdict.tier in {Tier.INFERRABLE, Tier.PARTIAL}
 
-        wishes = yield from standing_wishes(view.speakers, view.scope)
+        wishes = yield from standing_wishes(view.store, view.speakers, view.scope)
 
         def word(shown: ShownEvidence) -> Flow[Draft]:
             chain = (yield from _ask_chain(view, shown, ledger)) if laid_out else ()
@@ -233,7 +233,7 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
 
     What was too much once is not tried again for the same question. Raise PromptTooLong below `LEAST_ROOM`.
     """
-    view = yield from ordered(view)
+    view = ordered(view)
     while True:
         shown = page(view, room=view.memo.get("room", EVIDENCE_CHARACTERS))
         try:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Flow
 from ..judging.judge import Judge
+from ..protocols import Store
 from ..query.analysis import check_asked
 from ..types.answer import Answer
 from ..types.budget import MOST, Ablation, Budget, Departure
@@ -47,6 +48,7 @@ _LEAST = {"iterations": 1, "decisions": 1, "rounds": 1, "turns": 1, "k": 1, "ste
 def answer_question(  # noqa: PLR0913 - a task, in parts
     question: str,
     *,
+    store: Store,
     judge: Judge,
     loop: str | Loop = "iris",
     asked_at: datetime | None = None,
@@ -63,7 +65,7 @@ def answer_question(  # noqa: PLR0913 - a task, in parts
     chosen = chosen_loop(loop)
     allowed = budget or Budget()
     check_budget(allowed)
-    task = Task(question, judge, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
+    task = Task(question, judge, store, asked_at, allowed, scope=scope, clock=clock, on_event=on_event)
     return (yield from _timed(task, chosen))
 
 
@@ -79,9 +81,10 @@ def chosen_loop(loop: str | Loop) -> Loop:
     )
 
 
-def fall_back(
+def fall_back(  # noqa: PLR0913 - a task, in parts
     error: ModelError,
     *,
+    store: Store,
     judge: Judge,
     loop: str | Loop | None = None,
     asked_at: datetime | None = None,
@@ -103,7 +106,8 @@ def fall_back(
     if on_event is not None:
         on_event(event)
     earlier = (*failed.trace.events, event)
-    again = Task(failed.trace.question, judge, asked_at, allowed, scope=scope, on_event=on_event, earlier=earlier)
+    question = failed.trace.question
+    again = Task(question, judge, store, asked_at, allowed, scope=scope, on_event=on_event, earlier=earlier)
     answer = yield from _timed(again, chosen_loop(failed.trace.loop if loop is None else loop))
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 
 from ..errors import ModelError
-from ..flow import Flow, roster
+from ..flow import Flow
 from ..judging.apply_verdict import abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.answer import Answer, AnswerKind, Citation, Usage
@@ -65,7 +65,7 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
     def decorate(answer: Callable[[Session], Flow[Answer]]) -> Callable[[Task], Flow[Answer]]:
         @wraps(answer)
         def loop(task: Task) -> Flow[Answer]:
-            session = Session(task, name, (yield from roster()))
+            session = Session(task, name)
             try:
                 return (yield from answer(session))
             except ModelError as error:

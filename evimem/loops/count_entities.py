@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from ..extract.aliases import ALSO_KNOWN_AS
-from ..flow import Flow, about
 from ..judging.apply_verdict import most_needed, needed
 from ..judging.evidence import EntityCount, Evidence
+from ..protocols import Store
 from ..text.name_forms import other_forms
 from ..text.names import NameSearch, is_about, names
 from ..text.scripts import scripts
@@ -28,7 +28,10 @@ class EntityCounter:
     `indexed`, turns that name an entity do.
     """
 
-    def __init__(self, scope: Scope, delta: int | str, *, indexed: bool, supposed: Collection[str] = ()) -> None:
+    def __init__(
+        self, store: Store, scope: Scope, delta: int | str, *, indexed: bool, supposed: Collection[str] = ()
+    ) -> None:
+        self._store = store
         self._scope = scope
         self._delta = delta
         self._literal = delta == "paper"
@@ -39,12 +42,12 @@ class EntityCounter:
         self._read: dict[str, NameSearch] = {}  # by turn, as turns may be long and names many
         self._scripts: dict[str, Counter[str]] = {}
 
-    def count(self, entities: Iterable[str], evidence: Collection[Evidence]) -> Flow[dict[str, EntityCount]]:
+    def count(self, entities: Iterable[str], evidence: Collection[Evidence]) -> dict[str, EntityCount]:
         """Return how many facts about each entity are in the evidence, are needed and are in the memory."""
         counts: dict[str, EntityCount] = {}
         for entity in entities:
             found = self._found(entity, evidence)
-            if found < most_needed(self._delta) and (yield from self._ask_memory(entity)):
+            if found < most_needed(self._delta) and self._ask_memory(entity):
                 found = self._found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
             if total or self._literal or not self._may_be_unnamed(entity, evidence):
@@ -55,16 +58,16 @@ class EntityCounter:
         """Return the names of an entity that are known so far, its own first."""
         return (entity, *self._aliases.get(entity, ()))
 
-    def _ask_memory(self, entity: str) -> Flow[bool]:
+    def _ask_memory(self, entity: str) -> bool:
         """Ask what the memory holds about an entity, once; return whether it has other names that were not known."""
         if entity in self._totals:
             return False
-        known = yield from about(entity, ALIAS_FACTS, self._scope)
+        known = self._store.about(entity, ALIAS_FACTS, self._scope)
         self._aliases[entity] = () if self._literal else (*other_forms(entity), *other_names(entity, known.facts))
         told = {fact.id for fact in known.facts}
         unread = known.total - len(told)
         for name in self._aliases[entity]:
-            other = yield from about(name, ALIAS_FACTS, self._scope)
+            other = self._store.about(name, ALIAS_FACTS, self._scope)
             told.update(fact.id for fact in other.facts)  # one that tells the other name is about both
             unread += other.total - len(other.facts)
         self._totals[entity] = len(told) + unread

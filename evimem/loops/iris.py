@@ -63,7 +63,7 @@ def _beside(session: Session, iteration: int, k: int) -> Flow[None]:
     hop = max(1, k // HOP_PART) if on else k // 2
     seeds = tuple(item.turn.id for item in session.retrieval.evidence[: session.budget.k])
     if seeds:
-        yield from session.expand(seeds, hop, iteration)
+        session.expand(seeds, hop, iteration)
     if on and (iteration == 1 or session.has("anchor")):
         depth = k + max(0, iteration * (k // 2) - hop)
         wanted = Search(session.task.question)  # searched before: it is only read further, and no query of its own
@@ -79,7 +79,7 @@ def _refine(session: Session, iteration: int, k: int, check: Check) -> Flow[None
     verdict = check.verdict
     gap = verdict.gaps[0] if verdict.gaps else Gap("none", "", "")
     if gap.kind == "entity" and session.has("index"):
-        yield from session.look_up(gap.about, iteration)
+        session.look_up(gap.about, iteration)
     query = verdict.query
     if gap.kind == "entity" and _is_short(check, gap.about) and query and not names(query, gap.about):
         query = f"{gap.about} {query}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..flow import Flow, roster
+from ..flow import Flow
 from ..types.values import Gap, Tier
 from .iris import look
 from .session import Session
@@ -22,7 +22,7 @@ class Judgement:
 
 def judged(task: Task) -> Flow[Judgement]:
     """Retrieve, judge and refine as IRIS does, and stop where it would answer or abstain."""
-    session = Session(task, "iris", (yield from roster()))
+    session = Session(task, "iris")
     check = yield from look(session)
     if check is None:
         return Judgement(Tier.NONE, 0.0, tuple(requirement.gap for requirement in session.tracker.open))

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..extract import predicate_class
-from ..flow import Flow, about, keywords
+from ..flow import Flow
 from ..judging.exploring import MOST_CALLS, Result, Row, Tool, ToolCall
 from ..text.terms import STOP_WORDS, terms, words
 from ..types.values import Fact, Hit
@@ -41,6 +41,7 @@ class MemoryViews:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._store = session.task.store
         self._tags: dict[str, tuple[str, ...]] = {}
         self._facts: dict[str, tuple[Fact, ...]] = {}
         self._made: set[ToolCall] = set()
@@ -93,24 +94,27 @@ class MemoryViews:
 
     def event_cues(self, call: ToolCall, number: int) -> Flow[Result]:
         """V -> c: the times, names and words that a turn brings up and other turns share, rare words first (R3)."""
+        yield from ()
         hit = self._returned(call.of)
         times = [Row(cue, "time") for cue in time_cues(hit.facts)]
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
-        found = yield from keywords((hit.turn.speaker, *said), self._session.task.scope)
+        found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
         shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
         rows = (*times, *(Row(one.word, "word", one.turns) for one in shared))
         return Result(call, rows[:CUES], len(rows))
 
     def event_context(self, call: ToolCall, number: int) -> Flow[Result]:
         """V -> v: the turns around one."""
+        yield from ()
         hit = self._returned(call.of)
-        around = yield from self._session.retrieval.around([hit.turn.id])
+        around = self._session.retrieval.around([hit.turn.id])
         found = [Hit(turn, (), 0.0) for turn in around[hit.turn.id] if turn.id != hit.turn.id]
         return self._page(call, found, number, path="around")
 
     def person_aspects(self, call: ToolCall, number: int) -> Flow[Result]:
         """Person -> aspects: the classes of the facts about somebody, with their counts."""
-        known = (yield from about(call.of, FACTS, self._session.task.scope)).facts
+        yield from ()
+        known = self._store.about(call.of, FACTS, self._session.task.scope).facts
         facts = tuple(fact for fact in known if fact.turn_id not in self._session.task.exclude)
         if not facts:
             raise Refused(f"no fact is about {call.of!r}{_nearest(call.of, self._session.roster.speakers)}")
@@ -119,10 +123,11 @@ class MemoryViews:
 
     def person_facts(self, call: ToolCall, number: int) -> Flow[Result]:
         """Person, aspect -> facts, with the turns that state them."""
+        yield from ()
         facts = self._facts.get(call.of, ())
         _check_listed(call, "aspect", tuple(map(tag_of, facts)), "person_aspects")
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts if tag_of(fact) == call.part))
-        hits = yield from loaded(_paged(ids, call.page))
+        hits = loaded(self._store, _paged(ids, call.page))
         return self._page(call, hits, number, path="about", total=len(ids))
 
     def topic_events(self, call: ToolCall, number: int) -> Flow[Result]:

@@ -108,7 +108,7 @@ def _search(session: Session, state: LoopState, text: str) -> Flow[LoopState]:
 def _decide(session: Session, state: LoopState) -> Flow[Step]:
     """Have the judge decide on the evidence so far, record it, and route it."""
     number, most = state.decisions + 1, session.budget.decisions
-    view = replace((yield from session.show(number)), iterations=most)
+    view = replace(session.show(number), iterations=most)
     literal = "router" in session.budget.literal
     last = number >= most or (not literal and (_exhausted(session) or state.misses >= MOST_MISSES))
     empty = state.searched and state.misses > 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..errors import ReplyError
-from ..flow import Flow, holding, keywords
+from ..flow import Flow
 from ..judging.reading import Chosen, Considered, Round, own_first
 from ..judging.tracker import grounded
 from ..types.answer import Answer
-from ..types.stored import Keyword, Scope
+from ..types.stored import Keyword
 from ..types.trace import Acted
 from .answering import as_loop, concluded, drafted, nothing
 from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
@@ -42,7 +42,7 @@ def mgretrieval(session: Session) -> Flow[Answer]:
     reading = yield from _read(session)
     if reading.check is None:
         return nothing(session, 1)
-    check = yield from _critical_only(session, reading, reading.check)
+    check = _critical_only(session, reading, reading.check)
     return concluded(session, check, (yield from drafted(session, check)))
 
 
@@ -69,7 +69,7 @@ def _read(session: Session) -> Flow[Reading]:
 def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
     """Return at most four keywords of the memory that the question matches (G2); the judge chooses among more."""
     analysis = session.analysis
-    found = yield from keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+    found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
     chosen = found
     if len(found) > MOST_KEYWORDS:
         try:
@@ -94,7 +94,7 @@ def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
     room = session.roster.counted if literal else session.budget.k
     while room and not pyramid.exhausted:
         if not pyramid.groups:
-            sizes = yield from _sizes(pyramid.below[0], session.task.scope)
+            sizes = _sizes(session, pyramid.below[0])
             pyramid = pyramid.descended(sizes, largest_first=literal)
             continue
         wanted = Search(session.task.question, holding=pyramid.groups[0])
@@ -105,12 +105,10 @@ def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
     return pyramid
 
 
-def _sizes(level: tuple[Group, ...], scope: Scope) -> Flow[dict[Group, int]]:
+def _sizes(session: Session, level: tuple[Group, ...]) -> dict[Group, int]:
     """Return how many turns each group of a level has, its vocabulary being that of the index (G1)."""
-    sizes: dict[Group, int] = {}
-    for group in level:
-        sizes[group] = (yield from holding(group, 0, scope)).total
-    return sizes
+    task = session.task
+    return {group: task.store.holding(group, 0, task.scope).total for group in level}
 
 
 def _new(session: Session, number: int) -> tuple[str, ...]:
@@ -121,7 +119,7 @@ def _new(session: Session, number: int) -> tuple[str, ...]:
 def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
     """Have the judge consider the critical and the new turns, and nothing else of what was read (G4)."""
     new, most = _new(session, number), session.budget.rounds
-    view = replace((yield from session.show(number, only=(*reading.critical, *new))), iterations=most)
+    view = replace(session.show(number, only=(*reading.critical, *new)), iterations=most)
     asked = Round(number, most, reading.answer, reading.critical, new)
     try:
         made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
@@ -135,7 +133,7 @@ def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
     return Reading(reading.left, made.answer or reading.answer, kept, made.accepted, check)
 
 
-def _critical_only(session: Session, reading: Reading, check: Check) -> Flow[Check]:
+def _critical_only(session: Session, reading: Reading, check: Check) -> Check:
     """Return the last check with what its answer is written from: the critical turns and the answer so far (G6).
 
     Where nothing was critical, the turns of the last round: they are why there is no answer.
@@ -144,5 +142,5 @@ def _critical_only(session: Session, reading: Reading, check: Check) -> Flow[Che
     verdict = replace(check.verdict, notes=notes)
     if not reading.critical:
         return replace(check, verdict=verdict)
-    view = yield from session.show(check.view.iteration, only=reading.critical)
+    view = session.show(check.view.iteration, only=reading.critical)
     return replace(check, view=replace(view, iterations=check.view.iterations), verdict=verdict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..errors import ReplyError
-from ..flow import Flow, keywords
+from ..flow import Flow
 from ..judging.exploring import Explored, Move, Result, ToolCall, next_calls
 from ..judging.tracker import grounded
 from ..types.answer import Answer
@@ -46,7 +46,7 @@ def mragent(session: Session) -> Flow[Answer]:
 
 def _explore(session: Session) -> Flow[Check | None]:
     """Explore turn by turn until the judge calls no tool or the turns are used up; return the last check."""
-    trail, views = Trail((yield from _cues(session))), MemoryViews(session)
+    trail, views = Trail(_cues(session)), MemoryViews(session)
     yield from session.search_further(Search(session.task.question), SEEDS, path="keyword", iteration=1)
     number = 1
     while session.retrieval.evidence:
@@ -64,10 +64,10 @@ def _explore(session: Session) -> Flow[Check | None]:
     return None
 
 
-def _cues(session: Session) -> Flow[tuple[str, ...]]:
+def _cues(session: Session) -> tuple[str, ...]:
     """Return the names and words of the question that the memory knows."""
     analysis = session.analysis
-    found = yield from keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+    found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
     cues = tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
     session.events.append(Acted(1, "cues", detail={"cues": list(cues)}))
     return cues
@@ -76,7 +76,7 @@ def _cues(session: Session) -> Flow[tuple[str, ...]]:
 def _look(session: Session, trail: Trail, number: int) -> Flow[Trail]:
     """Have the judge look at what was found, and say what to call next or what the answer is."""
     most = session.budget.turns
-    view = replace((yield from session.show(number)), iterations=most)
+    view = replace(session.show(number), iterations=most)
     last = number >= most or session.late
     explored = Explored(number, most, last, trail.cues, trail.results)
     try:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..flow import Flow, about, contexts, embed, expand, facts_of, read, recall
+from ..flow import Flow, embed, recall
 from ..judging.evidence import Analysis, Evidence
+from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import Filters, find_turns
 from ..types.budget import MOST
@@ -63,6 +64,7 @@ class Retrieval:
 
     def __init__(self, task: Task, analysis: Analysis, roster: Roster, most: int) -> None:
         """Take the analysed question; a search keeps `most` turns, of which later iterations read further down."""
+        self._store = task.store
         self._exclude = task.exclude
         self._scope = task.scope
         self._indexed = "index" not in task.budget.without
@@ -107,21 +109,21 @@ class Retrieval:
         found = yield from self._found(wanted, k, frozenset(self._evidence))
         return self.keep([hit for hit in found[:k] if hit.turn.id not in self._evidence], path, iteration)
 
-    def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Flow[Arrived]:
+    def expand(self, seeds: Sequence[str], limit: int, iteration: int) -> Arrived:
         """Add the best turns one edge away from the seeds; to the paper's letter all of them, in order of time."""
-        hits = yield from expand(seeds, MOST if self._unranked else limit, self._scope)
+        hits = self._store.expand(seeds, MOST if self._unranked else limit, self._scope)
         if self._unranked:
             hits = tuple(sorted(hits, key=lambda hit: hit.turn.time))
         return self.keep(hits, "edge", iteration)
 
-    def look_up(self, names: Sequence[str], iteration: int) -> Flow[Arrived]:
+    def look_up(self, names: Sequence[str], iteration: int) -> Arrived:
         """Add the turns of the newest facts about an entity, under its own name before others of it."""
         facts: list[Fact] = []
         for name in names:
-            facts += (yield from about(name, ENTITY_FACTS, self._scope)).facts
+            facts += self._store.about(name, ENTITY_FACTS, self._scope).facts
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts[:ENTITY_FACTS]))
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
-        return self.keep((yield from loaded(new)), "about", iteration)
+        return self.keep(loaded(self._store, new), "about", iteration)
 
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
@@ -131,12 +133,12 @@ class Retrieval:
         """Add turns that were seen around the evidence."""
         return self.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", iteration)
 
-    def around(self, turn_ids: Iterable[str]) -> Flow[dict[str, tuple[Turn, ...]]]:
+    def around(self, turn_ids: Iterable[str]) -> dict[str, tuple[Turn, ...]]:
         """Return the dialogue around turns, each asked for once."""
         wanted = tuple(turn_ids)
         unknown = [turn_id for turn_id in wanted if turn_id not in self._around]
         if unknown:
-            found = yield from contexts(unknown, NEIGHBOURS, NEIGHBOURS)
+            found = self._store.contexts(unknown, NEIGHBOURS, NEIGHBOURS)
             kept = [tuple(turn for turn in around if self._admits(turn)) for around in found]
             self._around.update(zip(unknown, kept, strict=True))
         return {turn_id: self._around[turn_id] for turn_id in wanted}
@@ -158,11 +160,11 @@ class Retrieval:
             return ()
         filters = _narrowed(Filters.within(scope, self._exclude | without), wanted)
         if not self._indexed:
-            return (yield from recall(filters.query(text, k, bare=True)))
+            return (yield from recall(self._store, filters.query(text, k, bare=True)))
         if text not in self._vectors:
             self._vectors[text] = (yield from embed([text]))[0]
-        found = find_turns(text, k, self._hints(text), filters, vector=self._vectors[text], when=wanted.when)
-        return (yield from found)
+        vector, hinted = self._vectors[text], self._hints(text)
+        return (yield from find_turns(self._store, text, k, hinted, filters, vector=vector, when=wanted.when))
 
     def _hints(self, text: str) -> Hints:
         if text == self._analysis.question:
@@ -206,10 +208,10 @@ def _narrowed(filters: Filters, wanted: Search) -> Filters:
     return replace(filters, after=after, before=before, holding=wanted.holding)
 
 
-def loaded(turn_ids: Sequence[str]) -> Flow[tuple[Hit, ...]]:
+def loaded(store: Store, turn_ids: Sequence[str]) -> tuple[Hit, ...]:
     """Return turns with their facts."""
-    turns = yield from read(turn_ids)
-    facts = yield from facts_of(turn_ids)
+    turns = store.read(turn_ids)
+    facts = store.facts(turn_ids)
     return tuple(Hit(turn, _of_turn(turn.id, facts), 0.0, path="about") for turn in turns)
 
 

@@ -65,16 +65,16 @@ class Record(list[Event]):
 class Session:
     """The state of one question. A loop decides what to do next; a session does it and remembers."""
 
-    def __init__(self, task: Task, loop: str, roster: Roster) -> None:
+    def __init__(self, task: Task, loop: str) -> None:
         budget = task.budget
         self.task = task
         self.loop = loop
-        self.roster = roster
-        self.asked_at: datetime | None = task.asked_at or roster.last
-        self.analysis: Analysis = _analysis(task, roster, self.asked_at)
-        self.retrieval: Retrieval = Retrieval(task, self.analysis, roster, _deepest(task))
+        self.roster: Roster = task.store.roster()
+        self.asked_at: datetime | None = task.asked_at or self.roster.last
+        self.analysis: Analysis = _analysis(task, self.roster, self.asked_at)
+        self.retrieval: Retrieval = Retrieval(task, self.analysis, self.roster, _deepest(task))
         supposed, indexed = self.analysis.supposed, "index" not in budget.without
-        self._counter = EntityCounter(task.scope, budget.delta, indexed=indexed, supposed=supposed)
+        self._counter = EntityCounter(task.store, task.scope, budget.delta, indexed=indexed, supposed=supposed)
         self.tracker: Tracker = start(self.analysis.requirements)
         self.pinned: frozenset[str] = frozenset()
         self.before: Verdict | None = None
@@ -116,14 +116,14 @@ class Session:
         self.events.append(Queried(iteration, path, wanted.text, k, how))
         return self.arrive((yield from self.retrieval.search(wanted, k, path=path, iteration=iteration)), iteration)
 
-    def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Flow[Arrived]:
+    def expand(self, seeds: tuple[str, ...], limit: int, iteration: int) -> Arrived:
         """Follow edges from turns and record what they brought."""
-        return self.arrive((yield from self.retrieval.expand(seeds, limit, iteration)), iteration)
+        return self.arrive(self.retrieval.expand(seeds, limit, iteration), iteration)
 
-    def look_up(self, entity: str, iteration: int) -> Flow[Arrived]:
+    def look_up(self, entity: str, iteration: int) -> Arrived:
         """Look up an entity's facts and record what they brought."""
         self.events.append(Acted(iteration, "look up", f"too little is known about {entity}", {"entity": entity}))
-        return self.arrive((yield from self.retrieval.look_up(self._counter.called(entity), iteration)), iteration)
+        return self.arrive(self.retrieval.look_up(self._counter.called(entity), iteration), iteration)
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
         """Record what a path brought."""
@@ -139,18 +139,18 @@ class Session:
 
     def check(self, iteration: int) -> Flow[Check]:
         """Show the evidence to the judge, then track and calibrate what it says."""
-        view = yield from self.show(iteration, self.analysis.entities if self.has("entities") else ())
+        view = self.show(iteration, self.analysis.entities if self.has("entities") else ())
         verdict = UNJUDGED
         if self.has("sufficiency"):
             verdict = yield from self.consult(self.task.judge.judge(view), iteration)
         return self.weigh(view, verdict)
 
-    def show(self, iteration: int, entities: Iterable[str] = (), *, only: Collection[str] | None = None) -> Flow[View]:
+    def show(self, iteration: int, entities: Iterable[str] = (), *, only: Collection[str] | None = None) -> View:
         """Return the view of the evidence, with the facts about these entities counted, and record what it shows.
 
         With `only`, the view is of the turns of these ids.
         """
-        view = yield from _view(self, iteration, entities, only)
+        view = _view(self, iteration, entities, only)
         _record_shown(self, view)
         return replace(view, tracker=self.tracker)
 
@@ -210,9 +210,9 @@ def _deepest(task: Task) -> int:
     return k + task.budget.iterations * (k // 2) if task.judge.reads_on else k
 
 
-def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> Flow[View]:
+def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> View:
     evidence = session.retrieval.evidence
-    counts = yield from session._counter.count(entities, evidence)
+    counts = session._counter.count(entities, evidence)
     witnesses = session.pinned.union(session.tracker.witnesses)
     if only is not None:
         evidence = tuple(item for item in evidence if item.turn.id in only)
@@ -224,7 +224,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         cost=session.retrieval.cost,
         edge_share=EDGE_SHARE if "expansion" in session.budget.literal else 0.0,
     )
-    around = yield from session.retrieval.around(item.turn.id for item in shown)
+    around = session.retrieval.around(item.turn.id for item in shown)
     return View(
         analysis=session.analysis,
         asked_at=session.asked_at,
@@ -241,6 +241,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         memo=session._memo,
         pinned=session.pinned,
         scope=session.task.scope,
+        store=session.task.store,
         before=session.before,
     )
 

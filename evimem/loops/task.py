@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ..flow import Flow
 from ..judging.judge import Judge
+from ..protocols import Store
 from ..types.answer import Answer
 from ..types.budget import Budget
 from ..types.stored import EVERYTHING, Scope
@@ -20,6 +21,7 @@ from ..types.trace import Event
 class Task:
     """Everything a loop is given.
 
+    `store` is the memory, called plainly; only `evimem.flow.recall` knows of one whose hits are awaited.
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
     whose ids are in `exclude`, or that `scope` does not admit, are never evidence.
@@ -27,6 +29,7 @@ class Task:
 
     question: str
     judge: Judge
+    store: Store = field(compare=False)
     asked_at: datetime | None = None
     budget: Budget = field(default_factory=Budget)
     exclude: frozenset[str] = frozenset()
@@ -39,11 +42,11 @@ class Task:
 class Loop(Protocol):
     """How a question is answered: a flow from a task to an answer, as `ask(loop=)` takes it, by name or as it is.
 
-    A flow is a generator that yields what it needs (see `evimem.flow`) and never does I/O, so that both doors, a replay
-    and a `Searcher` in place of the memory run it unchanged. `evimem.loops` has the parts that the shipped ones are
-    made of: `as_loop` gives a flow the `Session` of its question, which searches, shows, judges and records, and
-    `concluded` makes an answer whose citations were shown. A loop that asks a model (`evimem.flow.complete`) where
-    there is none is ended with NoModel.
+    A flow is a generator that yields what a model or an embedder is asked (see `evimem.flow`) and waits for nobody
+    itself, so that both doors, a replay and a `Searcher` in place of the memory run it unchanged. `evimem.loops` has
+    the parts that the shipped ones are made of: `as_loop` gives a flow the `Session` of its question, which searches,
+    shows, judges and records, and `concluded` makes an answer whose citations were shown. A loop that asks a model
+    (`evimem.flow.complete`) where there is none is ended with NoModel.
     """
 
     def __call__(self, task: Task, /) -> Flow[Answer]:

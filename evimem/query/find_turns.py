@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidQuery, shown
-from ..flow import Flow, embed, recall, roster
+from ..flow import Flow, embed, recall
+from ..protocols import Store
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query
 from ..types.where import Where
@@ -43,22 +44,23 @@ class Filters:
         return Query(text, k, exclude=frozenset(self.exclude), **of, **also, **further)  # type: ignore[arg-type]
 
 
-def search(text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[tuple[Hit, ...]]:
+def search(
+    store: Store, text: str, k: int, filters: Filters, asked_at: datetime | None = None
+) -> Flow[tuple[Hit, ...]]:
     """Return the k best turns for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
     check_asked("query", text)
     text = looked_for(text)
     if not isinstance(k, int) or k < 1:
         raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
-    known = yield from roster()
+    known = store.roster()
     check_clock("before", filters.before, known.last)
     check_clock("after", filters.after, known.last)
-    return (
-        yield from find_turns(text, k, hints(text, known.speakers, asked_at or known.last, known.date_order), filters)
-    )
+    hinted = hints(text, known.speakers, asked_at or known.last, known.date_order)
+    return (yield from find_turns(store, text, k, hinted, filters))
 
 
 def find_turns(
-    text: str, k: int, hinted: Hints, filters: Filters, *, vector: Any = None, when: bool = False
+    store: Store, text: str, k: int, hinted: Hints, filters: Filters, *, vector: Any = None, when: bool = False
 ) -> Flow[tuple[Hit, ...]]:
     """Search for a text with the hints read from it; embed it unless its vector, shape (dimension,), is given.
 
@@ -68,7 +70,7 @@ def find_turns(
         vector = (yield from embed([text]))[0]
     priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when}
     priors |= {"recalls": hinted.recalls, "several": hinted.several}
-    return (yield from recall(filters.query(text, k, vector=vector, **priors)))
+    return (yield from recall(store, filters.query(text, k, vector=vector, **priors)))
 
 
 def check_clock(name: str, bound: datetime | None, last: datetime | None) -> None:

@@ -14,6 +14,7 @@ from datetime import datetime
 from ..extract.own_words import own_sentences
 from ..flow import Flow, recall
 from ..lang import ENGLISH
+from ..protocols import Store
 from ..text.terms import terms
 from ..types.stored import EVERYTHING, Scope
 from ..types.values import Hit, Query, Turn
@@ -54,26 +55,24 @@ class Wish:
         return self.turn.time
 
 
-def standing_wishes(speakers: Sequence[str], scope: Scope = EVERYTHING) -> Flow[tuple[Wish, ...]]:
+def standing_wishes(store: Store, speakers: Sequence[str], scope: Scope = EVERYTHING) -> Flow[tuple[Wish, ...]]:
     """Return the newest standing wishes, within a scope, of the user among a memory's speakers, oldest first."""
     who = user_among(speakers)
     own = None if who is None else scope.of_speaker(who)
     if own is None:
         return ()
-    hits = yield from recall(Filters.within(own, ()).query(CUES, SEARCHED, bare=True))
+    hits = yield from recall(store, Filters.within(own, ()).query(CUES, SEARCHED, bare=True))
     newest = sorted({wish.text: wish for wish in wishes_of(hits, who)}.values(), key=lambda wish: wish.time)
     return tuple(newest[-MOST_WISHES:])
 
 
-def wishes_on(query: Query, speakers: Sequence[str]) -> Flow[tuple[Wish, ...]]:
+def wishes_on(store: Store, query: Query, speakers: Sequence[str]) -> tuple[Wish, ...]:
     """Return the standing wishes of the user that are nearest to what a query means, the nearest first."""
     who = user_among(speakers)
     if who is None or query.speaker not in (None, who):
         return ()
     cues = tuple(sorted(set(terms(CUES))))
-    hits = yield from recall(
-        replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=cues)
-    )
+    hits = store.recall(replace(query, text="", k=NEAREST, speaker=who, names=(), times=(), when=False, any_of=cues))
     return tuple({wish.text: wish for wish in wishes_of(hits, who)}.values())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import evimem
-from evimem.flow import Flow, roster
+from evimem.flow import Embed, Flow
 from evimem.loops.answering import as_loop, nothing
 from evimem.loops.session import Session
 
@@ -32,7 +32,7 @@ def test_no_step_of_a_flow_runs_on_the_event_loop(tmp_path: Path) -> None:
     @as_loop("noting")
     def noting(session: Session) -> Flow[evimem.Answer]:
         stepped.add(threading.current_thread())
-        yield from roster()
+        yield Embed(("puppy",))
         stepped.add(threading.current_thread())
         return nothing(session, 1)
 
@@ -53,9 +53,9 @@ def test_a_cancelled_question_leaves_its_flow_closed_and_the_memory_in_order(tmp
     def slow(session: Session) -> Flow[evimem.Answer]:
         try:
             began.set()
-            yield from roster()
+            yield Embed(("puppy",))
             threading.Event().wait(0.2)
-            yield from roster()
+            yield Embed(("puppy",))
             return nothing(session, 1)
         finally:
             closed.set()

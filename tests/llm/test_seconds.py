@@ -33,7 +33,7 @@ def asked(memory, replies, seconds, each):
         return model.complete(effect)
 
     budget = evimem.Budget(seconds=seconds)
-    flow = answer_question(QUESTION, judge=LLMJudge(), budget=budget, clock=clock)
+    flow = answer_question(QUESTION, store=memory._core.store, judge=LLMJudge(), budget=budget, clock=clock)
     return run(flow, perform), given
 
 

@@ -9,6 +9,7 @@ from evimem.judging.evidence import Analysis, EntityCount, Evidence, View
 from evimem.judging.tracker import Requirement, Show, apply, start
 from evimem.llm.evidence_prompt import ShownEvidence
 from evimem.types.values import Fact, Turn
+from tests.reference.memory_store import MemoryStore
 
 ASKED_AT = datetime(2024, 3, 20, 9, 0)
 
@@ -59,5 +60,6 @@ def view_of(  # noqa: PLR0913 - what a view is made of
         shown=items,
         context=context or {},
         tracker=tracker,
+        store=MemoryStore("none", 1),
         order={turn_id: place for place, turn_id in enumerate(order)},
     )

@@ -11,14 +11,13 @@ import pytest
 
 from evimem.embedding import StaticEmbedder
 from evimem.extract import RuleExtractor
-from evimem.flow import Effect, Embed, Flow, StoreCall, call, run
+from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.document import embedding_texts
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.loops import LOOPS
 from evimem.loops.task import Task
 from evimem.types.answer import Answer, Citation
 from evimem.types.budget import Budget
-from evimem.types.model import Complete
 from evimem.types.stored import Entry
 from evimem.types.values import Query, Tier, Turn
 from tests.reference.memory_store import MemoryStore
@@ -30,24 +29,31 @@ START = datetime(2024, 3, 12, 18, 0)
 
 @dataclass
 class World:
-    """A memory whose effects are counted as they are performed."""
+    """A memory whose effects are counted as they are performed, and the calls of its store as they are made."""
 
     store: MemoryStore
+    made: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
 
     def perform(self, effect: Effect) -> Any:
         self.effects.append(effect)
         if isinstance(effect, Embed):
             return EMBEDDER.embed(effect.texts)
-        assert not isinstance(effect, Complete), "no model is configured"
-        return call(self.store, effect)
+        raise AssertionError(f"no model is configured, and none was to be asked: {effect}")
+
+    def __getattr__(self, method: str) -> Any:
+        def called(*args: Any, **options: Any) -> Any:
+            self.made.append((method, args))
+            return getattr(self.store, method)(*args, **options)
+
+        return called
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
     def calls(self, method: str) -> list[tuple[Any, ...]]:
         """The arguments of each call of a method of the store, in order."""
-        return [effect.args for effect in self.of(StoreCall) if effect.method == method]
+        return [args for name, args in self.made if name == method]
 
     @property
     def searches(self) -> list[Query]:
@@ -62,7 +68,7 @@ class World:
         return len(self.calls("expand"))
 
     def ask(self, question: str, judge: Any, loop: str = "iris", **budget: Any) -> Answer:
-        return run(LOOPS[loop](Task(question, judge, budget=Budget(**budget))), self.perform)
+        return run(LOOPS[loop](Task(question, judge, self, budget=Budget(**budget))), self.perform)
 
 
 def turn(place: int, speaker: str, text: str, day: int = 0) -> Turn:

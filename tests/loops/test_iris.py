@@ -293,7 +293,7 @@ def test_time_used_up_ends_the_search_after_the_check(puppy: Any, script: Any) -
 
     seconds = iter([0.0, 10.0, 20.0])
     judge = script([PARTIAL])
-    task = Task(QUESTION, judge, budget=Budget(seconds=5), clock=lambda: next(seconds))
+    task = Task(QUESTION, judge, puppy, budget=Budget(seconds=5), clock=lambda: next(seconds))
     answer = run(LOOPS["iris"](task), puppy.perform)
     assert len(judge.views) == 1
     assert events(answer.trace, Stopped)[0].reason == "time used up"
@@ -321,7 +321,7 @@ def test_a_question_without_meaning_is_refused_before_anything_is_asked(wrong: d
 
     flow: Callable[..., Any] = answer_question
     with pytest.raises(InvalidQuery):
-        next(flow(**{"question": QUESTION, "judge": OfflineJudge(), **wrong}))
+        next(flow(**{"question": QUESTION, "store": None, "judge": OfflineJudge(), **wrong}))
 
 
 def test_a_quotation_is_not_an_answer(puppy: Any, script: Any, verdict: Any) -> None:

@@ -104,8 +104,9 @@ def test_what_a_loop_does_otherwise_is_named_and_replayed(tmp_path: Any, departu
 
 @pytest.mark.parametrize("literal", ["router", ["rooter"], 7, None])
 def test_a_departure_that_there_is_not_is_refused(puppy: Any, literal: Any) -> None:
+    budget = Budget(literal=literal)
     with pytest.raises(evimem.InvalidQuery, match="expected some of expansion, router, pyramid"):
-        list(evimem.loops.answer_question(QUESTION, judge=OfflineJudge(), budget=Budget(literal=literal)))
+        list(evimem.loops.answer_question(QUESTION, store=puppy, judge=OfflineJudge(), budget=budget))
 
 
 def test_each_departure_has_a_name_and_is_none_of_a_default_budget() -> None:

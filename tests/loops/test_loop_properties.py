@@ -105,7 +105,8 @@ def world() -> World:
 
 def asked(data: Any, loop: str, **task: Any) -> Answer:
     judge = Whim(data.draw)
-    return run(LOOPS[loop](Task(QUESTION, judge, budget=Budget(k=4, turns=4), **task)), world().perform)
+    memory = world()
+    return run(LOOPS[loop](Task(QUESTION, judge, memory, budget=Budget(k=4, turns=4), **task)), memory.perform)
 
 
 def told(answer: Answer) -> Iterator[str]:

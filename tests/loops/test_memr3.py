@@ -11,7 +11,7 @@ import pytest
 
 import evimem
 from evimem.errors import ModelTimeout, ReplyError
-from evimem.flow import Flow, StoreCall, run
+from evimem.flow import Flow, run
 from evimem.judging.decision import ENOUGH, Action, Decided, Stage, decide_by
 from evimem.judging.evidence import Draft, Manner, Verdict, View
 from evimem.judging.tracker import Requirement, Show, Support, apply, start
@@ -77,7 +77,7 @@ def acted(answer: Answer, action: str) -> list[Acted]:
 
 def test_it_asks_the_store_for_turns_and_what_stands_around_them_and_for_nothing_else(puppy: Any) -> None:
     puppy.ask(QUESTION, OfflineJudge(), loop="memr3")
-    assert {effect.method for effect in puppy.of(StoreCall)} == {"roster", "recall", "contexts"}
+    assert {method for method, _ in puppy.made} == {"roster", "recall", "contexts"}
 
 
 def test_what_was_found_is_excluded_by_its_id_from_every_further_search(puppy: Any) -> None:
@@ -214,7 +214,7 @@ def test_no_search_begins_after_the_time(puppy: Any) -> None:
             return super().decide(view, stage)
 
     decider = Slow([wants("retrieve", word) for word in ("dog", "shoe", "cello")])
-    task = Task(QUESTION, decider, budget=Budget(seconds=60.0), clock=clock)
+    task = Task(QUESTION, decider, puppy, budget=Budget(seconds=60.0), clock=clock)
     answer = run(LOOPS["memr3"](task), puppy.perform)
     assert (len(decider.stages), of(answer, Stopped)[-1].reason) == (2, "time used up")
 

@@ -8,7 +8,6 @@ import pytest
 
 import evimem
 from evimem.errors import ModelTimeout
-from evimem.flow import StoreCall
 from evimem.judging.reading import own_first
 from evimem.loops.pyramid import pyramid_of
 from evimem.offline.offline_judge import OfflineJudge
@@ -20,7 +19,7 @@ QUESTION = "What is Mira's puppy called?"
 
 def test_it_asks_the_store_for_keywords_their_turns_and_what_stands_around_them(puppy: Any) -> None:
     answer = puppy.ask(QUESTION, OfflineJudge(), loop="mgretrieval")
-    assert {effect.method for effect in puppy.of(StoreCall)} == {"roster", "keywords", "holding", "recall", "contexts"}
+    assert {method for method, _ in puppy.made} == {"roster", "keywords", "holding", "recall", "contexts"}
     assert answer.trace.loop == "mgretrieval"
 
 

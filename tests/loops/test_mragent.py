@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.flow import StoreCall
 from evimem.judging.exploring import Explored, Result, Row, ToolCall, next_calls
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.offline.offline_judge import OfflineJudge
@@ -31,7 +30,7 @@ def span(start: datetime, end: datetime, granularity: Any) -> TimeSpan:
 
 def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
     answer = puppy.ask(QUESTION, OfflineJudge(), loop="mragent")
-    assert {effect.method for effect in puppy.of(StoreCall)} <= {"roster", "keywords", "recall", "contexts", "about"}
+    assert {method for method, _ in puppy.made} <= {"roster", "keywords", "recall", "contexts", "about"}
     found = [turn for event in answer.trace if event.kind == "evidence" for turn in event.turns]
     assert len(found) == len(set(found)) > 5
 

@@ -29,6 +29,7 @@ def events(trace: Trace, kind: type[Any]) -> list[Any]:
 
 
 def asked(world: Any, judge: Any, *without: str, question: str = QUESTION, **budget: Any) -> Answer:
+    world.made.clear()
     world.effects.clear()
     return world.ask(question, judge, without=frozenset(without), **budget)  # type: ignore[no-any-return]
 
@@ -99,9 +100,9 @@ def test_without_edges_none_is_followed(puppy: Any, script: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"everything"}, "tiers"])
-def test_an_unknown_part_is_refused_with_the_known_ones(wrong: Any) -> None:
+def test_an_unknown_part_is_refused_with_the_known_ones(puppy: Any, wrong: Any) -> None:
     with pytest.raises(InvalidQuery, match="sufficiency, tiers, temporal"):
-        next(answer_question(QUESTION, judge=OfflineJudge(), budget=Budget(without=wrong)))
+        next(answer_question(QUESTION, store=puppy, judge=OfflineJudge(), budget=Budget(without=wrong)))
 
 
 def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() -> None:
@@ -121,7 +122,7 @@ def test_the_papers_five_and_three_variants_are_there_and_each_adds_a_group() ->
 def test_every_variant_answers(puppy: Any, script: Any, verdict: Any, name: str) -> None:
     judge = script([verdict(Tier.INFERRABLE, 0.8)])
     budget = replace(VARIANTS[name], k=3)  # so few that each check finds something new
-    answer = run(LOOPS["iris"](Task(QUESTION, judge, budget=budget)), puppy.perform)
+    answer = run(LOOPS["iris"](Task(QUESTION, judge, puppy, budget=budget)), puppy.perform)
     assert answer.text == "Juno"
     assert len(judge.views) == {"single-pass": 0, "basic-loop": 3}.get(name, 1)
     assert Trace.from_json(answer.trace.to_json()) == answer.trace

@@ -12,6 +12,7 @@ from evimem.judging.evidence import Evidence, View
 from evimem.judging.tracker import Show, apply, start
 from evimem.query.analysis import analyse
 from evimem.types.values import Turn
+from tests.reference.memory_store import MemoryStore
 
 START = datetime(2024, 3, 12, 18, 0)
 Lines = Sequence[tuple[str, str]]
@@ -39,6 +40,7 @@ def see() -> Callable[..., View]:
         )
         context = {turn.id: tuple(said[max(0, said.index(turn) - 2) : said.index(turn) + 3]) for turn in kept}
         tracker = apply(start(analysis.requirements), Show(tuple(turn.id for turn in kept)))
-        return View(analysis, asked_at, speakers, 1, 3, "", (question,), {}, evidence, evidence, context, tracker)
+        store, asked = MemoryStore("none", 1), (question,)
+        return View(analysis, asked_at, speakers, 1, 3, "", asked, {}, evidence, evidence, context, tracker, store)
 
     return view

@@ -20,7 +20,7 @@ import pytest
 import evimem
 from evimem import AsyncMemory, Memory, MemoryPool, ModelError, Trace, UnknownTurn
 from evimem.db.connection import Connection
-from evimem.flow import Effect, Flow, arun, run, setting
+from evimem.flow import Effect, Embed, Flow, arun, run
 from evimem.index.postings import TailPostings
 from evimem.testing import ScriptedModel
 from evimem.types.model import Complete
@@ -497,7 +497,7 @@ def test_a_flow_is_closed_when_what_performs_its_effects_is_interrupted() -> Non
 
     def flow() -> Flow[None]:
         try:
-            yield from setting("any")
+            yield Embed(("any",))
         finally:
             closed.append("closed")
 

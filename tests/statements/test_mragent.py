@@ -131,8 +131,8 @@ class Unsatisfied(OfflineJudge):
 
 def test_r3_the_moves_without_a_model_lead_from_the_puppy_by_its_july_to_the_wrist(july: Path) -> None:
     with evimem.open(july) as memory:
-        trace = run(LOOPS["mragent"](Task(BESIDES, Unsatisfied())), memory._perform).trace
-        assert run(LOOPS["mragent"](Task(BESIDES, Unsatisfied())), memory._perform).trace == trace
+        trace = run(LOOPS["mragent"](Task(BESIDES, Unsatisfied(), memory._core.store)), memory._perform).trace
+        assert run(LOOPS["mragent"](Task(BESIDES, Unsatisfied(), memory._core.store)), memory._perform).trace == trace
     made = [(one["tool"], one["of"]) for one in called(trace)]
     assert made.index(("event_cues", "puppy")) < made.index(("events_between", "2023-07"))
     first, *others = [event.turns for event in events(trace, "evidence") if event.turns]

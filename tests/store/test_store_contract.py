@@ -18,7 +18,7 @@ from rank_bm25 import BM25Okapi
 from evimem import InvalidTurn, StoreCorrupt, TurnConflict, UnknownTurn
 from evimem.doors.operations import Core
 from evimem.embedding import StaticEmbedder, checked
-from evimem.flow import Effect, Embed, Flow, call, run
+from evimem.flow import Effect, Embed, Flow, run
 from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
 from evimem.loaders.examples import load_example
@@ -54,21 +54,22 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return make(tmp_path)
 
 
-def drive(store: Store, flow: Flow[object]) -> object:
+def drive(flow: Flow[object]) -> object:
     def perform(effect: Effect) -> object:
-        return checked(EMBEDDER, effect.texts) if isinstance(effect, Embed) else call(store, effect)
+        assert isinstance(effect, Embed)
+        return checked(EMBEDDER, effect.texts)
 
     return run(flow, perform)
 
 
 def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool = False) -> AddReport:
-    report = drive(store, Ingestion(Core.default_extractor(), strict=strict, replace=replace).store(turns))
+    report = drive(Ingestion(store, Core.default_extractor(), strict=strict, replace=replace).store(turns))
     assert isinstance(report, AddReport)
     return report
 
 
 def find(store: Store, text: str, k: int = 10, **filters: object) -> list[Hit]:
-    return list(drive(store, search(text, k, Filters(**filters))))  # type: ignore[arg-type, call-overload]
+    return list(drive(search(store, text, k, Filters(**filters))))  # type: ignore[arg-type, call-overload]
 
 
 def said(text: str, *, id: str, at: int = 0, speaker: str = "Mira", session: str = "s1") -> Turn:
@@ -433,20 +434,20 @@ def test_forgetting_by_a_condition_erases_those_turns_and_no_others(
 
 
 def test_a_turn_without_a_vector_is_found_by_its_words_and_queued(store: Store) -> None:
-    drive(store, Ingestion(Core.default_extractor(), deferred=True).store([TurnValidator()(DIALOGUE[0])]))
+    drive(Ingestion(store, Core.default_extractor(), deferred=True).store([TurnValidator()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
     assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
 
 
 def test_postponed_jobs_wait_and_failed_jobs_are_not_offered(store: Store) -> None:
-    drive(store, Ingestion(Core.default_extractor(), deferred=True).store(DIALOGUE[:2]))
+    drive(Ingestion(store, Core.default_extractor(), deferred=True).store(DIALOGUE[:2]))
     store.postpone("vector", "a", "refused", 3600.0)
     store.postpone("vector", "b", "refused", None)
     assert store.due("vector", 9) == ()
 
 
 def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store) -> None:
-    drive(store, Ingestion(Core.default_extractor(), deferred=True).store(DIALOGUE[:3]))
+    drive(Ingestion(store, Core.default_extractor(), deferred=True).store(DIALOGUE[:3]))
     store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from evimem import StoreCorrupt, Turn
 from evimem.embedding import StaticEmbedder
-from evimem.flow import call, run, write
+from evimem.ingest.add import write
 from evimem.protocols import Store
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry, Listing, Scope
@@ -156,7 +156,7 @@ def filled(make: Callable[[Path], Store], folder: Path, many: list[dict[str, Any
             for number, metadata in enumerate(many)
         ]
     )  # fmt: skip
-    run(write(entries), lambda effect: call(store, effect))  # type: ignore[arg-type]
+    write(store, entries)
     return store
 
 
