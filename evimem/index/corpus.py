@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch
-from .columns import Array, Column
+from .columns import Column, DerivedColumn, StoredColumn, new_columns, stored_table
 from .dialogue_order import NONE, Dialogue
 from .dialogue_smoothing import SmoothedNorms
 from .document import Document
@@ -24,22 +24,6 @@ from .postings import NO_POSTING, Posting, Postings, RecentPostings, TailPosting
 from .sketches import Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
-COLUMNS = np.dtype(
-    [
-        ("alive", "?"),
-        ("temporal", "?"),
-        ("rules", "?"),
-        ("role", "u1"),
-        ("part", "<u2"),
-        ("parts", "<u2"),
-        ("session", "<i4"),
-        ("speaker", "<i4"),
-        ("turn", "<i4"),
-        ("time", "<i8"),
-        ("length", "<i4"),
-        ("asks", "<f4"),
-    ]
-)
 ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
 SYSTEM = ROLES.index("system")
@@ -49,12 +33,14 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One passage as it is indexed: `session` and `speaker` are ordinals, `time` and `events` microseconds.
+    """One passage as it is indexed, with a value for each column that is stored of it (see `Corpus`).
 
-    `vector` is int8, shape (dimension,), times `scale`; None while it is pending. `turn` is the number of its turn,
-    from 1 in order of arrival; the passage is number `part`, from 0, of `parts`. `events` are those of the whole turn.
+    `session` and `speaker` are ordinals, `time` and `events` microseconds. `vector` is int8, shape (dimension,), times
+    `scale`; None while it is pending. `turn` is the number of its turn, from 1 in order of arrival; the passage is
+    number `part`, from 0, of `parts`. `events` are those of the whole turn.
     """
 
+    alive: ClassVar[bool] = True
     document: Document
     session: int
     speaker: int
@@ -84,31 +70,37 @@ class RowBlock:
 
 
 class Corpus:
-    """Columns by position, dialogue links and postings. One writer at a time, and no reader meanwhile."""
+    """Columns by position, dialogue links and postings. One writer at a time, and no reader meanwhile.
+
+    A column is declared here and nowhere else. A stored one is kept in the file, in this order, and its value is read
+    from an `IndexRow`; its place and type are a part of the file's format.
+    """
+
+    alive = StoredColumn(np.bool_)
+    temporal = StoredColumn(np.bool_, "document.temporal")
+    rules = StoredColumn(np.bool_)
+    role = StoredColumn(np.uint8)
+    part = StoredColumn(np.uint16)
+    parts = StoredColumn(np.uint16)
+    session = StoredColumn(np.int32)
+    speaker = StoredColumn(np.int32)
+    turn = StoredColumn(np.int32)  # it never falls from one row to the next
+    time = StoredColumn(np.int64)
+    length = StoredColumn(np.int32, "document.length")
+    asks = StoredColumn(np.float32, "document.asks")
+    event_start = DerivedColumn(np.int64)
+    event_end = DerivedColumn(np.int64)
+    vectors = DerivedColumn(np.int8, wide=True)
+    scale = DerivedColumn(np.float32)
 
     def __init__(self, dimension: int, sealed: Postings | None = None) -> None:
         self.dimension = dimension
         self.dialogue: Dialogue = Dialogue()
         self.norms: SmoothedNorms = SmoothedNorms()
         self.sketches: Sketches = Sketches()
+        self.columns: dict[str, Column] = new_columns(type(self), dimension)
         self._sealed = None if sealed is None else RecentPostings(sealed)
         self._tail = TailPostings()
-        self._alive = Column(np.bool_)
-        self._session = Column(np.int32)
-        self._speaker = Column(np.int32)
-        self._time = Column(np.int64)
-        self._turn = Column(np.int32)
-        self._part = Column(np.uint16)
-        self._parts = Column(np.uint16)
-        self._role = Column(np.uint8)
-        self._rules = Column(np.bool_)
-        self._length = Column(np.int32)
-        self._asks = Column(np.float32)
-        self._temporal = Column(np.bool_)
-        self._event_start = Column(np.int64)
-        self._event_end = Column(np.int64)
-        self._vectors = Column(np.int8, dimension)
-        self._scale = Column(np.float32)
         self._events: dict[int, tuple[Interval, ...]] = {}  # of rows with more than one
         self._has_forgotten = False
         self.rows: int = 0  # alive
@@ -120,7 +112,7 @@ class Corpus:
 
     def __len__(self) -> int:
         """Return how many positions there are, dead ones included."""
-        return self._alive.size
+        return self.columns["alive"].size
 
     def passage(self, position: int, text: str) -> Span:
         """Return the characters of a row's passage in its turn's text.
@@ -136,74 +128,9 @@ class Corpus:
         return found
 
     @property
-    def alive(self) -> NDArray[np.bool_]:
-        return self._alive.values
-
-    @property
-    def session(self) -> NDArray[np.int32]:
-        return self._session.values
-
-    @property
-    def speaker(self) -> NDArray[np.int32]:
-        return self._speaker.values
-
-    @property
-    def time(self) -> NDArray[np.int64]:
-        return self._time.values
-
-    @property
-    def turn(self) -> NDArray[np.int32]:
-        """The number of each row's turn: it never falls from one row to the next."""
-        return self._turn.values
-
-    @property
-    def part(self) -> NDArray[np.uint16]:
-        return self._part.values
-
-    @property
-    def parts(self) -> NDArray[np.uint16]:
-        return self._parts.values
-
-    @property
-    def role(self) -> NDArray[np.uint8]:
-        return self._role.values
-
-    @property
-    def rules(self) -> NDArray[np.bool_]:
-        return self._rules.values
-
-    @property
     def has_assistant(self) -> bool:
         """Whether an assistant speaks in the memory."""
         return self._replies > 0
-
-    @property
-    def length(self) -> NDArray[np.int32]:
-        return self._length.values
-
-    @property
-    def asks(self) -> NDArray[np.float32]:
-        return self._asks.values
-
-    @property
-    def temporal(self) -> NDArray[np.bool_]:
-        return self._temporal.values
-
-    @property
-    def event_start(self) -> NDArray[np.int64]:
-        return self._event_start.values
-
-    @property
-    def event_end(self) -> NDArray[np.int64]:
-        return self._event_end.values
-
-    @property
-    def vectors(self) -> NDArray[np.int8]:
-        return self._vectors.values
-
-    @property
-    def scale(self) -> NDArray[np.float32]:
-        return self._scale.values
 
     @property
     def stored(self) -> StoredVectors:
@@ -214,24 +141,13 @@ class Corpus:
         position = len(self)
         self._check_width(row.vector)
         self.dialogue.append(row.session, row.time, self.time)
-        document = row.document
-        self._tail.add(position, document.terms)
-        self._alive.append(True)
-        self._session.append(row.session)
-        self._speaker.append(row.speaker)
-        self._time.append(row.time)
-        self._turn.append(row.turn)
-        self._part.append(row.part)
-        self._parts.append(row.parts)
-        self._role.append(row.role)
-        self._rules.append(row.rules)
-        self._length.append(document.length)
-        self._asks.append(document.asks)
-        self._temporal.append(document.temporal)
-        self._vectors.append(0 if row.vector is None else row.vector)
-        self._scale.append(0.0 if row.vector is None else row.scale)
-        self._event_start.append(NEVER)
-        self._event_end.append(NEVER)
+        self._tail.add(position, row.document.terms)
+        for name, value in zip(NAMES, values_of(row), strict=True):
+            self.columns[name].append(value)
+        self.columns["vectors"].append(0 if row.vector is None else row.vector)
+        self.columns["scale"].append(0.0 if row.vector is None else row.scale)
+        self.columns["event_start"].append(NEVER)
+        self.columns["event_end"].append(NEVER)
         self.set_events(position, row.events)
         self.norms.change(position)
         self._count(position, 1)
@@ -241,8 +157,8 @@ class Corpus:
         """Append a position that no passage has; return it."""
         self.dialogue.hole()
         turn = int(self.turn[-1]) if len(self) else 0
-        for column in self._columns():
-            column.append(turn if column is self._turn else 0)
+        for name, column in self.columns.items():
+            column.append(turn if name == "turn" else 0)
         return len(self) - 1
 
     def load(self, block: RowBlock) -> None:
@@ -253,14 +169,11 @@ class Corpus:
         rows = block.columns
         alive = rows["alive"]
         self.dialogue.load(rows["session"], rows["time"], alive)
-        starts, ends = np.full((2, len(rows)), NEVER)
-        values: tuple[Array, ...] = (
-            alive, rows["session"], rows["speaker"], rows["time"], np.maximum.accumulate(rows["turn"]), rows["part"],
-            rows["parts"], rows["role"], rows["rules"], rows["length"], rows["asks"], rows["temporal"], starts, ends,
-            block.vectors, block.scale,
-        )  # fmt: skip
-        for column, value in zip(self._columns(), values, strict=True):
-            column.extend(value)
+        never = np.full(len(rows), NEVER)
+        derived = {"event_start": never, "event_end": never, "vectors": block.vectors, "scale": block.scale}
+        values = {name: rows[name] for name in NAMES} | {"turn": np.maximum.accumulate(rows["turn"])} | derived
+        for name, column in self.columns.items():
+            column.extend(values[name])
         single = {position: events[0] for position, events in block.events.items() if len(events) == 1}
         where, bounds = np.fromiter(single, np.int64, len(single)), np.array(list(single.values()), np.int64)
         self.event_start[where], self.event_end[where] = bounds.reshape(-1, 2).T
@@ -377,13 +290,9 @@ class Corpus:
         self.words += words
         self._replies += sign * int(self.role[position] == ASSISTANT)
 
-    def _columns(self) -> tuple[Column, ...]:
-        return (
-            self._alive, self._session, self._speaker, self._time, self._turn, self._part, self._parts, self._role,
-            self._rules, self._length, self._asks, self._temporal, self._event_start, self._event_end,
-            self._vectors, self._scale,
-        )  # fmt: skip
-
     def _check_width(self, vectors: NDArray[np.int8] | None) -> None:
         if vectors is not None and vectors.shape[-1] != self.dimension:
             raise DimensionMismatch(vectors.shape[-1], self.dimension)
+
+
+NAMES, COLUMNS, values_of = stored_table(Corpus)  # the stored columns: their names, their type, and those of a row

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from ..db.connection import Connection
 from ..embedding.quantize import Packed
-from .corpus import COLUMNS, Corpus, IndexRow, Interval, RowBlock
+from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of
 from .document import Document
 from .postings import NO_POSTING, Posting
 
 SIZE = 16_384  # of new memories; each file keeps its own
-_ROW = struct.Struct("<???BHHiiiqif")  # one element of COLUMNS, faster for a single row
+_CODES = {"b1": "?", "u1": "B", "u2": "H", "i4": "i", "i8": "q", "f4": "f"}
+_FIELDS = (COLUMNS[name] for name in NAMES)
+_ROW = struct.Struct("<" + "".join(_CODES[f"{one.kind}{one.itemsize}"] for one in _FIELDS))  # faster for a single row
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,10 @@ class Stored:
 
 def stored(row: IndexRow) -> Stored:
     """Return what is stored for a row."""
-    document = row.document
-    place = (row.role, row.part, row.parts, row.session, row.speaker, row.turn, row.time)
-    flags = (True, document.temporal, row.rules)
-    columns = _ROW.pack(*flags, *place, document.length, document.asks)
+    columns = _ROW.pack(*values_of(row))
     vector = None if row.vector is None else row.vector.tobytes()
     events = orjson.dumps([list(interval) for interval in row.events])
-    terms = orjson.dumps(document.terms, option=orjson.OPT_SORT_KEYS)
+    terms = orjson.dumps(row.document.terms, option=orjson.OPT_SORT_KEYS)
     return Stored(columns, events, terms, vector, None if vector is None else row.scale)
 
 
@@ -340,12 +339,12 @@ def _events(events: Mapping[int, list[list[int]]]) -> bytes:
 
 
 def _row(row: Stored) -> IndexRow:
-    _, temporal, rules, role, part, parts, session, speaker, turn, time, length, asks = _ROW.unpack(row.columns)
-    document = Document(orjson.loads(row.terms), length, asks, temporal)
-    place = (session, speaker, time, turn, part, parts, role, rules)
+    kept = dict(zip(NAMES, _ROW.unpack(row.columns), strict=True))
+    del kept["alive"]
+    document = Document(orjson.loads(row.terms), *(kept.pop(name) for name in ("length", "asks", "temporal")))
     vector: NDArray[np.int8] | None = None if row.vector is None else np.frombuffer(row.vector, np.int8)
     events = [(start, end) for start, end in orjson.loads(row.events)]
-    return IndexRow(document, *place, vector, row.scale or 0.0, events)
+    return IndexRow(document, vector=vector, scale=row.scale or 0.0, events=events, **kept)
 
 
 def _joined(blocks: Sequence[RowBlock], size: int) -> RowBlock:

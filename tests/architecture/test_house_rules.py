@@ -25,7 +25,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "MemoryPool": "two ways to open, one to erase, and what a fork and an interrupt need, documented",
     "Leases": "all that decides who has a place: granting, lending, evicting and ending depend on each other",
     "SqliteStore": "one delegating method for each verb of the store's protocol",
-    "Corpus": "one property for each column",
+    "Corpus": "the columns, and what keeps their links, postings and counts in step",
     "Segments": "one format, written and read in one place",
     "RawLog": "one method for each query over the raw turns",
     "Connection": "one method for each way to use SQLite safely",
