@@ -15,6 +15,7 @@ from ..types.values import Granularity
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 SATURDAY = 5
+BEFORE_DAWN = timedelta(hours=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,15 @@ def hour(moment: datetime) -> TimeInterval:
 
 def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def waking_day(moment: datetime) -> datetime:
+    """Return midnight of the day that has not ended for one who is awake: before 4 o'clock that of the day before.
+
+    A moment at 0:00 is a date whose hour is not known.
+    """
+    known = moment != midnight(moment) and moment > datetime.min + DAY
+    return midnight(moment - BEFORE_DAWN if known else moment)
 
 
 def day(moment: datetime) -> TimeInterval:

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from ..lang import ENGLISH
 from ..types.values import DateOrder
-from .calendar import midnight
+from .calendar import midnight, waking_day
 from .date_order import Weekday
 from .fragments import FOLLOWED, Pattern, one_of
 from .unit_counts import UnitCount, unit_counts
@@ -76,17 +76,26 @@ _start = attrgetter("start")
 
 @dataclass(frozen=True)
 class Context:
-    """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it."""
+    """A text as written and folded, the naive time it was said at, what "last Friday" and "6/9" mean in it.
+
+    `year` is another year than that of saying, where the chat is speaking of one.
+    """
 
     text: str
     folded: str
     now: datetime
     weekday: Weekday
     date_order: DateOrder | None = None
+    year: int | None = None
 
     @cached_property
     def today(self) -> datetime:
         return midnight(self.now)
+
+    @cached_property
+    def waking_day(self) -> datetime:
+        """The day that "today" and "tonight" mean: before 4 o'clock it has not ended for one who is awake."""
+        return waking_day(self.now)
 
     @cached_property
     def counts(self) -> tuple[UnitCount, ...]:

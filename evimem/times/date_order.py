@@ -121,10 +121,14 @@ def date_in_figures(words: str, order: DateOrder | None) -> datetime | None:
         year = first
     else:
         year, found = last, month_and_day(first, second, order, dotted="." in words)
-    year += 0 if year >= 100 else 1900 if year >= _CENTURY_TURNS else 2000
+    year = year if year >= 100 else year_of_two_digits(year)
     with suppress(ValueError):
         return datetime(year, *found) if found and 1000 <= year < 3000 else None
     return None
+
+
+def year_of_two_digits(year: int) -> int:
+    return year + (1900 if year >= _CENTURY_TURNS else 2000)
 
 
 def month_and_day(

@@ -6,17 +6,19 @@ that the work is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache, partial
 from itertools import zip_longest
 
 from ..errors import InvalidQuery
 from ..lang.guess import ENGLISH_OR_UNKNOWN
 from ..types.values import DateOrder, TimeSpan
+from . import calendar
 from .calendar import TimeInterval
-from .context import Context
+from .context import AHEAD, Context
 from .cues import cues, language_of_times
 from .date_order import Conventions, Weekday
 from .folding import LIMIT, fold
@@ -29,7 +31,14 @@ from .rules import RULES
 from .unread import beside_unread
 from .windows import Windows
 
+RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
+# What somebody else said or wrote, whose day of saying is another one.
+QUOTED = re.compile(
+    '"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb|\u201e[^\u201c\n]{1,200}\u201c|\u300c[^\u300d\n]{1,200}\u300d'
+)
+YEAR = re.compile(r"(?<![\d.,:/#$\u20ac-])(?:1[5-9]\d\d|20\d\d)(?![\d%:/-])")
 NEXT = 4  # characters between a time of day and its day: "4pm on 7/8"
+_RELATIVE = Pattern(r"(?:the )?(?:last|next|this|past|previous|coming|upcoming)\b")
 NAMED_MONTH = Pattern(rf"\b{MONTH}\b")
 NUMERIC = Pattern(r"(?:0?[1-9]|1[0-2])/(?:1[3-9]|2\d|3[01])")
 
@@ -44,7 +53,11 @@ class Located:
 
 
 def find_times(
-    text: str, said_at: datetime, weekday: Weekday = "recent", date_order: DateOrder | None = None
+    text: str,
+    said_at: datetime,
+    weekday: Weekday = "recent",
+    date_order: DateOrder | None = None,
+    before: Sequence[tuple[str, datetime]] = (),
 ) -> list[TimeSpan]:
     """Return the times that a text mentions, one per expression, in text order.
 
@@ -60,6 +73,8 @@ def find_times(
         date_order: How 03/04/2024 is written: "dmy" is 3 April, "mdy" 4 March; with "ymd" 24/03/04 is 4 March. By
             default as another date of the text shows (25/12/2024), else as its language or the country of the
             `ZoneInfo` of `said_at` writes it; where these do not tell, such a date is left out.
+        before: What was said before in the chat, each with its time, the last one last. Where a message of the same
+            hours names another year ("how was 2019?"), what the text dates without a year is of that one.
 
     Returns:
         Half-open intervals of wall-clock time with the tzinfo of `said_at`. A vague phrase ("a while ago") has start
@@ -75,29 +90,54 @@ def find_times(
             f"find_times was given {type(text).__name__}, {type(said_at).__name__}; expected str, datetime"
         )
     conventions = Conventions(weekday, date_order, said_at.tzinfo)
-    return [located.time for located in locate_times(text, said_at, conventions)]
+    return [located.time for located in locate_times(text, said_at, conventions, before)]
 
 
-def locate_times(text: str, said_at: datetime, conventions: Conventions = Conventions()) -> list[Located]:
+def locate_times(
+    text: str,
+    said_at: datetime,
+    conventions: Conventions = Conventions(),
+    before: Sequence[tuple[str, datetime]] = (),
+) -> list[Located]:
     """Return the times that a text mentions with their places in it, in text order, not overlapping.
 
     Intervals are those of `find_times`.
     """
+    found = _located_times(text, said_at, conventions, _spoken_of(before, said_at))
+    quoted = [match.span() for match in QUOTED.finditer(text[:LIMIT]) if len(match[0]) < len(text) - 2]
+    return [each for each in found if not any(start < each.start < end for start, end in quoted) or _names_year(each)]
+
+
+def _names_year(located: Located) -> bool:
+    return YEAR.search(located.time.text) is not None
+
+
+def _spoken_of(before: Sequence[tuple[str, datetime]], said_at: datetime) -> int | None:
+    """Return the year that the messages of the last hours name, the latest of them; None for that of saying."""
+    for text, at in reversed(before):
+        if timedelta(0) <= said_at - at <= RECENT and (years := YEAR.findall(text[:LIMIT])):
+            return int(years[-1]) if int(years[-1]) != said_at.year else None
+    return None
+
+
+def _located_times(text: str, said_at: datetime, conventions: Conventions, year: int | None) -> list[Located]:
     folded = fold(text[:LIMIT])
     language = language_of_times(text, folded)
     aware = partial(conventions.aware, said_at=said_at)
     if language not in ENGLISH_OR_UNKNOWN:
-        dates = locate_dates(language, folded, said_at.replace(tzinfo=None), conventions.order_in(folded, language))
+        dates = locate_dates(
+            language, folded, said_at.replace(tzinfo=None), conventions.order_in(folded, language), year
+        )
         return [_located(Expression(start, end, Meaning(time)), text, aware) for start, end, time in dates]
     groups, words = cues(folded)
     if not misspellings().keys().isdisjoint(words):
         spelled = respelled(text[:LIMIT])
-        found = locate_times(spelled.text, said_at, conventions)
+        found = _located_times(spelled.text, said_at, conventions, year)
         return [_in_place(each, spelled, text) for each in found]
     if not groups:
         return []
     order = conventions.order_in(folded, language)
-    ctx = Context(text, folded, said_at.replace(tzinfo=None), conventions.weekday, order)
+    ctx = Context(text, folded, said_at.replace(tzinfo=None), conventions.weekday, order, year)
     windows = Windows(folded)
     candidates: list[Candidate] = []
     for rule in _rules_of(groups):
@@ -143,7 +183,7 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
     numeric: Expression | None = None  # a date beside which "11/24" is one too
     unread = -1  # where a day began that was not read: "sat" in "rugby sat, kick-off 2.15pm", 7/8/2024
     for each in _without_unread_days(expressions):
-        meaning = each.meaning
+        meaning = _in_year(each, month, ctx) if ctx.year else each.meaning
         if meaning.kind == "clock" and unread >= ctx.sentence(each.start, each.end)[0]:
             continue
         if meaning.later is not None and (base is not None or not meaning.weak):
@@ -166,6 +206,24 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
         if each.is_a("day") or meaning.kind == "part":
             day, unread = each, -1
         yield Expression(each.start, each.end, meaning)
+
+
+def _in_year(each: Expression, month: Expression | None, ctx: Context) -> Meaning:
+    """Return the meaning in the year that is spoken of, and of a bare day of the month in the month before it."""
+    meaning, year = each.meaning, ctx.year
+    if year is None or ctx.direction(each.start, each.end) == AHEAD or _RELATIVE.regex.match(ctx.folded, each.start):
+        return meaning
+    if meaning.yearly is not None and meaning.interval is not None:
+        return replace(meaning, interval=possible(meaning.yearly, year))
+    if meaning.choices and meaning.yearly is None:
+        named = month.interval if month else None
+        day = possible(_numbered, named.start, meaning.choices[0].start.day) if named else None
+        return replace(meaning, choices=(), interval=day)
+    return meaning
+
+
+def _numbered(month: datetime, number: int) -> TimeInterval:
+    return calendar.day(month.replace(day=number))
 
 
 def _without_unread_days(expressions: list[Expression]) -> Iterator[Expression]:

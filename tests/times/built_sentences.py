@@ -18,8 +18,7 @@ from evimem.times.folding import fold
 from evimem.times.lexicon import MONTHS, NUMBERS, ORDINALS, ROUGH_QUANTITIES, SEASONS, UNITS, WEEKDAYS
 from evimem.times.onset import onset
 from evimem.times.other_languages import may_mention_dates
-from evimem.times.other_languages.date_grammar import DateGrammar, grammar
-from evimem.times.other_languages.form_slots import SYNTAX
+from evimem.times.other_languages.date_grammar import SYNTAX, DateGrammar, grammar
 from evimem.times.other_languages.locate_dates import locate_dates
 from evimem.times.rules.holidays import HOLIDAYS
 
@@ -84,6 +83,10 @@ class _Spoken:
             "unit": _all(language.lists("dates.units")),
             "named_day": sorted(language.table("dates.days")),
             "day_part": sorted(language.table("dates.day_parts")) or weekdays,
+            "ordinal": sorted(language.table("dates.ordinals")),
+            "side": sorted(language.table("dates.sides")) or weekdays,
+            "half_of": list(language.words("dates.half_of")) or weekdays,
+            "short_year": numbers,
             "half": list(language.words("dates.half")) or numbers,
             "figures": [
                 f"{d}{sign}{m}{sign}{y}"

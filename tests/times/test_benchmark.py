@@ -2,6 +2,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from benchmarks.dates import score
 from benchmarks.times import gold, shares
 from evimem.types.values import TimeSpan
 
@@ -39,3 +40,18 @@ def test_a_day_within_the_gold_month_is_within_it_but_hardly_overlaps():
     within, shared = shares(day, (datetime(2021, 8, 1), datetime(2021, 9, 1)))
     assert within == 1
     assert shared < 0.05
+
+
+def test_what_is_asserted_is_right_wrong_or_not_judged():
+    text = "We flew on 3 May, and every Friday since we cook; an hour ago he rang on a Monday."
+    row = {"id": "1", "language": "en", "said_at": "2024-06-12T18:00", "before": [], "text": text}
+    row["expressions"] = [
+        {"words": "3 May", "start": "2024-05-03", "end": "2024-05-04", "accept": []},
+        {"words": "every Friday", "none": True, "why": "habit"},
+        {"words": "that summer", "start": "2020-06-01", "end": "2020-09-01", "accept": []},
+    ]
+    report = score([row | {"text": f"{text} that summer. Paid on 4 May."}])
+    total = report.scores["all"]
+    assert (total.asserted, total.right, total.real, total.found) == (2, 1, 2, 1)
+    assert "'4 May'" in report.wrong[0]
+    assert "'that summer'" in report.missed[0]

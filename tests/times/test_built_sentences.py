@@ -8,8 +8,7 @@ import pytest
 
 from evimem import find_times
 from evimem.lang.guess import LANGUAGES
-from evimem.times.other_languages.date_grammar import grammar
-from evimem.times.other_languages.form_slots import check_slots, told_by
+from evimem.times.other_languages.date_grammar import check_slots, grammar, told_by
 from tests.times.built_sentences import raised
 
 OTHERS = sorted({*LANGUAGES} - {"en"})

@@ -103,3 +103,49 @@ def test_dates_outside_of_the_years_1_to_9999_are_left_out():
     assert find_times("We'll fly in two decades.", datetime(3, 1, 1))[0].start == datetime(20, 1, 1)
     assert find_times("Ten years ago we flew.", datetime(3, 1, 1)) == []
     assert find_times("tomorrow, next week, next year", datetime(9999, 12, 31)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "start"),
+    [
+        ("What a mad day today.", "2020-06-21T00:38", datetime(2020, 6, 20)),
+        ("What a mad day today.", "2020-06-21T05:00", datetime(2020, 6, 21)),
+        ("Tonight was the best night.", "2025-01-01T00:14", datetime(2024, 12, 31, 18)),
+        ("Heute war ich müde, und du?", "2024-01-03T00:37", datetime(2024, 1, 2)),
+    ],
+)
+def test_before_four_o_clock_today_is_the_day_that_has_not_ended(text: str, said: str, start: datetime):
+    assert [time.start for time in find_times(text, datetime.fromisoformat(said))] == [start]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "start"),
+    [
+        ("how was the summer of 2019?", "we sailed in August", datetime(2019, 8, 1)),
+        ("what happened in 1916?", "on the 4th of May we moved", datetime(1916, 5, 4)),
+        ("wann wart ihr in Island, 2017?", "anfang april waren wir zurück", datetime(2017, 4, 1)),
+        ("it was in 2019", "last August we sailed", datetime(2023, 8, 1)),
+    ],
+)
+def test_a_date_without_a_year_is_of_the_year_that_the_chat_speaks_of(before: str, text: str, start: datetime):
+    earlier = TUESDAY - timedelta(minutes=9)
+    assert [time.start for time in find_times(text, TUESDAY, before=[(before, earlier)])] == [start]
+    long_ago = find_times(text, TUESDAY, before=[(before, TUESDAY - timedelta(days=9))])
+    assert long_ago == find_times(text, TUESDAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('The card says "see you on Friday" and no name.', 0),
+        ('"See you on Friday!"', 1),
+        ("Elle a écrit « je viens demain » et elle n'est pas venue.", 0),
+        ('It says "since 9 June 2023" on the door.', 1),
+    ],
+)
+def test_what_is_quoted_counts_from_another_day(text: str, count: int):
+    assert len(find_times(text, TUESDAY)) == count
+
+
+def test_the_last_saturdays_of_a_month_raise_nothing():
+    assert find_times("It rained the last three Saturdays of June.", TUESDAY)

@@ -19,7 +19,7 @@ from evimem.times import find_times, locate_times, mentions_time, other_language
 from evimem.times.folding import LIMIT, fold
 from evimem.times.other_languages import locate_dates, may_mention_dates
 from evimem.times.other_languages.date_grammar import grammar
-from evimem.times.other_languages.piece_readers import NO_TIMES_ALONE, READERS
+from evimem.times.other_languages.pieces import NO_TIMES_ALONE, READERS
 
 SAID = datetime(2024, 3, 13, 18, 20)  # a Wednesday
 LANG = Path(evimem.lang.__file__).parent

@@ -7,7 +7,7 @@ from ..calendar import WEEK, TimeInterval
 from ..context import Context
 from ..counting import units_from
 from ..fragments import Pattern, one_of
-from ..lexicon import BETWEEN, POSITIONS
+from ..lexicon import BETWEEN, CALENDAR_UNITS, POSITIONS
 from ..rule_types import Meaning
 from ..unit_counts import UnitCount
 from ..unit_parts import run_of_units
@@ -28,6 +28,8 @@ _LASTING = Pattern(r" for (?:about |around )?")
 def counted_from(expression: Expression, ctx: Context) -> Expression | None:
     """Join "two weekends before" + "17 July", "a week from" + "Friday", "the first three days of" + "November"."""
     for count in ctx.counts_between(expression.start - REACH, expression.end + LONGEST + 1):
+        if count.unit not in CALENDAR_UNITS:
+            continue  # "the last two Saturdays of May"
         if 0 < expression.start - count.end <= LONGEST:
             for join in (_from_side, _run_from, _part_of, _from_today):
                 joined = join(expression, count, ctx)

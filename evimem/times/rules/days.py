@@ -16,7 +16,8 @@ Match = re.Match[str]
 
 
 def named_day(match: Match, ctx: Context) -> TimeInterval:
-    return calendar.day(ctx.today + DAYS_FROM_TODAY[match.group()] * DAY)
+    distance = DAYS_FROM_TODAY[match.group()]
+    return calendar.day(ctx.today + distance * DAY if distance else ctx.waking_day)
 
 
 def day_but_one(match: Match, ctx: Context) -> TimeInterval:
@@ -24,11 +25,11 @@ def day_but_one(match: Match, ctx: Context) -> TimeInterval:
 
 
 def part_of_today(match: Match, ctx: Context) -> Meaning:
-    return Meaning(part_of_day(ctx.today, match["part"]), "part")
+    return Meaning(part_of_day(ctx.today if match["part"] == "morning" else ctx.waking_day, match["part"]), "part")
 
 
 def tonight(_: Match, ctx: Context) -> Meaning:
-    return Meaning(part_of_day(ctx.today, "night"), "part")
+    return Meaning(part_of_day(ctx.waking_day, "night"), "part")
 
 
 def last_night(_: Match, ctx: Context) -> Meaning:
