@@ -46,7 +46,8 @@ def rest_page(answer: Answer, turns: Mapping[str, Turn]) -> list[Block]:
 
 
 def _cost(usage: Usage) -> str:
-    tokens = f"{counted(usage.requests, 'request')}, {usage.input_tokens:,} + {usage.output_tokens:,} tokens"
+    failed = f" ({usage.failed:,} failed)" if usage.failed else ""
+    tokens = f"{counted(usage.requests, 'request')}{failed}, {usage.input_tokens:,} + {usage.output_tokens:,} tokens"
     return tokens if usage.cost is None else f"{tokens}, ${usage.cost:.4f}"
 
 
@@ -303,8 +304,10 @@ def _row(name: str, answer: Answer) -> tuple[str, ...]:
     iterations = {event.iteration for event in _finds(answer) if event.turns}
     cited = dict.fromkeys(citation.turn_id for citation in answer.citations)
     tokens = usage.input_tokens + usage.output_tokens
-    numbers = (len(found_by(answer)), len(iterations), len(cited), usage.requests, tokens, round(usage.seconds * 1000))
-    return (name, answer.kind, *(f"{number:,}" for number in numbers))
+    requests = f"{usage.requests:,} ({usage.failed:,} failed)" if usage.failed else f"{usage.requests:,}"
+    found = (len(found_by(answer)), len(iterations), len(cited))
+    cost = (tokens, round(usage.seconds * 1000))
+    return (name, answer.kind, *(f"{number:,}" for number in found), requests, *(f"{number:,}" for number in cost))
 
 
 def _said(answer: Answer) -> tuple[Piece, ...]:

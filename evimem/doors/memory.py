@@ -314,8 +314,9 @@ class Memory:
             loop: "iris" retrieves, judges and refines until the evidence suffices (EviMem); "memr3" decides after
                 every five new turns to search, think or answer (MemR3); "mgretrieval" reads what the question's
                 keywords meet in, and keeps what an answer rests on (MGRetrieval); "mragent" explores with tools, from
-                cues to tags to turns and on to further cues (MRAgent); "single_pass" retrieves once. Or a loop of your
-                own: a function from an `evimem.loops.Task` to a flow (see `evimem.loops.Loop`).
+                cues to tags to turns and on to further cues (MRAgent), and without a model does what "iris" does;
+                "single_pass" retrieves once. Or a loop of your own: a function from an `evimem.loops.Task` to a flow
+                (see `evimem.loops.Loop`).
             session: Answer from turns of this session only. The filters are hard: no other turn is evidence.
             speaker: From turns of this speaker only, spelled as stored.
             role: From turns of this role only.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -178,6 +178,15 @@ class _RecordedProbabilities:
     def reads_on(self) -> bool:
         """As the inner judge's."""
         return self.inner.reads_on
+
+    @property
+    def explores(self) -> bool:
+        """As the inner judge's."""
+        return self.inner.explores
+
+    def legible(self, view: View) -> Collection[str]:
+        """As the inner judge's."""
+        return self.inner.legible(view)
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the verdict with the recorded probability."""

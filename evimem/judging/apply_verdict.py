@@ -72,12 +72,14 @@ def settle(verdict: Verdict, view: View, tracker: Tracker, budget: Budget) -> Cl
     """Return what the loop acts on, given the tracker after a verdict on a view.
 
     What the judge mapped is believed: a name that it supported with shown turns is not short of facts, whatever the
-    facts call it. `Budget(delta="paper")` counts facts alone, and without "tracker" open requirements lower nothing.
+    facts call it. `Budget(delta="paper")` counts facts alone. Open requirements lower nothing without "tracker", nor
+    where the judge was not asked to map them.
     """
     leveled = single_level(verdict) if "tiers" in budget.without else verdict
     literal = budget.delta == "paper"
     entities = {name: n for name, n in view.entities.items() if literal or f"entity:{name}" not in tracker.supported}
-    missing = () if "tracker" in budget.without else tuple(need.gap for need in tracker.open)
+    believed = "tracker" in budget.without or not verdict.mapped
+    missing = () if believed else tuple(need.gap for need in tracker.open)
     return clamp(leveled, temporal=view.analysis.temporal, entities=entities, missing=missing)
 
 
@@ -90,11 +92,11 @@ def shown_confidence(tier: Tier, confidence: float) -> float:
 def all_gaps(verdict: Verdict, clamped: Clamped, tracker: Tracker) -> tuple[Gap, ...]:
     """Return what is missing, what steers the search first: why a tier was lowered, then what the judge named.
 
-    What its tracker holds open stands in where the judge named nothing, what is asked before who. That evidence is
-    about another person is a gap only where it is stated: that nobody has checked it is none.
+    What its tracker holds open stands in where a judge that maps it named nothing, what is asked before who. That
+    evidence is about another person is a gap only where it is stated: that nobody has checked it is none.
     """
     named = [gap for gap in verdict.gaps if gap.kind != "none"]
-    silent = not named and clamped.tier is Tier.PARTIAL
+    silent = verdict.mapped and not named and clamped.tier is Tier.PARTIAL
     still_open = sorted((need.gap for need in tracker.open if silent), key=lambda gap: gap.kind == "entity")
     unchecked = {need.gap for need in tracker.open if need.kind == "attribution"}.difference(named)
     return tuple(dict.fromkeys(gap for gap in (*clamped.gaps, *named, *still_open) if gap not in unchecked))

@@ -78,8 +78,8 @@ class EntityCount:
 class View:
     """What a judge sees at one check.
 
-    `evidence` is everything found so far, best first; `shown` is the part that fits the token budget, newest
-    first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
+    `evidence` is everything found so far, best first; `shown` is the part that fits the token budget and the judge's
+    own page, newest first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
     `scope` is what the question is put to: a judge that reads more of the memory, `store`, reads nothing outside of it.
     `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
     `order` has the place in the dialogue of each turn that another of its minute is shown with, by id; empty until
@@ -114,6 +114,11 @@ class View:
         return self.pinned.union(self.tracker.witnesses)
 
     @property
+    def readable(self) -> frozenset[str]:
+        """The ids of the turns that are in it, found or around."""
+        return frozenset(self.around).union(item.turn.id for item in self.shown)
+
+    @property
     def around(self) -> dict[str, Turn]:
         """The turns of the dialogue around the shown ones, by id."""
         return {turn.id: turn for dialogue in self.context.values() for turn in dialogue}
@@ -139,6 +144,7 @@ class Verdict:
     question, None when the judge has none. `supported` maps requirement ids to the turn ids that witness them,
     `waived` and `retracted` to reasons. `gaps` are worst first. `query` is the next one to try, or empty.
     `signals` are the named raw values behind the confidence; `calls` are the model requests it took.
+    `mapped` is whether the judge was asked what supports each requirement: where it was not, an open one says nothing.
     `pinned` are the ids of turns that show the gaps. `notes` are short sentences to check and use in the answer.
     """
 
@@ -156,6 +162,7 @@ class Verdict:
     calls: tuple[Called, ...] = ()
     notes: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
+    mapped: bool = True
 
 
 @dataclass(frozen=True, slots=True)

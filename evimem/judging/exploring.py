@@ -1,4 +1,4 @@
-"""What a loop that explores a memory asks of a judge, what its tools return, and its moves without a model."""
+"""What a loop that explores a memory asks of a judge, what its tools return, and its moves where a reply says none."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from .decision import firm
-from .evidence import Verdict, View
+from .evidence import Verdict
 
 Tool = Literal[
     "tags_of",
@@ -22,10 +21,9 @@ Tool = Literal[
 ]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 PARTED: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))  # called on a part of something
-LOADING = frozenset(("events", "event_context", "person_facts", "topic_events", "events_between"))  # return turns
 MOST_CALLS = 5  # in a turn (R4)
-TAGS = 2  # of a cue, whose events are looked at without a model
-FOLLOWED = 2  # best turns whose cues are followed without a model
+TAGS = 2  # of a cue, whose events are looked at
+FOLLOWED = 2  # best turns whose cues are followed
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +84,6 @@ class Move:
     calls: tuple[ToolCall, ...] = ()
     answer: str = ""
     supports: tuple[str, ...] = ()
-
-
-def explore_by(verdict: Verdict, view: View, explored: Explored) -> Move:
-    """Move by a verdict alone: end where it is firm, else call what was not called, the nearest first.
-
-    What must be inferred is firm only after a tool has returned turns: cues and tags are no evidence.
-    """
-    searches = 1 + sum(bool(result.rows) and result.call.tool in LOADING for result in explored.results)
-    if explored.last or firm(verdict, view, searches):
-        return Move(verdict)
-    best = [item.turn.id for item in view.evidence]
-    return Move(verdict, next_calls(explored, best, view.analysis.terms))
 
 
 def next_calls(explored: Explored, best: Sequence[str], terms: Collection[str]) -> tuple[ToolCall, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from ..flow import Flow
@@ -37,6 +37,15 @@ class Judge(Protocol):
 
         Not a judge whose numbers were fitted on views of the other kind.
         """
+        ...
+
+    @property
+    def explores(self) -> bool:
+        """Whether `explore` may be asked: it takes a judge that reads what it finds, and sees where that leads."""
+        ...
+
+    def legible(self, view: View) -> Collection[str]:
+        """Return the ids of the turns of a view, found or around, that there is room for on this judge's page."""
         ...
 
     def judge(self, view: View) -> Flow[Verdict]:

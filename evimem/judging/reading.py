@@ -36,12 +36,16 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """What a round came to: a verdict, an answer so far, the ids it rests on, and whether it is accepted as final."""
+    """What a round came to: a verdict, an answer so far, the ids it rests on, and whether it is accepted as final.
+
+    `read` are the ids of the turns that were read for it, at last: a page may turn out to be too long for a model.
+    """
 
     verdict: Verdict
     answer: str
     critical: tuple[str, ...]
     accepted: bool
+    read: frozenset[str]
 
 
 def own_first(candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
@@ -56,4 +60,4 @@ def consider_by(verdict: Verdict, view: View, reading: Round, best: Iterable[str
     """
     witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
     kept = tuple(dict.fromkeys((*reading.critical, *best, *witnesses)))
-    return Considered(verdict, "", kept, firm(verdict, view, reading.number))
+    return Considered(verdict, "", kept, firm(verdict, view, reading.number), view.readable)

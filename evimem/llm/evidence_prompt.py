@@ -126,13 +126,18 @@ def show_evidence(
 
     In the order in which it was first shown, or `by_time`. With `only`, the turns of these ids and those around them.
     """
-    page = _Page(view, view.memo.setdefault("items shown", ItemLog()))
+    page = _page_of(view)
     taken = page.fill(frozenset(only), room)
     kept = [item for item in page.log.items if item.turn.id in taken]
     if by_time:
         kept = in_dialogue_order(kept, view)
     text = "\n".join(_texts(kept, by_check=not by_time))
     return ShownEvidence(text or "(nothing was found)", {item.label: item.turn for item in kept})
+
+
+def legible(view: View, room: int = EVIDENCE_CHARACTERS) -> frozenset[str]:
+    """Return the ids of the turns of a view, found or around, that `show_evidence` has room for."""
+    return _page_of(view).taken(view.shown, room)
 
 
 def fact_lines(
@@ -182,13 +187,13 @@ class _Page:
         """Log what fits; return the ids of the turns that are shown."""
         view = self._view
         found = [item for item in view.shown if not only or any(turn.id in only for turn in self._with_around(item))]
-        taken = self._taken(found, room)
+        taken = self.taken(found, room)
         by_id = {item.turn.id: item for item in found if item.turn.id in taken}
         for item in by_id.values():
             self._add(item, [turn for turn in self._with_around(item) if turn.id in taken], by_id)
         return taken
 
-    def _taken(self, found: Sequence[Evidence], room: int) -> frozenset[str]:
+    def taken(self, found: Sequence[Evidence], room: int) -> frozenset[str]:
         """Return what fits: witnesses first, then the others, then what stands around them."""
         decisive = self._view.decisive
         taken: set[str] = set()
@@ -274,6 +279,10 @@ class _Page:
         around = self._view.context.get(item.turn.id, ())
         at = next((place for place, turn in enumerate(around) if turn.id == item.turn.id), None)
         return (item.turn,) if at is None else around[max(0, at - 1) : at + 2]
+
+
+def _page_of(view: View) -> _Page:
+    return _Page(view, view.memo.setdefault("items shown", ItemLog()))
 
 
 def ordered(view: View) -> View:

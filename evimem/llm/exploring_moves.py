@@ -29,7 +29,7 @@ MOST_ANSWER = 1_000  # characters
 MOST_RESULTS = 24  # of the newest calls that a request lists
 MOST_ROWS = 12  # of each
 MOST_KEY = 300  # characters
-CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence")
+CALLED = Verdict(Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False)
 _TURNS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
 _FIELDS = ("calls", "tier")  # one of which a reply has
 
@@ -63,7 +63,7 @@ def read_move(reply: Reply, view: View, shown: ShownEvidence) -> Move:
     if called and not _states(reply.text):
         return Move(CALLED, tuple(dict.fromkeys(called)))
     fields = read(reply.text, "decide", _FIELDS, form=reply_form("explore"))
-    verdict = verdict_in(fields, "decide", reply.text, view, shown)
+    verdict = replace(verdict_in(fields, "decide", reply.text, view, shown), mapped=False)
     listed = fields.get("calls")
     entries = listed if isinstance(listed, list) else []
     calls = (*called, *(_call(entry, reply.text, shown) for entry in entries[: 2 * MOST_CALLS]))

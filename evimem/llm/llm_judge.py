@@ -20,7 +20,7 @@ from ..types.model import Complete, Reply
 from ..types.stored import Keyword
 from ..types.values import Tier
 from . import prompt_fields, reply_schemas
-from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, evidence_request, ordered, show_evidence
+from .evidence_prompt import EVIDENCE_CHARACTERS, ShownEvidence, evidence_request, legible, ordered, show_evidence
 from .exploring_moves import explore_request, read_move
 from .json_reply import read
 from .prompts import prompt_request
@@ -70,6 +70,15 @@ class LLMJudge:
     def reads_on(self) -> bool:
         """True: a model finds what it needs among more turns."""
         return True
+
+    @property
+    def explores(self) -> bool:
+        """True: a model reads what a tool returns, and knows what to call next."""
+        return True
+
+    def legible(self, view: View) -> frozenset[str]:
+        """Return the ids of what a prompt has room for; less, once a model could not read so much."""
+        return legible(view, _room(view))
 
     def within(self, budget: Budget) -> LLMJudge:
         """Return this judge with the settings of a budget."""
@@ -235,13 +244,18 @@ def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[S
     """
     view = ordered(view)
     while True:
-        shown = page(view, room=view.memo.get("room", EVIDENCE_CHARACTERS))
+        shown = page(view, room=_room(view))
         try:
             return (yield from ask(shown))
         except PromptTooLong:
             view.memo["room"] = len(shown.text) // 2
             if view.memo["room"] < LEAST_ROOM:
                 raise
+
+
+def _room(view: View) -> int:
+    room: int = view.memo.get("room", EVIDENCE_CHARACTERS)
+    return room
 
 
 def _decisive(view: View, verdict: Verdict) -> frozenset[str]:

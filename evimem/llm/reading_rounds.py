@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..errors import ReplyError
 from ..judging.evidence import View
@@ -63,13 +64,15 @@ def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Comple
 def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
     """Return what a round came to. Raise ReplyError when the reply has no tier, confidence or word on acceptance."""
     reply = read(text, "decide", ("critical", "accepted", "tier"), form=reply_form("consider"))
-    verdict = verdict_in(reply, "decide", text, view, shown)
+    verdict = replace(verdict_in(reply, "decide", text, view, shown), mapped=False)
     accepted = prompt_fields.flag(reply.get("accepted"))
     if accepted is None:
         raise ReplyError("decide", "its accepted is neither true nor false", text)
     answer = prompt_fields.stated(reply.get("answer"), MOST_ANSWER)
     final = accepted and bool(answer) and verdict.tier in _FINAL
-    return Considered(verdict, answer, shown.ids(reply.get("critical")), final)
+    return Considered(
+        verdict, answer, shown.ids(reply.get("critical")), final, frozenset(turn.id for turn in shown.turns)
+    )
 
 
 def _labels(candidates: Sequence[Keyword]) -> dict[str, Keyword]:

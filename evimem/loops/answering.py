@@ -103,7 +103,8 @@ def cost(events: Iterable[Event]) -> Usage:
     """Add up the model calls of a trace; `answer_question` measures the seconds of the whole question."""
     calls = [event for event in events if isinstance(event, Called)]
     return Usage(
-        requests=sum(call.outcome == "ok" for call in calls),
+        requests=len(calls),
+        failed=sum(call.outcome != "ok" for call in calls),
         repairs=sum(call.repairs for call in calls),
         retries=sum(call.retries for call in calls),
         input_tokens=sum(call.input_tokens for call in calls),

@@ -1,7 +1,8 @@
 """MGRetrieval: read what a question's keywords meet in, all of them first, and keep what an answer rests on (G1 to G6).
 
-A round reads only turns that none before it has read. The turns that an answer rests on are carried forward by their
-ids, and the answer is written from them and from what the rounds came to, without another search.
+A round reads only turns that none before it has read, first those that the round before had no room for. The turns that
+an answer rests on are carried forward by their ids, and the answer is written from them and from what the rounds came
+to, without another search.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..types.trace import Acted
 from .answering import as_loop, concluded, drafted, nothing
 from .pyramid import MOST_KEYWORDS, Group, Pyramid, pyramid_of
 from .retrieve import Search
-from .session import UNJUDGED, Check, Session, in_time
+from .session import UNREAD, Check, Session, in_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +89,13 @@ def _keywords(session: Session) -> Flow[tuple[Keyword, ...]]:
 def _walk(session: Session, pyramid: Pyramid, number: int) -> Flow[Pyramid]:
     """Read groups until a round has `budget.k` turns that are new; one that has none costs nothing (G3).
 
-    To the letter of the paper a round is one group, however large.
+    To the letter of the paper a round is one group, however large; one that was not read whole comes first.
     """
-    literal = "pyramid" in session.budget.literal
-    room = session.roster.counted if literal else session.budget.k
-    while room and not pyramid.exhausted:
+    literal, unread = "pyramid" in session.budget.literal, len(_new(session, number))
+    room = session.budget.k - unread
+    if literal:
+        room = 0 if unread else session.roster.counted
+    while room > 0 and not pyramid.exhausted:
         if not pyramid.groups:
             sizes = _sizes(session, pyramid.below[0])
             pyramid = pyramid.descended(sizes, largest_first=literal)
@@ -112,7 +115,7 @@ def _sizes(session: Session, level: tuple[Group, ...]) -> dict[Group, int]:
 
 
 def _new(session: Session, number: int) -> tuple[str, ...]:
-    """Return the ids of the turns that a round was the first to read."""
+    """Return the ids of the turns that a round is the first to read."""
     return tuple(item.turn.id for item in session.retrieval.evidence if item.iteration == number)
 
 
@@ -124,11 +127,15 @@ def _consider(session: Session, reading: Reading, number: int) -> Flow[Reading]:
     try:
         made: Considered = yield from session.consult(session.task.judge.consider(view, asked), number)
     except ReplyError:  # unreadable twice: what was kept is kept, and the reading goes on
-        made = Considered(UNJUDGED, reading.answer, (), accepted=False)
+        made = Considered(UNREAD, reading.answer, reading.critical, accepted=False, read=view.readable)
     check = session.weigh(view, made.verdict)
-    kept = grounded((*reading.critical, *made.critical), session.tracker.shown)
+    read = made.read.intersection(item.turn.id for item in view.shown)
+    unread = [turn_id for turn_id in new if turn_id not in read]
+    session.retrieval.put_off(unread, number + 1)
+    # What it rests on is what the judge returns; what was kept and had no room it could not return.
+    kept = grounded((*(one for one in reading.critical if one not in read), *made.critical), session.tracker.shown)
     session.adopt(kept, check.view)
-    detail = {"answer": made.answer, "critical": list(kept), "accepted": made.accepted}
+    detail = {"answer": made.answer, "critical": list(kept), "accepted": made.accepted, "unread": unread}
     session.events.append(Acted(number, "consider", made.verdict.reason, detail))
     return Reading(reading.left, made.answer or reading.answer, kept, made.accepted, check)
 

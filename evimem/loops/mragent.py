@@ -15,10 +15,12 @@ from ..judging.tracker import grounded
 from ..types.answer import Answer
 from ..types.trace import Acted
 from .answering import as_loop, concluded, drafted, nothing
+from .iris import look
 from .memory_views import MemoryViews
 from .retrieve import Search
-from .session import UNJUDGED, Check, Session, in_time
+from .session import UNREAD, Check, Session, in_time
 
+BY_RULE = "exploring takes a model, so the memory was searched as iris does"
 SEEDS = 5  # turns that the question itself finds at first
 
 
@@ -39,9 +41,23 @@ class Trail:
 
 @as_loop("mragent")
 def mragent(session: Session) -> Flow[Answer]:
-    """Answer a question after at most `budget.turns` turns, each of a few calls of tools."""
+    """Answer a question after at most `budget.turns` turns, each of a few calls of tools.
+
+    To explore takes a model. Without one the evidence is looked for as the loop "iris" does, which the answer says.
+    """
+    if not session.task.judge.explores:
+        return (yield from _look_by_rule(session))
     check = yield from _explore(session)
     return nothing(session, 1) if check is None else concluded(session, check, (yield from drafted(session, check)))
+
+
+def _look_by_rule(session: Session) -> Flow[Answer]:
+    session.events.append(Acted(0, "search", BY_RULE))
+    check = yield from look(session)
+    if check is None:
+        return nothing(session, 1)
+    answer = concluded(session, check, (yield from drafted(session, check)))
+    return replace(answer, reason=f"{BY_RULE}; {answer.reason}" if answer.reason else BY_RULE)
 
 
 def _explore(session: Session) -> Flow[Check | None]:
@@ -83,7 +99,7 @@ def _look(session: Session, trail: Trail, number: int) -> Flow[Trail]:
         move: Move = yield from session.consult(session.task.judge.explore(view, explored), number)
     except ReplyError:  # unreadable twice: what the results themselves bring up is called
         best = [item.turn.id for item in view.evidence]
-        move = Move(UNJUDGED, () if last else next_calls(explored, best, view.analysis.terms))
+        move = Move(UNREAD, () if last else next_calls(explored, best, view.analysis.terms))
     answer = move.answer or trail.answer
     check = session.weigh(view, replace(move.verdict, notes=(answer,) if answer else ()))
     supports = grounded(move.supports, session.tracker.shown)

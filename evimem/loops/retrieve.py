@@ -125,6 +125,11 @@ class Retrieval:
         new = [turn_id for turn_id in ids if turn_id not in self._evidence]
         return self.keep(loaded(self._store, new), "about", iteration)
 
+    def put_off(self, turn_ids: Iterable[str], iteration: int) -> None:
+        """Have turns that were found and not shown be those of a later iteration."""
+        for turn_id in turn_ids:
+            self._evidence[turn_id] = replace(self._evidence[turn_id], iteration=iteration)
+
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
         return turn_id in self._evidence

@@ -13,6 +13,7 @@ from ..errors import ModelError, ModelTimeout
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, follow, settle
 from ..judging.evidence import Analysis, Verdict, View
+from ..judging.judge import Judge
 from ..judging.tracker import Show, Tracker, apply, grounded, start
 from ..query.analysis import analyse
 from ..types.budget import Ablation, Budget
@@ -28,6 +29,7 @@ from .task import Task
 T = TypeVar("T")
 ANSWER_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
+UNREAD = replace(UNJUDGED, mapped=False)  # of a judge that is not asked what supports a requirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ class Session:
 
         With `only`, the view is of the turns of these ids.
         """
-        view = _view(self, iteration, entities, only)
+        view = _legible(_view(self, iteration, entities, only), self.task.judge)
         _record_shown(self, view)
         return replace(view, tracker=self.tracker)
 
@@ -246,6 +248,14 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
     )
 
 
+def _legible(view: View, judge: Judge) -> View:
+    """Return a view with what there is room for on the judge's page."""
+    there = judge.legible(view)
+    shown = tuple(item for item in view.shown if item.turn.id in there)
+    near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
+    return replace(view, shown=shown, context=near)
+
+
 def _analysis(task: Task, roster: Roster, asked_at: datetime | None) -> Analysis:
     found = analyse(task.question, roster.speakers, asked_at, roster.date_order)
     return replace(found, temporal=False) if "temporal" in task.budget.without else found
@@ -283,7 +293,7 @@ def _calibrated(session: Session, view: View, verdict: Verdict) -> Verdict:
     session.events.append(
         Judged(
             view.iteration,
-            "nobody" if verdict is UNJUDGED else session.task.judge.name,
+            "nobody" if verdict.reason == UNJUDGED.reason else session.task.judge.name,
             verdict.tier,
             verdict.confidence,
             clamped.tier,

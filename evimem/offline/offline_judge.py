@@ -13,7 +13,7 @@ from ..extract import RuleExtractor
 from ..flow import Flow
 from ..judging.decision import Decided, Stage, decide_by, waiving
 from ..judging.evidence import Draft, Manner, Verdict, View
-from ..judging.exploring import Explored, Move, explore_by
+from ..judging.exploring import Explored, Move
 from ..judging.reading import Chosen, Considered, Round, consider_by, own_first
 from ..judging.tracker import Requirement
 from ..protocols import Extractor
@@ -57,6 +57,15 @@ class OfflineJudge:
         """False: its constants were fitted on what edges lead to as well, and it gives no better answers with more."""
         return False
 
+    @property
+    def explores(self) -> bool:
+        """False: a rule that calls tools does not see whether it comes nearer to what is asked."""
+        return False
+
+    def legible(self, view: View) -> frozenset[str]:
+        """Return the ids of all of it."""
+        return view.readable
+
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge`. In other languages than English it is never firm."""
         yield from ()
@@ -83,8 +92,8 @@ class OfflineJudge:
         return consider_by(verdict, view, reading, best[:_WITNESSES])
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
-        """Return what follows from the verdict: the calls that results bring up, until it is firm."""
-        return explore_by((yield from self.judge(view)), view, explored)
+        """Return a move without a call: it does not explore."""
+        return Move((yield from self.judge(view)))
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:
         """Return a short answer or, in other languages than English always, a quotation; whatever the manner."""

@@ -38,8 +38,9 @@ class Usage(PublicValue):
     Two runs of one question differ in `seconds`, so it takes no part in equality.
 
     Attributes:
-        requests: Successful model requests; with joint calls at most `Budget.iterations` + 1 (E14), of the loop "memr3"
-            `Budget.decisions` + 1 (M1).
+        requests: Model requests that were sent; with joint calls at most `Budget.iterations` + 1 (E14), of the loop
+            "memr3" `Budget.decisions` + 1 (M1), and one more for each repair.
+        failed: Those among them that failed or whose reply could not be used.
         repairs: Requests that asked again for a reply of the right form; at most one per call.
         retries: Requests repeated after a transport failure.
         input_tokens: Tokens sent, as the provider counts them.
@@ -50,6 +51,7 @@ class Usage(PublicValue):
     """
 
     requests: int = 0
+    failed: int = 0
     repairs: int = 0
     retries: int = 0
     input_tokens: int = 0

@@ -55,10 +55,10 @@ class Budget:
         decisions: At most this many decisions of the loop "memr3", at least 1 (M1: n_max=5). Of the other fields that
             loop uses `tokens`, `seconds`, `abstain_below`, `abstain` and, of `without`, temporal, tiers,
             index and abstention. With `calls="separate"` its answer takes one request more.
-        rounds: At most this many rounds of the loop "mgretrieval", at least 1 (G3: 4), each of at most `k` new turns.
-            Of the other fields it uses those that "memr3" does.
+        rounds: At most this many rounds of the loop "mgretrieval", at least 1 (G3: 4), each of at most `k` new turns,
+            those first that the round before had no room for. Of the other fields it uses those that "memr3" does.
         turns: At most this many turns of the loop "mragent", at least 1 (R4: T=8), each of at most five calls of tools.
-            Of the other fields it uses those that "memr3" does.
+            Of the other fields it uses those that "memr3" does; without a model, those of "iris".
         format: How the answer is to be written, in your own words ("one sentence, no names"); a model's answer only.
     """
 

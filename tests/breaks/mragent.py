@@ -8,6 +8,7 @@ from datetime import timedelta
 from evimem.judging import exploring
 from evimem.loops import memory_views
 from evimem.loops.memory_views import MemoryViews
+from evimem.offline.offline_judge import OfflineJudge
 from tests.breaks.patch import changed, put
 from tests.breaks.registry import breaks
 
@@ -35,7 +36,8 @@ def a_page_has_everything() -> None:
     gate=f"{GATES}::test_r3_a_time_that_a_turn_brings_up_leads_to_what_the_question_never_named", says="'2023-07' in"
 )
 @breaks(
-    gate=f"{GATES}::test_r3_the_moves_without_a_model_lead_from_the_puppy_by_its_july_to_the_wrist", says="not in list"
+    gate=f"{GATES}::test_r3_where_no_reply_can_be_read_the_moves_lead_from_the_puppy_by_its_july_to_the_wrist",
+    says="not in list",
 )
 def a_turn_brings_up_no_time() -> None:
     put(memory_views, "time_cues", lambda facts: ())
@@ -65,8 +67,16 @@ def a_month_is_its_first_day() -> None:
 
 
 @breaks(
-    gate=f"{GATES}::test_r_without_a_model_no_call_is_made_twice_and_the_exploring_ends",
+    gate=f"{GATES}::test_r_by_rule_no_call_is_made_twice_and_the_exploring_ends",
     says="AssertionError|assert not",
 )
 def the_moves_forget_what_was_called() -> None:
     put(exploring, "_made", lambda explored: frozenset())
+
+
+@breaks(
+    gate=f"{GATES}::test_r_without_a_model_nothing_is_explored_and_the_answer_says_what_was_done",
+    says="AssertionError|assert ",
+)
+def the_offline_judge_explores() -> None:
+    put(OfflineJudge, "explores", True)

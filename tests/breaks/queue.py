@@ -95,4 +95,4 @@ def jobs_up_to_the_last_done_are_deleted() -> None:
     says="assert",
 )
 def the_queue_ignores_retry_after() -> None:
-    put(deferred, "_hold_queue", lambda kind, error: iter(()))
+    put(deferred, "_hold_queue", lambda store, kind, error: None)

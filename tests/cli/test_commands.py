@@ -117,7 +117,9 @@ def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stor
     assert cli("trace", friends).out == kept, "a trace was kept"
 
 
-@pytest.mark.parametrize(("loop", "step"), [("memr3", "decides"), ("mgretrieval", "keywords"), ("mragent", "cues")])
+@pytest.mark.parametrize(
+    ("loop", "step"), [("memr3", "decides"), ("mgretrieval", "keywords"), ("mragent", "as iris does")]
+)
 def test_a_question_is_asked_through_the_loop_that_is_named_and_its_trace_can_be_asked_again(cli, friends, loop, step):
     ran = cli("ask", friends, "When did Elio propose?", "--loop", loop, "--trace")
     assert (ran.code, f"through {loop}" in ran.out, step in ran.out) == (Exit.OK, True, True)

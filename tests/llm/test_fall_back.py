@@ -107,7 +107,7 @@ def test_what_the_model_was_asked_stays_counted(path: Path) -> None:
         ("answer", "ReplyError"),
         ("answer", "ReplyError"),
     ]
-    assert (answer.usage.requests, answer.usage.repairs) == (1, 1)
+    assert (answer.usage.requests, answer.usage.failed, answer.usage.repairs) == (3, 2, 1)
     assert answer.usage.input_tokens == sum(call.input_tokens for call in calls) > 0
     assert answer.usage.output_tokens == sum(call.output_tokens for call in calls) > 2
 

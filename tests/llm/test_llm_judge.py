@@ -100,7 +100,7 @@ def test_e14_at_most_k_plus_one_requests_are_made(talk, iterations):
 def test_e14_repairs_are_counted_apart(talk):
     answer, requests = talk(["hm", verdict(), "hm", draft()])
     assert len(requests) == 4
-    assert (answer.usage.requests, answer.usage.repairs) == (2, 2)
+    assert (answer.usage.requests, answer.usage.failed, answer.usage.repairs) == (4, 2, 2)
     assert answer.text == "8 March 2024"
 
 

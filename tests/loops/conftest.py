@@ -107,6 +107,9 @@ class ScriptedJudge:
     views: list[View] = field(default_factory=list)
     manners: list[Manner] = field(default_factory=list)
 
+    def legible(self, view: View) -> frozenset[str]:
+        return view.readable
+
     def judge(self, view: View) -> Flow[Verdict]:
         yield from ()
         self.views.append(view)

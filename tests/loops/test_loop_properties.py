@@ -66,6 +66,10 @@ class Whim:
     name: str = "whim"
     abstain_below: float = 0.0
     reads_on: bool = True
+    explores: bool = True
+
+    def legible(self, view: View) -> frozenset[str]:
+        return view.readable
 
     def judge(self, view: View) -> Flow[Verdict]:
         yield from ()
@@ -81,7 +85,8 @@ class Whim:
         return Chosen(tuple(self.draw(st.lists(st.sampled_from(candidates), max_size=most + 2))))
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
-        return Considered((yield from self.judge(view)), "so far", self._some(), self.draw(st.booleans()))
+        verdict = yield from self.judge(view)
+        return Considered(verdict, "so far", self._some(), self.draw(st.booleans()), frozenset(self._some()))
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
         first = (*(ToolCall("person_aspects", who) for who in PEOPLE), ToolCall("tags_of", "puppy"))

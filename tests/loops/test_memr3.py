@@ -44,6 +44,9 @@ class ScriptedDecider:
     views: list[View] = field(default_factory=list)
     notes: tuple[str, ...] = ()
 
+    def legible(self, view: View) -> frozenset[str]:
+        return view.readable
+
     def judge(self, view: View) -> Flow[Verdict]:
         raise AssertionError("this loop asks for decisions")
 

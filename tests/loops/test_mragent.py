@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.judging.exploring import Explored, Result, Row, ToolCall, next_calls
+from evimem.flow import Flow
+from evimem.judging.evidence import View
+from evimem.judging.exploring import Explored, Move, Result, Row, ToolCall, next_calls
 from evimem.loops.memory_views import MENTIONED, interval, tags, time_cues
 from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import Fault, ModelServer
@@ -28,8 +30,18 @@ def span(start: datetime, end: datetime, granularity: Any) -> TimeSpan:
     return TimeSpan(start, end, granularity, "then")
 
 
+class Restless(OfflineJudge):
+    """Calls what the results bring up, as long as there is something."""
+
+    explores = True
+
+    def explore(self, view: View, explored: Explored) -> Flow[Move]:
+        verdict = yield from self.judge(view)
+        return Move(verdict, next_calls(explored, [item.turn.id for item in view.evidence], view.analysis.terms))
+
+
 def test_it_only_reads_and_takes_nothing_as_evidence_twice(puppy: Any) -> None:
-    answer = puppy.ask(QUESTION, OfflineJudge(), loop="mragent")
+    answer = puppy.ask(QUESTION, Restless(), loop="mragent")
     assert {method for method, _ in puppy.made} <= {"roster", "keywords", "recall", "contexts", "about"}
     found = [turn for event in answer.trace if event.kind == "evidence" for turn in event.turns]
     assert len(found) == len(set(found)) > 5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evimem
-from evimem.flow import Flow, run
-from evimem.judging.evidence import Verdict, View
 from evimem.judging.exploring import MOST_CALLS, TOOLS, Explored, Result, Row, ToolCall, next_calls
-from evimem.loops import LOOPS
-from evimem.loops.task import Task
-from evimem.offline.offline_judge import OfflineJudge
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
 from tests.few import few
@@ -122,17 +116,9 @@ def test_r3_a_time_that_a_turn_brings_up_leads_to_what_the_question_never_named(
     assert [one.turn_id for one in answer.citations] == ["wrist"]
 
 
-class Unsatisfied(OfflineJudge):
-    """Judges as without a model, but is never satisfied."""
-
-    def judge(self, view: View) -> Flow[Verdict]:
-        return replace((yield from OfflineJudge.judge(self, view)), tier=evimem.Tier.PARTIAL)
-
-
-def test_r3_the_moves_without_a_model_lead_from_the_puppy_by_its_july_to_the_wrist(july: Path) -> None:
-    with evimem.open(july) as memory:
-        trace = run(LOOPS["mragent"](Task(BESIDES, Unsatisfied(), memory._core.store)), memory._perform).trace
-        assert run(LOOPS["mragent"](Task(BESIDES, Unsatisfied(), memory._core.store)), memory._perform).trace == trace
+def test_r3_where_no_reply_can_be_read_the_moves_lead_from_the_puppy_by_its_july_to_the_wrist(ask: Any) -> None:
+    answer = ask(BESIDES, then=lambda request: "hm" if request.role == "decide" else draft("a wrist", "wrist"))
+    trace = answer.trace
     made = [(one["tool"], one["of"]) for one in called(trace)]
     assert made.index(("event_cues", "puppy")) < made.index(("events_between", "2023-07"))
     first, *others = [event.turns for event in events(trace, "evidence") if event.turns]
@@ -197,6 +183,16 @@ def test_r6_times_are_intervals_and_what_happened_is_apart_from_when_it_was_said
     assert "expected YYYY, YYYY-MM or YYYY-MM-DD" in wrong["why"]
 
 
+def test_r_without_a_model_nothing_is_explored_and_the_answer_says_what_was_done(july: Path) -> None:
+    with evimem.open(july) as memory:
+        explored, looked = memory.ask(BESIDES, "mragent"), memory.ask(BESIDES, "iris")
+        assert evimem.replay(explored.trace, memory) == explored
+    assert explored.trace.loop == "mragent"
+    assert called(explored.trace) == []
+    assert "exploring takes a model" in str(explored.reason)
+    assert (explored.text, explored.citations) == (looked.text, looked.citations)
+
+
 ROWS = st.lists(
     st.builds(Row, st.sampled_from("abcd"), st.sampled_from(["time", "word", "tag"]), st.integers(0, 3)), max_size=4
 )
@@ -207,7 +203,7 @@ RESULTS = st.lists(
 
 @given(RESULTS, st.lists(st.sampled_from("abcd"), max_size=4), st.lists(st.sampled_from("abcd"), max_size=3))
 @few(30)
-def test_r_without_a_model_no_call_is_made_twice_and_the_exploring_ends(
+def test_r_by_rule_no_call_is_made_twice_and_the_exploring_ends(
     results: list[Result], cues: list[str], best: list[str]
 ) -> None:
     known, turns = list(results), 0

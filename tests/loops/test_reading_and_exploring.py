@@ -1,0 +1,153 @@
+"""Loops whose judge maps no requirements, and a memory read in rounds: what is believed, and what is seen."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evimem
+from evimem.testing import ScriptedModel
+from evimem.types.model import Complete
+from evimem.types.trace import Trace
+
+QUESTION = "What is the number of the crate in the ledger?"
+READ = {"critical": ["e1"], "accepted": True}
+EXPLORED = {"calls": [], "supports": ["e1"]}
+BOTH = pytest.mark.parametrize(("loop", "more"), [("mgretrieval", READ), ("mragent", EXPLORED)])
+WORDED = json.dumps({"steps": [], "answerable": True, "answer": "K0", "citations": [{"id": "e1", "quote": ""}]})
+FILLER = "Then we talked about the weather, the ferry and what the neighbours had said of it. "
+
+
+def said(tier: str, confidence: float, **more: Any) -> str:
+    told = {"gaps": [], "reason": "", "tier": tier, "confidence": confidence, "answer": "K0"}
+    return json.dumps({**told, **more})
+
+
+def crate(number: int) -> str:
+    return f"The number of the crate in the ledger is K{number}."
+
+
+def memory_of(path: Path, texts: Sequence[str]) -> Path:
+    start = datetime(2024, 3, 1, 9)
+    with evimem.open(path / "m.evimem") as memory:
+        memory.extend(
+            evimem.Turn(f"t{number}", "s", "Mira", text, start + timedelta(minutes=number))
+            for number, text in enumerate(texts)
+        )
+    return path / "m.evimem"
+
+
+@dataclass
+class Asked:
+    """An answer, and the requests that it took."""
+
+    answer: evimem.Answer
+    requests: list[Complete]
+
+    @property
+    def last(self) -> str:
+        return self.requests[-1].prompt
+
+
+def ask(path: Path, loop: str, *replies: str, then: Any = None, **budget: Any) -> Asked:
+    model = ScriptedModel(replies, then=then)
+    with evimem.open(path, llm=model) as memory:
+        return Asked(memory.ask(QUESTION, loop, budget=evimem.Budget(**budget)), model.requests)
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return memory_of(tmp_path_factory.mktemp("one"), [crate(0), "The bread was too salty."])
+
+
+@BOTH
+@pytest.mark.parametrize("calls", ["joint", "separate"])
+def test_exact_stands_where_the_judge_was_not_asked_what_supports_it(
+    one: Path, loop: str, more: dict[str, Any], calls: Any
+) -> None:
+    asked = ask(one, loop, said("exact", 0.95, **more), WORDED, calls=calls, abstain_below=0.65)
+    answer = asked.answer
+    assert (answer.text, answer.tier, answer.confidence, answer.gaps) == ("K0", evimem.Tier.EXACT, 0.95, ())
+    assert "Say it directly" in asked.last
+    assert len(asked.requests) == 2, "no chain of reasoning is asked for"
+
+
+@BOTH
+@pytest.mark.parametrize("confidence", [0.4, 0.75])
+def test_what_the_judge_said_is_missing_is_all_that_the_answer_is_told_is_missing(
+    one: Path, loop: str, more: dict[str, Any], confidence: float
+) -> None:
+    named = [{"kind": "time", "about": "", "text": "the day of it", "evidence": []}]
+    for gaps in ([], named):
+        reply = said("partial", confidence, **{**more, "accepted": False}, gaps=gaps)
+        answer = ask(one, loop, then=lambda request, r=reply: r if request.role == "decide" else WORDED).answer
+        assert [gap.text for gap in answer.gaps] == [gap["text"] for gap in gaps]
+
+
+@pytest.fixture(scope="module")
+def long_turns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = [FILLER * 20 + crate(number) + " " + FILLER * 20 for number in range(40)]
+    return memory_of(tmp_path_factory.mktemp("long"), texts)
+
+
+@pytest.fixture(scope="module")
+def short_turns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return memory_of(tmp_path_factory.mktemp("short"), [crate(number) for number in range(300)])
+
+
+def shown(trace: Trace) -> list[set[str]]:
+    return [
+        {*event.detail["turns"], *event.detail["around"]}
+        for event in trace
+        if event.kind == "action" and event.action == "show"
+    ]
+
+
+def unsatisfied(request: Complete) -> str:
+    return said("partial", 0.4, critical=[], accepted=False) if request.role == "decide" else WORDED
+
+
+LITERALLY = pytest.mark.parametrize("literal", [frozenset(), frozenset({"pyramid"})], ids=["default", "literal"])
+
+
+@LITERALLY
+def test_what_a_round_has_no_room_for_comes_in_the_next(long_turns: Path, literal: Any) -> None:
+    asked = ask(long_turns, "mgretrieval", then=unsatisfied, rounds=20, k=20, literal=literal)
+    read = [prompt for prompt in (one.prompt for one in asked.requests) if "\nRound " in prompt]
+    assert {number for number in range(40) if not any(f"is K{number}." in prompt for prompt in read)} == set()
+
+
+@LITERALLY
+@pytest.mark.parametrize("tokens", [4_000, 100_000])
+def test_what_the_trace_says_was_shown_stood_in_the_prompt(short_turns: Path, literal: Any, tokens: int) -> None:
+    asked = ask(short_turns, "mgretrieval", then=unsatisfied, rounds=9, k=200, literal=literal, tokens=tokens)
+    rounds = [request.prompt for request in asked.requests if request.role == "decide"]
+    read = [{f"t{number}" for number in re.findall(r"is K(\d+)\.", prompt)} for prompt in rounds]
+    assert read == shown(asked.answer.trace)
+    assert set().union(*read) == {f"t{number}" for number in range(300)}
+
+
+def test_a_turn_that_was_kept_and_had_no_room_is_kept(long_turns: Path) -> None:
+    def keeps(request: Complete) -> str:
+        labels = re.findall(r"<item (e\d+)", request.prompt)
+        return said("partial", 0.4, critical=labels, accepted=False) if request.role == "decide" else WORDED
+
+    trace = ask(long_turns, "mgretrieval", then=keeps, rounds=20).answer.trace
+    kept = [set(event.detail["critical"]) for event in trace if event.kind == "action" and event.action == "consider"]
+    assert all(before <= after for before, after in pairwise(kept))
+    assert len(kept[-1]) == 40
+
+
+def test_requests_are_what_was_sent_with_those_that_failed_beside_them(one: Path) -> None:
+    garbage = ask(one, "mgretrieval", *["hm"] * 2, WORDED).answer.usage
+    assert (garbage.requests, garbage.failed, garbage.repairs) == (3, 2, 1)
+    fine = ask(one, "mgretrieval", said("exact", 0.95, **READ), WORDED).answer.usage
+    assert (fine.requests, fine.failed) == (2, 0)
