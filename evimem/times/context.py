@@ -24,7 +24,11 @@ GOVERNED = 12  # characters after "will" or "going to" in which a past form belo
 _SUBJECT = "(?:i|you|we|they|he|she|it)"
 # In the order of the alternatives the first that matches wins: "planning to" before "planning", "is" before "is going".
 _AHEAD = (
-    rf"plan(?:s|ning|ned)? (?:to|on|for|a)|going (?:to(?! the\b| a\b| my\b)|on a|a)\b"
+    rf"got (?:an?|my|our|the) (?:\w{{2,12}} )?{one_of(ENGLISH.words('times.arranged'))}\b"
+    r"|(?:is|are|'s) (?:still |back )?on(?=[,.!?]|$)"
+    r"|(?:\A|(?<=[,.!?;] ))(?:not |just |still |also )?"
+    rf"(?!{one_of(ENGLISH.words('times.not_progressive'))}\b)[a-z]{{2,}}ing\b"
+    rf"|plan(?:s|ning|ned)? (?:to|on|for|a)|going (?:to(?! the\b| a\b| my\b)|on a|a)\b"
     rf"|{one_of(ENGLISH.words('times.ahead'))}"
     rf"|(?:\A|(?<=[,.!?] )){one_of(ENGLISH.words('times.invitations'))}"
     rf"|{one_of(ENGLISH.words('times.progressive_subjects'))}(?: {_SUBJECT})? (?:not |just |also |all |both )?"
@@ -53,6 +57,7 @@ _RESCHEDULED = Pattern(
     rf"\b{one_of(ENGLISH.words('times.reschedule_verbs'))}\b(?: (?!and\b|but\b)[\w'-]+){{0,6}}?"
     r" (?:to|until|till|for) (?:the )?$"
 )
+_TOLD_OF = Pattern(rf"\b{one_of(ENGLISH.words('times.told_of'))} (?:from|of|for) (?:the )?\Z")
 _NEXT_CLAUSE = Pattern(rf",? (?:and|but|so) (?:now )?{_SUBJECT}\b")
 _SENTENCE_END = re.compile(r"[.!?;:\n](?=\s|$)|\|")
 _CLAUSE_END = re.compile(r"[,:;()]")
@@ -119,6 +124,8 @@ class Context:
         if (first, last) not in self._found_cues:
             cues: list[Cue] = []
             for match in _CUE.regex.finditer(self.folded, first, last):
+                if match[0] == "sat" and self.capital(match.start()):
+                    continue  # the weekday
                 direction = LOOKS[str(match.lastgroup)]
                 governed = (
                     direction < 0 and cues and cues[-1].direction > 0 and match.start() - cues[-1].end <= GOVERNED
@@ -150,6 +157,10 @@ class Context:
         """Return whether the clause around a range is about what happens again and again."""
         return _HABITUAL.regex.search(self.folded, *self.clause(start, end)) is not None
 
+    def recurs(self, start: int, end: int) -> bool:
+        """Return whether the sentence around a range is about what happens again and again."""
+        return _HABITUAL.regex.search(self.folded, *self.sentence(start, end)) is not None
+
     def clause(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the clause around a range: the sentence up to the nearest commas."""
         first, last = self.sentence(start, end)
@@ -161,18 +172,21 @@ class Context:
         """Return whether something was moved to the time at a range: "we moved the exam to the 5th"."""
         return _RESCHEDULED.regex.search(self.folded[self.sentence(start, end)[0] : start]) is not None
 
-    def direction(self, start: int, end: int) -> int:
-        """Return AHEAD or BACK when the sentence looks ahead or back at a range, PRESENT for a present, 0 without cue.
+    def _follows_past(self, first: int) -> bool:
+        """Return whether the sentence before the one that begins at an index looks back, as in "It CRAWLED. Thursday"."""
+        if first < 2 or self.folded[first - 1] == "\n":
+            return False
+        before = self._cues(*self._whole_sentence(first - 2, first - 2))
+        return bool(before) and all(cue.direction < 0 for cue in before)
 
-        A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
+    def _is_told(self, start: int) -> bool:
+        """Return whether something that is over is of the time at an index: "the score from Thursday"."""
+        return _TOLD_OF.regex.search(self.folded, max(0, start - FAR), start) is not None
 
-        The nearest cue decides; one after the range counts as twice as far, since the verb mostly comes first in
-        English, and behind "and I" as six times as far: it belongs to another clause.
-        """
-        first, last = self.sentence(start, end)
+    def _nearest(self, cues: list[Cue], within: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+        """Return the direction of the cue nearest to a range, of those within another one, and how far it is."""
         direction, nearest = 0, 3 * REACH  # more than any distance in the sentence
-        cues = self._cues(*self._whole_sentence(start, end))
-        for cue in cues[bisect_left(cues, first, key=_start) : bisect_left(cues, last, key=_start)]:
+        for cue in cues[bisect_left(cues, within[0], key=_start) : bisect_left(cues, within[1], key=_start)]:
             if cue.start < end and cue.end > start:
                 continue
             distance = start - cue.end
@@ -180,6 +194,25 @@ class Context:
                 distance = (cue.start - end) * (6 if _NEXT_CLAUSE.regex.match(self.folded, end) else 2)
             if distance <= nearest:
                 nearest, direction = distance, cue.direction
+        return direction, nearest
+
+    def direction(self, start: int, end: int) -> int:
+        """Return AHEAD or BACK when the sentence looks ahead or back at a range, PRESENT for a present, 0 without cue.
+
+        A cue that is FAR away counts for less: it makes a PERHAPS_BACK or PRESENT.
+
+        The nearest cue of the clause decides, else that of the sentence; one after the range counts as twice as far,
+        since the verb mostly comes first in English, and behind "and I" as six times as far: it is of another clause.
+        """
+        if self._is_told(start):
+            return BACK
+        first, last = self.sentence(start, end)
+        cues = self._cues(*self._whole_sentence(start, end))
+        direction, nearest = self._nearest(cues, self.clause(start, end), start, end)
+        if direction == 0:
+            direction, nearest = self._nearest(cues, (first, last), start, end)
+        if direction == 0 and self._follows_past(first):
+            return PERHAPS_BACK
         if direction < 0 and self.rescheduled(start, end):
             return AHEAD
         if nearest > FAR and direction:

@@ -28,7 +28,7 @@ from .other_languages import locate_dates
 from .respelling import Respelled, misspellings, respelled
 from .rule_types import VAGUE, AnyRule, Candidate, Meaning, possible
 from .rules import RULES
-from .unread import beside_unread
+from .unread import alone
 from .windows import Windows
 
 RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
@@ -144,7 +144,7 @@ def _located_times(text: str, said_at: datetime, conventions: Conventions, year:
         if rule.cues.may_match(words):
             candidates += rule.candidates(ctx, windows.of(rule.cues))
     expressions = joined(_longest(candidates, ctx), ctx)
-    return [_located(each, text, aware) for each in _resolved(expressions, ctx) if not beside_unread(each, ctx)]
+    return [_located(each, text, aware) for each in alone(list(_resolved(expressions, ctx)), ctx)]
 
 
 def _in_place(located: Located, spelled: Respelled, text: str) -> Located:
@@ -202,7 +202,7 @@ def _resolved(expressions: list[Expression], ctx: Context) -> Iterator[Expressio
         base = meaning.interval or base
         numeric = each if _is_numeric(each, ctx) else numeric
         if NAMED_MONTH.regex.search(ctx.folded, each.start, each.end):
-            month = each
+            month = Expression(each.start, each.end, meaning)
         if each.is_a("day") or meaning.kind == "part":
             day, unread = each, -1
         yield Expression(each.start, each.end, meaning)

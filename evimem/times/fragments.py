@@ -75,6 +75,12 @@ YEAR = r"(?:1[5-9]\d\d|2[01]\d\d|'\d\d)(?![\d%])"
 DAY_NUMBER = rf"(?:[0-3]?\d(?:st|nd|rd|th)?|{one_of(ORDINALS)})"
 APPROXIMATELY = rf"(?:(?:just |only |a little |a bit |well )?{one_of(ENGLISH.words('times.approximations'))} )?"
 
+# An event whose date follows, after "before" or "after": "my birthday on" 20 May, "moving to Porto in" 2021.
+EVENT = (
+    rf"(?P<event>(?:{one_of(ENGLISH.words('times.owners'))}|[a-z]{{2,12}}ing)"
+    rf"(?: (?!{one_of(ENGLISH.words('times.new_clause'))}\b)[\w'-]{{1,16}}){{1,4}} (?:on|in) )?(?:the )?"
+)
+
 # The end of the text, punctuation, or a word that can follow a complete time expression.
 FOLLOWED = Pattern(
     r"(?:'s)?(?:\s*$|\s*[^\w\s'$-]|[ ]+-"

@@ -11,7 +11,7 @@ from .side_joins import PREFIXES, SINCE, SUFFIXES, Prefix
 
 __all__ = ["Expression", "joined"]
 
-WINDOW = 48  # characters on each side of an expression that are read for a join: bounds the work
+WINDOW = 96  # characters on each side of an expression that are read for a join: bounds the work
 SHORT = 24  # characters before an expression that contain its last two words
 
 

@@ -6,18 +6,18 @@ from .. import calendar
 from ..calendar import WEEK, TimeInterval
 from ..context import Context
 from ..counting import units_from
-from ..fragments import Pattern, one_of
+from ..fragments import EVENT, Pattern, one_of
 from ..lexicon import BETWEEN, CALENDAR_UNITS, POSITIONS
 from ..rule_types import Meaning
 from ..unit_counts import UnitCount
 from ..unit_parts import run_of_units
 from .expression import Expression
-from .side_joins import adjacent
+from .side_joins import adjacent, is_fine_enough
 
-LONGEST = 40  # characters between a number of units and what it is counted from
-REACH = 96  # characters before an expression in which a number of units begins that ends LONGEST before it
+LONGEST = 72  # characters between a number of units and what it is counted from
+REACH = 128  # characters before an expression in which a number of units begins that ends LONGEST before it
 BEFORE = 16  # characters before a number of units in which "for" or "the first" stands
-_SIDE = Pattern(rf" (?P<side>{one_of(BETWEEN['counted_from'])}) ")
+_SIDE = Pattern(rf" (?P<side>{one_of(BETWEEN['counted_from'])}) {EVENT}")
 _STARTING = Pattern(rf"(?: \w{{1,12}}){{0,3}}? (?:{one_of(BETWEEN['starting'])}) (?:on )?(?:the )?")
 _OF = Pattern(r" (?:of|in) (?:the )?")
 _NTH = Pattern(rf"\b(?P<x>(?:the )?(?P<nth>{one_of(POSITIONS)}) )\Z")
@@ -50,6 +50,12 @@ def _from_side(expression: Expression, count: UnitCount, ctx: Context) -> Expres
     lasting = _FOR.regex.search(ctx.folded, max(0, count.start - BEFORE), count.start)
     if side["side"] == "from" and lasting:
         return _run(expression, count)
+    if side["side"] == "on" and count.unit != "week":
+        return None  # "it starts 3 months on Friday"
+    if side["side"] == "from" and count.unit == "day" and expression.meaning.kind == "date":
+        return None  # "two days from 1 April": of a week with two days
+    if side["event"] and not is_fine_enough(expression, count.unit):
+        return None
     meaning = _away(expression, count, -1 if side["side"] in ("before", "prior to") else 1)
     return Expression(count.start, expression.end, meaning) if meaning else None
 
@@ -114,6 +120,9 @@ def _from_today(expression: Expression, count: UnitCount, ctx: Context) -> Expre
     """Read "a week today", "a fortnight tomorrow", "a week Friday": so many weeks after that day."""
     if count.unit != "week" or not expression.is_a("day") or ctx.folded[count.end : expression.start] != " ":
         return None
+    if ctx.folded.startswith(("last ", "yesterday"), expression.start):
+        meaning = _away(expression, count, -1)
+        return Expression(count.start, expression.end, meaning) if meaning else None
     if ctx.direction(count.start, expression.end) < 0 or _FOR.regex.search(
         ctx.folded, max(0, count.start - BEFORE), count.start
     ):

@@ -98,6 +98,8 @@ def through(left: Expression, right: Expression) -> Meaning | None:
     if first is None or last is None or left.meaning.kind == right.meaning.kind == "clock":
         return None
     kinds = (left.meaning.kind, right.meaning.kind)
+    if left.meaning.kind == "part" and right.meaning.kind == "date":  # "the night of the 19th to the 20th"
+        return Meaning(first) if first.start < last.start <= first.start + 2 * DAY else None
     if kinds == ("weekday", "weekday"):
         return _weekdays(first, last)
     if kinds == ("weekday", "date"):

@@ -10,7 +10,7 @@ from ...lang import ENGLISH
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval
 from ..context import Context
-from ..fragments import WEEKDAY, Pattern, one_of
+from ..fragments import EVENT, WEEKDAY, Pattern, one_of
 from ..lexicon import DAYS_FROM_TODAY, ENDS, POSITIONS, UNIT_GROUPS, WEEKDAYS
 from ..rule_types import Meaning
 from ..times_of_day import PARTS, part_of_day
@@ -44,6 +44,8 @@ def part_after(expression: Expression, match: Match, ctx: Context) -> Meaning | 
         return None
     if expression.meaning.kind == "date" and expression.meaning.weak:
         return None
+    if expression.meaning.choices and not any(map(str.isdigit, ctx.folded[expression.start : expression.end])):
+        return None  # "the second night"
     if expression.meaning.kind == "weekday" and ctx.capital(match.start("part")):
         return replace(expression.meaning, weak=True)
     return Meaning(part_of_day(expression.interval.start, match["part"]), "part")
@@ -110,8 +112,19 @@ def unit_next_to(expression: Expression, match: Match, _: Context) -> Meaning | 
     base = expression.interval
     if base is None or base.granularity in ("minute", "hour"):
         return None
+    if match["event"] and not is_fine_enough(expression, match["unit"]):
+        return None
     interval = adjacent(base, match["unit"], match["side"])
     return Meaning(interval) if interval else None
+
+
+def is_fine_enough(event: Expression, unit: str) -> bool:
+    """Return whether the date of an event is known so well that a unit counts from it: no week from "in June"."""
+    return (
+        event.is_a("day")
+        or (event.is_a("month") and unit in ("month", "year"))
+        or (event.is_a("year") and unit == "year")
+    )
 
 
 def adjacent(base: TimeInterval, name: str, side: str) -> TimeInterval | None:
@@ -160,6 +173,8 @@ def weekend_of(expression: Expression, _: Match, __: Context) -> Meaning | None:
     """Read "the 4th of July weekend": the weekend of its week, of a Monday the one before it."""
     if expression.meaning.kind != "date" or not expression.is_a("day"):
         return None
+    if expression.meaning.choices and expression.meaning.yearly is None:
+        return None  # "the first weekend"
     return _each_year(
         expression, lambda day: calendar.weekend(day.start - (DAY if day.start.weekday() == 0 else 0 * DAY))
     )
@@ -176,6 +191,15 @@ def week_from(expression: Expression, match: Match, _: Context) -> Meaning | Non
 def end_of_day(expression: Expression, _: Match, __: Context) -> Meaning | None:
     """Read "EOD Friday": that day."""
     return replace(expression.meaning, weak=False) if expression.is_a("day") else None
+
+
+def this_time(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
+    """Read "this time next week": the day that is so far from today."""
+    unit = ctx.folded[expression.start : expression.end].split()[-1]
+    if expression.interval is None or unit not in ("week", "month", "year"):
+        return None
+    sign = 1 if expression.interval.start > ctx.today else -1
+    return Meaning(calendar.day(calendar.step(unit, ctx.today, sign)))
 
 
 def rest_of(expression: Expression, _: Match, ctx: Context) -> Meaning | None:
@@ -208,13 +232,16 @@ PREFIXES = (
         rf"\b{one_of(ENDS)} (?:on )?",
         end_of_day,
     ),
+    _prefix("time", r"\bthis time ", this_time),
     _prefix("of", r"\b(?:the )?(?:rest|remainder) of (?:the )?", rest_of),
     _prefix("of", rf"\b(?:the )?{_PART} of (?:the )?", part_before),
     _prefix("early mid late of in", rf"\b(?:the )?{_THIRD}(?: |-)(?:the )?", third),
     _prefix("of in", r"\b(?:the )?(?P<nth>first|last|final) (?:few )?(?:days|weeks) (?:of|in) ", few_days_of),
     _prefix("of in", rf"\b(?:the )?(?P<nth>{one_of(POSITIONS)}) {_COUNTED_UNIT} (?:of|(?P<in>in)) ", nth_of),
     _prefix(
-        "before after of following", rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) (?:the )?", unit_next_to
+        "before after of following on in",
+        rf"\b(?:the )?{_UNIT} (?P<side>before|after|of|following) {EVENT}",
+        unit_next_to,
     ),
 )
 SINCE = _prefix("since about around", r"\b(?:ever )?since (?:about |around )?(?:the )?", open_since)

@@ -387,7 +387,8 @@ class Surroundings:
         """What takes back the time before it, up to the one that follows."""
         corrected = any_of(self.words.language.words("dates.corrected"))
         last, reach = (f"(?![{_LETTER}])", 16) if self.words.spaced else ("", 8)
-        return re.compile(rf"[\s{_MARKS}-]{{0,4}}{corrected}{last}[^.!?\n\u3002]{{0,{reach}}}")
+        stop = rf"\s?[{_MARKS}-]{{1,3}}\s?" if self.words.spaced else f"[{_MARKS}]{{0,2}}"
+        return re.compile(rf"{stop}{corrected}{last}[^.!?\n\u3002]{{0,{reach}}}")
 
     @cached_property
     def subject(self) -> re.Pattern[str]:

@@ -29,6 +29,7 @@ from ..lexicon import (
     WEEKDAYS,
 )
 from ..rule_types import Meaning, needs, rules
+from ..times_of_day import PARTS
 from ..yearly import RELATIVE, Yearly, nearest, nearest_of, occurrences, relative
 from .months import VERBS
 
@@ -188,16 +189,19 @@ def listed_day(match: Match, ctx: Context) -> Meaning | None:
     return Meaning(None, "later", later=later, weak=True)
 
 
-def bare_day(match: Match, ctx: Context) -> Meaning:
+def bare_day(match: Match, ctx: Context) -> Meaning | None:
     """Read "the 15th", the nearest that the tense allows; weak where it may count something else."""
     word = match["day"]
+    if not word[0].isdigit() and _PART.regex.match(ctx.folded, match.end()):
+        return None  # "on the second night"
     choices = _days_with_number(day_number(word), ctx)
     led = match["lead"] is not None and (word[0].isdigit() or match["lead"] in _SURE)
     led = led or (word[0].isdigit() and ctx.rescheduled(*match.span("x")))
     weak = not led or not ctx.complete(match.end())
     # "My exam's the 27th and I've read nothing": what is said of a day in the present is true of it.
     direction = PRESENT if match["lead"] in ("is", "'s") else ctx.direction(*match.span("x")) or PRESENT
-    reading = nearest_of(choices, ctx.today, direction)
+    coming = next((day for day in choices if day.start >= ctx.today - JUST_OVER), None)
+    reading = coming if direction == PRESENT else nearest_of(choices, ctx.today, direction)
     return Meaning(reading, weak=weak, choices=tuple(choices))
 
 
@@ -216,6 +220,8 @@ _CLOCK = r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)(?::\d\d(?:\.\d{1,6})?)?z?
 # A number after a month's name may count what follows: "in March 10 people came".
 _NO_COUNT = rf"(?![.,:]?\d|(?: |-)?(?:am|pm|a\.m|p\.m|%|{one_of(NOT_BEFORE['day_of_month'])})\b)"
 
+JUST_OVER = timedelta(days=3)  # how long ago a day of the month may be that is told in the present
+_PART = Pattern(rf" {one_of(PARTS)}\b")
 NEAR = timedelta(days=45)  # a weekday with a day of the month is hardly said of a day farther away
 LONGEST_LIST_STEP = 32  # characters before a day of a list that hold the day before it
 _LISTED_BEFORE = Pattern(

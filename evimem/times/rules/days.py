@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from .. import calendar
 from ..calendar import DAY, TimeInterval
-from ..context import Context
+from ..context import AHEAD, Context
 from ..fragments import one_of
 from ..lexicon import DAYS_FROM_TODAY, DIGIT, NOT_BEFORE, TONIGHT
 from ..rule_types import Meaning, needs, rules
@@ -17,7 +18,12 @@ Match = re.Match[str]
 
 def named_day(match: Match, ctx: Context) -> TimeInterval:
     distance = DAYS_FROM_TODAY[match.group()]
-    return calendar.day(ctx.today + distance * DAY if distance else ctx.waking_day)
+    return calendar.day(ctx.today + distance * DAY if distance else _this_day(match, ctx, AHEAD))
+
+
+def _this_day(match: Match, ctx: Context, ahead: int) -> datetime:
+    """Return the day of today: before 4 o'clock the one that has not ended, unless the sentence looks ahead."""
+    return ctx.today if ctx.direction(*match.span()) >= ahead else ctx.waking_day
 
 
 def day_but_one(match: Match, ctx: Context) -> TimeInterval:
@@ -25,11 +31,12 @@ def day_but_one(match: Match, ctx: Context) -> TimeInterval:
 
 
 def part_of_today(match: Match, ctx: Context) -> Meaning:
-    return Meaning(part_of_day(ctx.today if match["part"] == "morning" else ctx.waking_day, match["part"]), "part")
+    day = ctx.today if match["part"] == "morning" else _this_day(match, ctx, 0)
+    return Meaning(part_of_day(day, match["part"]), "part")
 
 
-def tonight(_: Match, ctx: Context) -> Meaning:
-    return Meaning(part_of_day(ctx.waking_day, "night"), "part")
+def tonight(match: Match, ctx: Context) -> Meaning:
+    return Meaning(part_of_day(_this_day(match, ctx, 0), "night"), "part")
 
 
 def last_night(_: Match, ctx: Context) -> Meaning:

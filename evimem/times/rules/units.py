@@ -57,7 +57,11 @@ def this_weekend(match: Match, ctx: Context) -> TimeInterval | None:
     if current.start <= ctx.today:
         return current
     direction = ctx.direction(*match.span()) or (1 if match["which"] in ("this", "for the") else -1)
-    return calendar.weekend(ctx.today - WEEK) if direction < 0 else current
+    over = direction < 0 and (match["which"] != "this" or ctx.today.weekday() <= WEDNESDAY)
+    return calendar.weekend(ctx.today - WEEK) if over else current
+
+
+WEDNESDAY = 2  # up to which "this weekend" may be the one before
 
 
 def upcoming_weekend(_: Match, ctx: Context) -> TimeInterval:
@@ -92,7 +96,7 @@ def ago_to_the_day(counted: Counted, ctx: Context) -> TimeInterval | None:
     start = calendar.weekday_before(ctx.today, WEEKDAYS[words]) if words in WEEKDAYS else ctx.today
     start -= DAY if words == "yesterday" else 0 * DAY
     then = calendar.step("day" if counted.unit == "night" else counted.unit, start, -int(counted.number.low))
-    return calendar.unit(words if words in ("week", "month") else "day", then)
+    return calendar.unit(words if words in ("week", "weekend", "month") else "day", then)
 
 
 def dated_since(counted: Counted, ctx: Context) -> TimeInterval | None:
@@ -172,7 +176,7 @@ RULES: tuple[AnyRule, ...] = (
         needs("ago", ["ago"]),
         "",
         r"(?P<x> ago (?:on |this |last )?"
-        rf"(?P<to>today|to the day|yesterday|(?<=this )(?:week|month)|{one_of(FULL_WEEKDAYS)}))\b",
+        rf"(?P<to>today|to the day|yesterday|(?<=this )(?:week|weekend|month)|{one_of(FULL_WEEKDAYS)}))\b",
         ago_to_the_day,
     ),
     count_rule(needs("ago", ["exactly"]), r"(?P<x>\bexactly )", r"(?P<x> ago)\b", ago_to_the_day),

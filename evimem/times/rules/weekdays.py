@@ -114,6 +114,9 @@ def _is_another(match: Match, ctx: Context) -> bool:
     """Return whether the name of today's weekday means another one: "on Friday we met", "see you on Friday"."""
     direction = ctx.direction(*match.span("x"))
     led = match["lead"] is not None
+    before = ctx.folded[max(0, match.start("x") - LONGEST_WORD) : match.start("x")].split()[-1:]
+    if before in (["holiday"], ["was"]):
+        return True
     return (direction == AHEAD and led) or (
         direction < 0 and (led or _TOLD.regex.match(ctx.folded, match.end()) is not None)
     )
