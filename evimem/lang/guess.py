@@ -23,7 +23,7 @@ _ENOUGH_OF_FEW = 1  # the same for a short text with at most a shared word that 
 _MANY_SHARED = 3  # different words of a language that show it though English texts have each of them
 _SURELY_ENGLISH = 2  # English words more than others, which no other sign outweighs
 _MOST_LETTERS = 3  # letters that English lacks that count in one text
-_LATIN = ("fr", "de", "es", "it", "pt")  # written in Latin letters, and told apart by their words
+_LATIN = ("fr", "de", "es", "it", "pt", "nl")  # written in Latin letters, and told apart by their words
 LANGUAGES = tuple(sorted(path.name for path in Path(__file__).parent.iterdir() if (path / "common.toml").exists()))
 
 _WORD = re.compile(r"\b[^\W\d_]+\b")  # not the letters of "2moro"
@@ -37,6 +37,7 @@ _SCRIPTS = (
     (OTHER, re.compile("[\u0370-\u05ff\u0700-\u074f\u0780-\u08ff\u0980-\u1fff\u3100-\u31bf\uac00-\ud7af]+")),
 )
 _TURKISH = re.compile(r"\d'(?:[dt][ea]n?|y?[eaiu\u0131\u00fc]|n?[iu\u0131\u00fc]n)\b")  # endings of numbers: 2018'den
+_OF_OTHERS = re.compile("[\u0105\u0107\u0119\u011f\u0131\u0142\u0144\u015b\u015f\u017a\u017c]")  # Polish and Turkish
 _NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06af\u0679\u0688\u0691\u06ba\u06d2]")  # letters of Persian and Urdu
 
 
@@ -61,6 +62,8 @@ def _guess(text: str) -> str:
         return "en" if balance >= _SURELY_ENGLISH else _of_latin_words(words, text)[0]
     scripts = _by_script(text)
     language, score = _of_latin_words(words, text)
+    if language != "en" and sum(_OF_OTHERS.search(word) is not None for word in words) >= _ENOUGH:
+        return OTHER
     if not scripts:
         return language
     foreign, count = scripts.most_common(1)[0]

@@ -84,6 +84,7 @@ class _Spoken:
             "named_day": sorted(language.table("dates.days")),
             "day_part": sorted(language.table("dates.day_parts")) or weekdays,
             "ordinal": sorted(language.table("dates.ordinals")),
+            "holiday": _all(language.lists("dates.holidays")),
             "side": sorted(language.table("dates.sides")) or weekdays,
             "half_of": list(language.words("dates.half_of")) or weekdays,
             "short_year": numbers,

@@ -208,6 +208,11 @@ class DateWords:
         return SpelledTable(self.language.table("dates.ordinals"))
 
     @cached_property
+    def holidays(self) -> SpelledTable[str]:
+        """Holidays by the rule of their day; see `rules.holidays`."""
+        return self._spelled(self.language.lists("dates.holidays"))
+
+    @cached_property
     def sides(self) -> SpelledTable[int]:
         """Words for before (-1) and after (1) another day."""
         return SpelledTable(self.language.table("dates.sides"))
@@ -256,6 +261,7 @@ _NEEDS: Mapping[str, tuple[Iterable[str], ...]] = {
     "numeric": (("figures", "day"), {"figures", *_MONTH}),
     **dict.fromkeys(("month", "season"), (("year", "short_year"), _OCCURRENCE)),
     **dict.fromkeys(("bare_month", "bare_season"), (_OCCURRENCE,)),
+    "holiday": (("holiday",),),
     "nth": (("ordinal",), {"unit", "weekday", "half_of"}, _MONTH),
     "offset": (("amount", "unit"), ("side",)),
     "third": (("third",), {"unit", *_OCCURRENCE}),
@@ -343,10 +349,9 @@ class Surroundings:
     @cached_property
     def any_habit(self) -> re.Pattern[str]:
         """The same anywhere, of words that are not an article too."""
-        words = self.words.language.words("dates.habit")
-        return standing_alone(
-            any_of(word for word in words if len(word) >= (4 if self.words.spaced else 1)), self.words
-        )
+        words = any_of(word for word in self.words.language.words("dates.habit") if len(word) >= 4)
+        many = f"|{self.words.weekdays.source}(?:s|en)"  # "les lundis", "montags"
+        return standing_alone(f"{words}{many}" if self.words.spaced else self.habit.pattern.rstrip("$"), self.words)
 
     @cached_property
     def habit_near(self) -> re.Pattern[str]:
@@ -365,8 +370,11 @@ class Surroundings:
         of = self.words.language.words
         back, ahead, now = of("dates.looking_back"), of("dates.looking_ahead"), of("dates.looking_at_now")
         start, end = (f"(?<![{_LETTER}])", f"(?![{_LETTER}])") if self.words.spaced else ("", "")
+        # A word of time is no verb, whatever it ends like: "día" is no past.
+        no_verb = rf"(?!(?:{self.words.units.source}|{self.words.parts.source}|{self.words.seasons.source}){end})"
         whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<now>{any_of(now)})"
-        return re.compile(f"{start}(?:{whole}|(?P<will>{_stems(ahead, 1)})|(?P<was>{_stems(back, 2)})){end}")
+        stems = f"(?P<will>{_stems(ahead, 1)})|(?P<was>{_stems(back, 2)})"
+        return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")
 
     def _right_before(self, key: str) -> re.Pattern[str]:
         words = self.words.language.words(key)
@@ -400,7 +408,12 @@ class Surroundings:
         words = self.words
         glue = any_of(sorted(self.between - {"", ","}))
         other = any_of(self.words.language.words("dates.not_before"))
-        some = f"{words.ordinals.source}|{words.relatives.source}|{other}"
+        forms = words.language.lists("dates.forms")["relative"]
+        follows = any("{last_or_next}" in form for form in forms)  # "semana pasada", so that "pasado hoy" is two things
+        which = any_of(
+            words.relative_words("next", "next_but_one", "last_but_one", *(() if follows else ("last", "this")))
+        )
+        some = f"{words.ordinals.source}|{which}|{other}"
         if not words.spaced:
             counted = rf"(?:\d|{IDEOGRAPHS}|\u5143)(?:{words.units.source})?"  # also the first year of an era
             return re.compile(rf"(?:{some}|{counted})(?:{glue})?$")
@@ -507,6 +520,7 @@ class DateGrammar:
             "short_year": r"(?:' ?)?\d\d(?!\d)",
             "ordinal": self.words.ordinals.source,
             "side": self.words.sides.source,
+            "holiday": self.words.holidays.source,
             "half_of": any_of(self.words.language.words("dates.half_of")),
             **dict.fromkeys(("day", "number", "hour"), rf"{figures}(?!\d)"),
         }
@@ -539,8 +553,11 @@ def _stems(words: Iterable[str], least: int) -> str:
 
     The star stands for `least` to 20 letters: endings of the past are short, and end short words of other kinds too.
     """
-    letters = f"[{_LETTER}]{{{least},20}}"
-    return "|".join(letters.join(map(re.escape, word.split("*"))) for word in words if "*" in word) or "(?!)"
+    stems = []
+    for word in (word for word in words if "*" in word):
+        fewest = least + (len(word) == 2)  # "qué" is no past as "comió" is
+        stems.append(f"[{_LETTER}]{{{fewest},20}}".join(map(re.escape, word.split("*"))))
+    return "|".join(stems) or "(?!)"
 
 
 @cache

@@ -11,10 +11,12 @@ from functools import cached_property
 from ...types.values import DateOrder
 from .. import calendar
 from ..calendar import DAY, WEEK, TimeInterval, waking_day
+from ..context import AHEAD, PRESENT
 from ..date_order import date_in_figures, month_and_day, year_of_two_digits
+from ..rules.holidays import day_of_year
 from ..times_of_day import Clock, part_of_day
 from ..unit_parts import nth_part, third_of
-from ..yearly import Yearly, current, last, nearest, upcoming
+from ..yearly import Yearly, current, last, nearest, occurrences, upcoming
 from .date_grammar import DateGrammar, DateWords, SpelledTable, Surroundings, number
 
 Match = re.Match[str]
@@ -101,7 +103,7 @@ class Said:
         return self.clause_direction(start, end) or self._direction(start, end, self.beside.sentence_end)
 
     def clause_direction(self, start: int, end: int) -> int:
-        """Return 1 where the clause around a range looks ahead, -1 where back, 0 without any word that shows it.
+        """Return AHEAD or BACK where a word of the clause around a range shows it, less where only its ending does.
 
         A word that is sure outweighs one that only ends like a past or a future, and both a verb of the present, as
         "ai" in "j'ai vu".
@@ -114,10 +116,10 @@ class Said:
     def _tense(self, before: str, after: str) -> int:
         cues = [(len(before) - cue.end(), cue) for cue in self.beside.tense.finditer(before)]
         cues += [(cue.start(), cue) for cue in self.beside.tense.finditer(after)]
-        for back, ahead in (("back", "ahead"), ("was", "will"), ("", "now")):
-            near = [(at, -1 if back and cue[back] else 1) for at, cue in cues if (back and cue[back]) or cue[ahead]]
+        for back, ahead, looks in (("back", "ahead", AHEAD), ("was", "will", PRESENT), ("", "now", PRESENT)):
+            near = [(at, bool(back and cue[back])) for at, cue in cues if (back and cue[back]) or cue[ahead]]
             if near:
-                return min(near)[1]
+                return -looks if min(near)[1] else looks
         return 0
 
 
@@ -129,6 +131,7 @@ def span_of(match: Match) -> tuple[int, int]:
 _AFTERNOON = ("afternoon", "evening", "night")
 _NO_WORDS: SpelledTable[int] = SpelledTable({})
 _YEARS = range(1500, 2200)
+_NEAR_HOLIDAY, _YEAR = 21 * DAY, 200 * DAY
 _MONTH, _JUST_OVER = 31 * DAY, 3 * DAY  # how long ago a day of a month may be, looking back and otherwise
 _AGAINST_TENSE = 3
 _GOES_ON = re.compile(r"[/.-]\d")
@@ -164,7 +167,14 @@ def _yearless(match: Match, said: Said, month: int, day: int) -> TimePiece:
     def yearly(year: int) -> TimeInterval:
         return calendar.day(datetime(year, month, day))
 
-    return TimePiece(*span_of(match), nearest(yearly, said.today, 0), yearly=yearly)
+    start, end = span_of(match)
+    direction = said.clause_direction(start, end)
+    word = match.groupdict().get("weekday")
+    if word is None:
+        return TimePiece(start, end, nearest(yearly, said.today, direction), yearly=yearly)
+    weekday = said.words.weekdays.of(word)
+    agreeing = [each for each in occurrences(yearly, said.today.year) if each.start.weekday() == weekday]
+    return TimePiece(start, end, min(agreeing, key=lambda each: abs(each.start - said.today), default=None))
 
 
 def numeric(match: Match, said: Said) -> TimePiece | None:
@@ -279,6 +289,21 @@ def nth(match: Match, said: Said) -> TimePiece | None:
     return TimePiece(*match.span(), nearest(yearly, said.today, said.direction(*match.span())), yearly=yearly)
 
 
+def holiday(match: Match, said: Said) -> TimePiece | None:
+    """Read "an Ostern", "Natale 2023"; without a year where it is near, or a verb shows which is meant."""
+    day_of = day_of_year(said.words.holidays.of(match["holiday"]))
+
+    def yearly(year: int) -> TimeInterval:
+        return calendar.day(day_of(year))
+
+    if match.groupdict().get("year"):
+        return TimePiece(*match.span(), yearly(_year_number(match)))
+    direction = said.clause_direction(*match.span())
+    day = nearest(yearly, said.today, direction)
+    near = day is not None and abs(day.start - said.today) <= (_YEAR if direction else _NEAR_HOLIDAY)
+    return TimePiece(*match.span(), day, yearly=yearly) if near else None
+
+
 def part(match: Match, said: Said) -> TimePiece:
     return TimePiece(*span_of(match), part=said.words.parts.of(match["part"]))
 
@@ -312,7 +337,7 @@ def named_day(match: Match, said: Said) -> TimePiece | None:
     direction = said.direction(*match.span())
     if not direction or (said.words.since_follows and said.beside.since.match(said.text, match.end())):
         return None  # "since yesterday" or "from tomorrow on"
-    return TimePiece(*match.span(), calendar.day(said.today + direction * abs(distances[0]) * DAY))
+    return TimePiece(*match.span(), calendar.day(said.today + (1 if direction > 0 else -1) * abs(distances[0]) * DAY))
 
 
 def phrase(match: Match, said: Said) -> TimePiece:
@@ -328,6 +353,8 @@ def relative(match: Match, said: Said) -> TimePiece | None:
     which = said.words.relatives.of(match["relative"])
     words = {name: word for name, word in match.groupdict().items() if word is not None}
     if "unit" in words:
+        if which == 0 and said.words.units.of(words["unit"]) == "day":
+            return None  # "nesse dia" is the day that was spoken of
         return TimePiece(*match.span(), _relative_unit(said.words.units.of(words["unit"]), which, said))
     if "weekday" in words:
         return TimePiece(*match.span(), calendar.day(_relative_weekday(match, which, said)))
@@ -468,6 +495,7 @@ READERS: Mapping[str, Read] = {
     "bare_season": lambda match, said: TimePiece(*match.span(), yearly=month_or_season(match, said)),
     "third": third,
     "year": whole_year,
+    "holiday": holiday,
     "nth": nth,
     "offset": offset,
     "sure_number": sure_numbered_day,
