@@ -14,6 +14,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ import evimem
 from evimem.block import gate
 from evimem.block.find import find_for
 from evimem.block.question import Asked, read_messages
+from evimem.flow import recall
 from evimem.types.stored import EVERYTHING
 
 from .logistic import newton
@@ -78,8 +80,9 @@ def _of_chat(chat: LabelledChat, most: int, messages: list[dict[str, str]], draw
         asked.append((one["kind"], one["language"], one["text"], read_messages(said, one["text"])))
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         memory.extend(chat.turns, strict=True)
+        store = memory._core.store
         for kind, language, source, message in asked:
-            found = memory._run(find_for(memory._core.store, message, TOKENS, None, frozenset(), EVERYTHING))
+            found = memory._run(find_for(store, partial(recall, store), message, TOKENS, None, frozenset(), EVERYTHING))
             yield Measured(kind, language, source, gate.signals(message, found))
 
 

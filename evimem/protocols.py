@@ -200,8 +200,9 @@ class Store(Protocol):
         ...
 
     def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
-        """Store the results of jobs: vectors ("vector"), linked facts ("link") or further facts ("extract").
+        """Store the results of jobs.
 
+        They are vectors ("vector"), linked facts ("link"), all facts by rule ("facts") or further ones ("extract").
         Return of how many, at least one: the first of them, as in `write`.
         """
         ...

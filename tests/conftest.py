@@ -61,6 +61,7 @@ def friends_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("friends") / "friends.evimem"
     with evimem.open(path) as memory:
         memory.extend(load_example("friends"), strict=True)
+        memory.enrich()
     return path
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..flow import Flow, embed
+from ..flow import Flow
 from ..protocols import Store
 from ..query.analysis import hints
-from ..query.find_turns import Filters
+from ..query.find_turns import Filters, query_of
+from ..query.question_vector import question_vector
 from ..types.stored import Scope
 from ..types.values import Hints, Hit, Query, Turn
 from .question import Asked, comparable
@@ -17,6 +18,7 @@ from .question import Asked, comparable
 LEAST, MOST = 24, 120  # turns that a search is asked for
 A_TURN = 24  # tokens of a short line
 REPLIED = 8  # hits that ask, the best, whose replies are read
+Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
 ENDS_ASKING = ("?", "\uff1f", "\u061f")
 
 
@@ -32,24 +34,21 @@ class Recollected:
 
 
 def find_for(
-    store: Store, asked: Asked, tokens: int, asked_at: datetime | None, exclude: Collection[str], scope: Scope
+    store: Store,
+    recalled: Recalled,
+    asked: Asked,
+    tokens: int,
+    asked_at: datetime | None,
+    exclude: Collection[str],
+    scope: Scope,
 ) -> Flow[Recollected]:
     """Search once for a message, with what it refers to; read what was replied to the questions found."""
     known = store.roster()
     text = asked.searched
     hinted = hints(asked.text, known.speakers, asked_at or known.last, known.date_order)
-    vectors = yield from embed([text])
-    query = Filters.within(scope, exclude).query(
-        text,
-        max(LEAST, min(MOST, tokens // A_TURN)),
-        vector=vectors[0],
-        names=hinted.names,
-        times=hinted.times,
-        when=hinted.when,
-        recalls=hinted.recalls,
-        several=hinted.several,
-    )
-    hits = store.recall(query)
+    vector = yield from question_vector(text)
+    query = query_of(text, max(LEAST, min(MOST, tokens // A_TURN)), hinted, Filters.within(scope, exclude), vector)
+    hits = yield from recalled(query)
     hits = tuple(hit for hit in hits if hit.turn.role != "system" and comparable(hit.turn.text) not in asked.held)
     own = {hit.turn.id for hit in hits}
     asking = [hit for hit in hits if asks(hit.turn)][:REPLIED]

@@ -14,7 +14,7 @@ from ..types.attempt import without
 from ..types.block import Block, BlockForm
 from ..types.stored import Scope
 from .compose import compose, terms_in
-from .find import find_for
+from .find import Recalled, find_for
 from .gate import fitted, relevance
 from .question import Asked
 from .quoted_lines import Line, block_text
@@ -22,6 +22,7 @@ from .quoted_lines import Line, block_text
 
 def write_block(
     store: Store,
+    recalled: Recalled,
     asked: Asked,
     form: BlockForm,
     asked_at: datetime | None,
@@ -29,7 +30,7 @@ def write_block(
     scope: Scope,
 ) -> Flow[Block]:
     """Search once for a message, and write what helps to reply to it within the tokens of a form."""
-    found = yield from find_for(store, asked, form.tokens, asked_at, exclude, scope)
+    found = yield from find_for(store, recalled, asked, form.tokens, asked_at, exclude, scope)
     relevant = without(1.0, relevance, asked, found)  # a gate that cannot be read is open
     if form.gate and relevant < fitted().least:
         return Block("", (), 0, relevant)

@@ -61,9 +61,10 @@ def _demo(path: Path, screen: Screen, more: Sequence[Block]) -> Exit:
     by_id = {turn.id: turn for turn in turns}
     with evimem.open(path) as memory:
         started = time.perf_counter()
-        report = memory.extend(turns)
+        memory.extend(turns)
+        facts = memory.stats().facts
         took = time.perf_counter() - started
-        screen.page(_opening(turns, report.facts, took))
+        screen.page(_opening(turns, facts, took))
         answers = [memory.ask(question) for question in QUESTIONS]
         for question, answer in zip(QUESTIONS, answers, strict=True):
             screen.page(views.answer_page(question, answer, by_id))
@@ -71,7 +72,7 @@ def _demo(path: Path, screen: Screen, more: Sequence[Block]) -> Exit:
     data = [answer_data(answer, by_id) for answer in answers]
     screen.show(
         [*trace_page(answers[0].trace), *more],
-        {"turns": len(turns), "facts": report.facts, "seconds": took, "answers": data},
+        {"turns": len(turns), "facts": facts, "seconds": took, "answers": data},
     )
     return Exit.OK
 

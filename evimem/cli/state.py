@@ -77,7 +77,7 @@ def enrich(
     batch: bool = False,
     **given: Any,
 ) -> Exit:
-    """Process queued jobs: embeddings, edges, and with --llm facts. Safe to interrupt and to repeat.
+    """Process queued jobs: facts, embeddings, edges, with --llm facts by it. Safe to interrupt and to repeat.
 
     --dry-run estimates the requests to a model and their cost. --batch uses the provider's Batch API, at a lower price:
     repeat the command, within a day, until no turns are waiting.

@@ -221,15 +221,16 @@ def added_page(path: str, report: AddReport, refused: Sequence[str], seconds: fl
     already = f", {report.replaced:,} replaced" if report.replaced else ""
     already += f", {report.erased:,} of abandoned branches erased" if report.erased else ""
     already += f", {report.existing:,} were there already" if report.existing else ""
+    already += f", {counted(report.facts, 'fact')}" if report.facts else ""
     page: list[Block] = [
         line(Piece(path, "strong")),
         line(
-            f"{counted(report.added, 'turn')} added{already}, {counted(report.facts, 'fact')}",
+            f"{counted(report.added, 'turn')} added{already}",
             Piece(f"  {seconds:.1f} s{rate}", "dim"),
             indent=2,
         ),
     ]
-    queued = Counter(kind for one in report.statuses for kind in one.pending)
+    queued = Counter(kind for one in report.statuses for kind in one.pending if kind != "facts")  # read when needed
     page += [
         field("pending", f"{counted(n, 'turn')}: {kind}; run `evimem enrich {path}` to process them")
         for kind, n in queued.items()

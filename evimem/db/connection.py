@@ -82,6 +82,7 @@ class Connection:
         self._errors = _TypedErrors(path)
         self._depth = 0
         self._query_only = False
+        self._unsynced = False  # commits are not waited for until they are on disk
         self._closed = False
         self._suspect = False
         self._trusted = False
@@ -156,9 +157,12 @@ class Connection:
                 blob.write(data)
 
     @safe_context
-    def writing(self) -> Iterator[None]:
-        """Hold the write lock of the file for a block that is committed whole or not at all."""
-        with self.decoding(), self._transaction("BEGIN IMMEDIATE"):
+    def writing(self, *, durably: bool = True) -> Iterator[None]:
+        """Hold the write lock of the file for a block that is committed whole or not at all.
+
+        Without `durably`, a power cut before the next commit that is durable undoes this one, whole as well.
+        """
+        with self.decoding(), self._transaction("BEGIN IMMEDIATE", synced=durably):
             self._check_same_file()  # under the write lock, which `remove` takes too
             yield
 
@@ -368,20 +372,21 @@ class Connection:
     def _handle(self) -> apsw.Connection:
         """Return the SQLite handle, opened again where an earlier call may have left it in a state of its own.
 
-        Outside of a block there is no transaction and `query_only` is off; both stay only when a signal handler
-        raised twice, the second time during the rollback.
+        Outside of a block there is no transaction, `query_only` is off and commits are synced; all of it stays
+        otherwise only when a signal handler raised twice, the second time during the rollback.
         """
         if self._closed:
             raise StoreClosed(f"{str(self.path)!r} is closed; open it again")
-        if not self._depth and (self._suspect or self._query_only or self._db.in_transaction):
+        if not self._depth and (self._suspect or self._query_only or self._unsynced or self._db.in_transaction):
             self._suspect = True
             self._db.close()
             self._db = self._open()
-            self._suspect = self._query_only = False  # not before: where opening fails too, the next call tries again
+            # Not before: where opening fails too, the next call tries again.
+            self._suspect = self._query_only = self._unsynced = False
         return self._db
 
     @safe_context
-    def _transaction(self, begin: str, *, query_only: bool = False) -> Iterator[None]:
+    def _transaction(self, begin: str, *, query_only: bool = False, synced: bool = True) -> Iterator[None]:
         with self._errors, self._lock:
             if self._depth:  # one state throughout: an inner block joins the outer one
                 yield
@@ -389,6 +394,9 @@ class Connection:
             db = self._handle()
             self._depth = 1
             try:
+                if not synced:
+                    self._unsynced = True
+                    db.execute("PRAGMA synchronous=NORMAL")
                 db.execute(begin)
                 self._place = None
                 if query_only:
@@ -397,6 +405,7 @@ class Connection:
                 yield
                 self._end_query_only()
                 db.execute("COMMIT")
+                self._sync_again()
             except EvimemError as error:
                 self.aborted += not query_only
                 self._rollback(error)
@@ -415,6 +424,7 @@ class Connection:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._end_query_only()
+            self._sync_again()
         except apsw.Error:
             self._suspect = True  # the handle is dropped at its next use, which rolls back
 
@@ -422,6 +432,11 @@ class Connection:
         if self._query_only:
             self._db.execute("PRAGMA query_only=OFF")
             self._query_only = False
+
+    def _sync_again(self) -> None:
+        if self._unsynced:
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._unsynced = False
 
 
 def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:

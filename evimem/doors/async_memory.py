@@ -152,7 +152,7 @@ class AsyncMemory:
 
         Raises:
             InvalidQuery: The query, k or a filter is not as described there.
-            EmbedderError: The embedder failed on the query.
+            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
@@ -214,7 +214,7 @@ class AsyncMemory:
             NoModel: A loop of your own asks a model, and the memory was opened without.
             ModelError: The model failed; `partial` of the error is an `Answer` with the evidence so far. Not raised
                 with `on_model_error="offline"`.
-            EmbedderError: The embedder failed on a query.
+            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         within = scope_of(session, speaker, role, where)
@@ -245,7 +245,7 @@ class AsyncMemory:
 
         Raises:
             InvalidQuery: An argument is not as described there.
-            EmbedderError: The embedder failed on a query.
+            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         form = checked_form(tokens, style, count, gate=gate, check=check)
@@ -273,7 +273,7 @@ class AsyncMemory:
         return await self._in_worker(forget)
 
     async def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
-        """Process queued jobs: embeddings, edges, facts extracted by a model; see `Memory.enrich`.
+        """Process queued jobs: facts, embeddings, edges, facts extracted by a model; see `Memory.enrich`.
 
         Raises:
             ModelError: The model cannot be reached or refuses every request. Unfinished jobs stay queued.
@@ -379,7 +379,7 @@ class AsyncMemory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return await self._in_worker(partial(self._sync.neighbours, id, limit))
+        return list(await self._run(self._core.neighbours(id, limit)))
 
     async def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
@@ -390,7 +390,7 @@ class AsyncMemory:
             UnknownTurn: One of the ids is not stored.
             InvalidQuery: Both or neither of `turns` and `about` were given, or they are no collection and no name.
         """
-        return await self._in_worker(partial(self._core.facts, turns, about, current=current))
+        return await self._run(self._core.facts(turns, about, current=current))
 
     async def turns(  # noqa: PLR0913 - the filters
         self,
@@ -452,7 +452,7 @@ class AsyncMemory:
 
     async def stats(self) -> Stats:
         """Return counts, dates and the identity of the embedder."""
-        return await self._in_worker(self._sync.stats)
+        return await self._run(self._core.stats())
 
     async def backup(self, path: str | PathLike[str]) -> None:
         """Copy the memory, as it is at one moment, into a new file; see `Memory.backup`.
@@ -465,7 +465,7 @@ class AsyncMemory:
 
     async def export(self, path: str | PathLike[str], *, progress: Progress | None = None) -> None:
         """Write every turn with its facts as lines of JSON; see `Memory.export`."""
-        await self._in_worker(partial(self._sync.export, path, progress=progress))
+        await self._run(self._core.export(path, progress))
 
     async def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export; see `Memory.import_`.

@@ -114,6 +114,9 @@ class Memory:
     ) -> AddReport:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
+        They can be searched at once. Their facts are read by the first call that needs them, which takes some 2 ms a
+        turn: after a large import call `enrich`.
+
         Turns of an export that may branch (`loaders.ImportedTurn`) are known again under another title or time, and
         stored turns of branches that it says were abandoned are erased, which the report counts.
 
@@ -231,7 +234,9 @@ class Memory:
         """Return the k best turns for a query, best first, ties in order of arrival.
 
         Arguments after `k` are hard filters. Speakers and times named in the query only raise scores. There are
-        exactly k hits if at least k turns pass the filters.
+        exactly k hits if at least k turns pass the filters. While the facts of more than 256 turns wait to be read, a
+        query that asks for no time does not wait for them: its hits have the facts that they state, and no
+        `replaced_by`.
 
         Args:
             query: The text to look for; 1 to 100,000 characters, of more than 4,096 the first and the last 2,048.
@@ -254,7 +259,7 @@ class Memory:
         Raises:
             InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
                 in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
-            EmbedderError: The embedder failed on the query.
+            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         wanted = filters(before, after, scope_of(session, speaker, role, where), exclude)
@@ -336,7 +341,7 @@ class Memory:
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
                 `Answer` with the evidence so far. Not raised where the memory was opened with
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
-            EmbedderError: The embedder failed on a query.
+            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         within = scope_of(session, speaker, role, where)
@@ -401,7 +406,7 @@ class Memory:
             InvalidQuery: There is no message, or it is too long, `tokens` is no whole number from 0, `style` or `count`
                 is not as described, `asked_at` is no time or differs in awareness from the memory's, a filter is not as
                 described for `search`, or `exclude` is a string.
-            EmbedderError: The embedder failed on a query.
+            EmbedderError: The embedder cannot be reached. A query that it refuses is searched for by its words.
             DimensionMismatch: The embedder returned a vector of another width than it declares.
         """
         form = checked_form(tokens, style, count, gate=gate, check=check)
@@ -443,13 +448,15 @@ class Memory:
         return self._core.forget(turns, session, before, speaker, where, as_in, everything=everything)
 
     def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
-        """Process queued jobs: embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
+        """Process queued jobs: facts, embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
 
-        Jobs are queued for the vectors of a remote or failing embedder and for the edges of a large memory; from
-        500,000 turns on, the vector index is built too. With `llm`, the model extracts facts from every turn that it
-        has not read: up to 16 requests at the same time, or the model's `concurrency`. Several threads and processes
-        may call it for one memory: a turn is given to one of them only. A turn whose replies cannot be used is
-        postponed, and after some attempts marked failed (see `health`).
+        The facts of new turns are read here, or by the first call that needs them: call it while nobody waits, between
+        two messages or from a background task of your own, and no question pays for it. Jobs are also queued for the
+        vectors of a remote or failing embedder and for the edges of a large memory; from 500,000 turns on, the vector
+        index is built too. With `llm`, the model extracts facts from every turn that it has not read: up to 16 requests
+        at the same time, or the model's `concurrency`. Several threads and processes may call it for one memory: a turn
+        is given to one of them only. A turn whose replies cannot be used is postponed, and after some attempts marked
+        failed (see `health`).
 
         Args:
             retry_now: Try jobs that were postponed or marked failed again at once.
@@ -605,7 +612,7 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        return list(self._core.store.expand([id], checked_count("limit", limit)))
+        return list(self._run(self._core.neighbours(id, limit)))
 
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
@@ -624,7 +631,7 @@ class Memory:
             UnknownTurn: One of the ids is not stored.
             InvalidQuery: Both or neither of `turns` and `about` were given, or they are no collection and no name.
         """
-        return self._core.facts(turns, about, current=current)
+        return self._run(self._core.facts(turns, about, current=current))
 
     def turns(  # noqa: PLR0913 - the filters
         self,
@@ -709,8 +716,8 @@ class Memory:
         return self._core.check(repair=repair, progress=progress)
 
     def stats(self) -> Stats:
-        """Return counts, dates and the identity of the embedder."""
-        return self._core.store.stats()
+        """Return counts, dates and the identity of the embedder; facts that wait to be read are read first."""
+        return self._run(self._core.stats())
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the memory, as it is at one moment, into a new file at `path`. Others may write meanwhile.
@@ -732,7 +739,7 @@ class Memory:
             StoreError: The path is that of a database, a folder or a pipe.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
-        self._core.export(path, progress)
+        self._run(self._core.export(path, progress))
 
     def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export, once every line of it was validated.

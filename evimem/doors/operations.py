@@ -27,13 +27,13 @@ from ..calibration.apply_calibration import (
 )
 from ..calibration.calibrate import LabelledQuestion, calibrate
 from ..calibration.fit_map import Wanted
-from ..errors import InvalidQuery, ModelError, NoModel, StoreError, shown
+from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, shown
 from ..extract import RuleExtractor, conventions_of
 from ..extract.fact_bounds import BoundedExtractor
 from ..flow import Flow
-from ..ingest.add import Ingestion
+from ..ingest.add import Ingestion, read_facts
 from ..ingest.batch_api import process_batches
-from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_again
+from ..ingest.deferred import PAGE, embed_pending, extract_job, index_again, link_facts, read_turns
 from ..ingest.export import write_export
 from ..ingest.import_file import import_batches
 from ..ingest.remember import Remembering
@@ -47,7 +47,7 @@ from ..loops.task import Loop, Task
 from ..offline.offline_judge import OfflineJudge
 from ..protocols import AsyncEmbedder, Embedder, Extractor
 from ..query.analysis import check_asked
-from ..query.find_turns import Filters, check_clock, search
+from ..query.find_turns import Filters, asked_for, check_clock
 from ..raw import AS_GIVEN, LocalTimes
 from ..store.sqlite import SqliteStore
 from ..store.user_code import as_callback, unwrap_callback_errors
@@ -57,10 +57,10 @@ from ..types.answer import Answer
 from ..types.block import Block, BlockForm
 from ..types.budget import MOST, Budget
 from ..types.paths import AnyPath
-from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health
+from ..types.reports import AddReport, BatchReport, EnrichReport, EraseReport, Estimate, Health, Stats
 from ..types.stored import EVERYTHING, Job, JobKind, Listing, Scope
 from ..types.trace import Found, Queried
-from ..types.values import Fact, Hit, Turn
+from ..types.values import Fact, Hit, Query, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
@@ -81,7 +81,7 @@ from .checked_arguments import (
     checked_where,
 )
 from .streaming import both
-from .watching import Observer, Operation, OperationName, Watch, store_name, warn_of_unread
+from .watching import Observer, Operation, OperationName, Watch, store_name, tell_of_backlog, warn_of_unread
 from .word_caches import clear_word_caches
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ class Core:
         self, turns: Iterable[Turn], *, strict: bool = False, replace: bool = False
     ) -> Iterator[Flow[AddReport]]:
         """Yield a flow for each batch of turns; a flow stores its batch in one transaction."""
-        batches = self._ingest(self.extractor, strict=strict, replace=bool(replace)).batches(turns)
+        batches = self._ingest(strict=strict, replace=bool(replace)).batches(turns)
         return self._watched("replace" if replace else "add", map(_forgetful, batches))
 
     def update(self, id: str, text: str) -> Flow[AddReport]:
@@ -166,7 +166,7 @@ class Core:
     def _update(self, id: str, text: str) -> Flow[AddReport]:
         (old,) = self.store.read([id])
         metadata = {name: value for name, value in old.metadata.items() if name != "message"}
-        ingestion = self._ingest(self.extractor, strict=True, replace=True)
+        ingestion = self._ingest(strict=True, replace=True)
         return (yield from ingestion.store([old if text == old.text else replace(old, text=text, metadata=metadata)]))
 
     def remember(
@@ -181,7 +181,7 @@ class Core:
         """Yield a flow for each batch of messages. Raise InvalidTurn for one that is no message, InvalidQuery."""
         given = checked_messages(messages)
         moment, of = self._moment("time", time), checked_text("session", session) or ""
-        ingestion = self._ingest(self.extractor, strict=strict)
+        ingestion = self._ingest(strict=strict)
 
         def batches() -> Iterator[Flow[AddReport]]:  # begun where the store may be waited for
             yield from Remembering(self.store, given, of, moment(), ingestion, again=again).batches()
@@ -195,12 +195,13 @@ class Core:
         own, jobs = self.extractor, self._jobs()
         return self._watched("add", import_batches(self.store, path, own, deferred=self.remote, jobs=jobs, times=times))
 
-    def _ingest(self, extractor: Extractor, *, strict: bool = False, replace: bool = False) -> Ingestion:
-        # A remote embedder would hold up add(): its vectors are queued. With a model, each turn waits to be extracted.
+    def _ingest(self, *, strict: bool = False, replace: bool = False) -> Ingestion:
+        # Facts are read when they are first needed: see `_caught_up`. A remote embedder would hold up add(): its
+        # vectors are queued. With a model, each turn waits to be extracted.
         times = self.store.times
         remote, jobs = self.remote, self._jobs()
         return Ingestion(
-            self.store, extractor, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times, now=self.now
+            self.store, None, strict=strict, replace=replace, deferred=remote, jobs=jobs, times=times, now=self.now
         )
 
     def search(
@@ -221,14 +222,13 @@ class Core:
         on_event: OnEvent | None,
     ) -> Flow[tuple[Hit, ...]]:
         within = replace(filters, before=moments["before"](), after=moments["after"]())
-        searching = search(self.store, query, k, within, moments["asked_at"]())
-        if on_event is None:
-            return (yield from searching)
-        check_asked("query", query)
-        on_event(Queried(0, "search", query, k))
-        hits = yield from searching
-        facts = tuple(fact.id for hit in hits for fact in hit.facts)
-        on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
+        if on_event is not None:
+            check_asked("query", query)
+            on_event(Queried(0, "search", query, k))
+        hits = yield from self._recalled((yield from asked_for(self.store, query, k, within, moments["asked_at"]())))
+        if on_event is not None:
+            facts = tuple(fact.id for hit in hits for fact in hit.facts)
+            on_event(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
         return hits
 
     def ask(
@@ -256,6 +256,7 @@ class Core:
         on_event: OnEvent,
     ) -> Flow[Answer]:
         today = asked_at()
+        yield from self._caught_up()
         judge = calibrated_judge(self.store, self.calibration_target(budget))
         # Wrapped, so that no error of the caller's is taken for one of the model or the embedder.
         hears = as_callback(on_event)
@@ -317,9 +318,11 @@ class Core:
         self, asked: Asked, form: BlockForm, asked_at: Moment, exclude: frozenset[str], scope: Scope
     ) -> Flow[Block]:
         today = asked_at()
-        block = yield from write_block(self.store, asked, form, today, exclude, scope)
+        recalled = partial(self._recalled, most=0)  # a block shows nothing of what replaced a fact
+        block = yield from write_block(self.store, recalled, asked, form, today, exclude, scope)
         if not form.check:
             return block
+        yield from self._caught_up()
         judge = calibrated_offline(self.store, self.offline, self.embedder.name)
         found = yield from judged(Task(asked.text, judge, self.store, today, exclude=exclude, scope=scope))
         return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
@@ -338,7 +341,8 @@ class Core:
         checked_share("false_abstention", wanted.false_abstention)
         checked_share("precision", wanted.precision)
         calls = checked_progress(progress)
-        return calibrate(self.store, labelled, self.calibration_target(), wanted, keep=keep, progress=calls)
+        flow = calibrate(self.store, labelled, self.calibration_target(), wanted, keep=keep, progress=calls)
+        return self._after_reading(flow)
 
     def _labelled(self, one: Labelled) -> LabelledQuestion:
         checked_kind("a labelled question", one, Labelled)
@@ -349,12 +353,64 @@ class Core:
 
     def process_queue(self) -> Iterator[Flow[int]]:
         """Yield flows that process queued jobs of all kinds but "extract", until none is due."""
-        yield from map(partial(read_again, self.store, self.extractor), self._each_once("facts"))
+        yield from map(self._read, self._each_once("facts"))
         yield from map(partial(index_again, self.store), self._each_once("terms"))
         while self.store.due("vector", 1):
             yield embed_pending(self.store)
         while self.store.due("link", 1):
             yield link_facts(self.store)
+
+    def _read(self, jobs: Sequence[Job]) -> Flow[int]:
+        """Read the facts of turns; return how many jobs were done or failed."""
+        yield from read_turns(self.store, self.extractor, jobs, deferred=self.remote)
+        if not any(job.attempts for job in jobs):
+            failed = self.store.waiting("facts", [job.turn.id for job in jobs])
+            warn_of_unread("read", self.name, {"facts": len(failed)})
+        return len(jobs)
+
+    def _caught_up(self) -> Flow[None]:
+        """Read the facts of the turns that came since: whatever shows facts, or ranks by them, begins with it.
+
+        Where nothing can be written, go on with the facts that are there; `health` says how many turns wait.
+        """
+        with suppress(StoreReadOnly, DiskFull):
+            while jobs := self.store.untried("facts", PAGE):
+                if len(jobs) == PAGE:
+                    tell_of_backlog(self.name)
+                yield from self._read(jobs)
+                if len(jobs) < PAGE:
+                    return
+
+    def _after_reading(self, flow: Flow[T]) -> Flow[T]:
+        """Run a flow once the facts of all turns are read."""
+        yield from self._caught_up()
+        return (yield from flow)
+
+    def _with_facts(self, call: Callable[[], T]) -> Flow[T]:
+        """Return what a call of the store does once the facts of all turns are read."""
+        yield from self._caught_up()
+        return call()
+
+    def _recalled(self, query: Query, most: int = PAGE) -> Flow[tuple[Hit, ...]]:
+        """Return the best turns for a query; where it asks for a time, or at most so many turns wait, read those first.
+
+        Else, so that a search does not wait for all of a large import, the facts of its hits are read from their turns,
+        and what replaced them is not known yet.
+        """
+        waiting = self.store.count_untried("facts", most + 1)
+        if waiting and (waiting <= most or query.times or query.before or query.after):
+            yield from self._caught_up()
+        hits = self.store.recall(query)
+        return self._stating(hits) if waiting else hits
+
+    def _stating(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Return hits with the facts of those that wait to be read, from their turns."""
+        waiting = self.store.waiting("facts", [hit.turn.id for hit in hits])
+        return tuple(self._read_hit(hit) if hit.turn.id in waiting else hit for hit in hits)
+
+    def _read_hit(self, hit: Hit) -> Hit:
+        stated = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
+        return replace(hit, facts=tuple(sorted(stated.values(), key=lambda fact: fact.span[0])))
 
     def _each_once(self, kind: JobKind) -> Iterator[list[Job]]:
         """Yield pages of the due jobs of a kind: one that fails again and is due at once is left to the next call."""
@@ -398,7 +454,7 @@ class Core:
         if self.judge is None:
             raise NoModel("enrich_batch()")
         self.store.enqueue_missing("extract")
-        return process_batches(self.store, conventions_of(self.extractor))
+        return self._after_reading(process_batches(self.store, conventions_of(self.extractor)))
 
     def estimate(self, price: tuple[float, float] | None) -> Estimate:
         """Estimate requests, tokens and cost of extracting facts from the turns that no model has read."""
@@ -423,8 +479,11 @@ class Core:
         )
         return self.store.turns(None if listing == Listing() else listing)
 
-    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
-        """Return the facts of turns, or those about a person or thing; see `Memory.facts`. Raise InvalidQuery."""
+    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> Flow[tuple[Fact, ...]]:
+        """Return the flow of the facts of turns, or of those about a person or thing; see `Memory.facts`."""
+        return self._with_facts(partial(self._facts, turns, about, current=current))
+
+    def _facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
         if (turns is None) == (about is None):
             raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
         if turns is not None:
@@ -497,9 +556,18 @@ class Core:
         self.store.rebuild(self.extractor, reread=reread, progress=checked_progress(progress) or _no_progress)
         warn_of_unread("rebuild", self.name, self.store.health().pending)
 
-    def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> None:
-        """Write every turn with its facts as lines of JSON."""
-        write_export(checked_path("path", path), self.store.pairs(), checked_progress(progress) or _no_progress)
+    def export(self, path: AnyPath, progress: Callable[[int], None] | None = None) -> Flow[None]:
+        """Return the flow that writes every turn with its facts as lines of JSON."""
+        to, tell = checked_path("path", path), checked_progress(progress) or _no_progress
+        return self._with_facts(lambda: write_export(to, self.store.pairs(), tell))
+
+    def neighbours(self, id: str, limit: int) -> Flow[tuple[Hit, ...]]:
+        """Return the flow of the turns one edge away from a turn."""
+        return self._with_facts(partial(self.store.expand, [id], checked_count("limit", limit)))
+
+    def stats(self) -> Flow[Stats]:
+        """Return the flow of counts and dates."""
+        return self._with_facts(self.store.stats)
 
     def now(self) -> datetime:
         """Return the wall clock as a time of the memory's kind. Raise InvalidQuery for a clock beyond the calendar."""

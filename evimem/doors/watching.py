@@ -173,6 +173,11 @@ def warn_of_unread(name: str, store: str, pending: Mapping[str, int]) -> None:
         _LOG.warning("%s in %s: %s", name, store, _unread(waiting, max(pending[kind] for kind in waiting)))
 
 
+def tell_of_backlog(store: str) -> None:
+    """Tell that a call first reads the facts of many turns."""
+    _LOG.info("the facts of many turns in %s are read first; enrich() after an import spares the next call that", store)
+
+
 def _unread(kinds: Iterable[str], turns: int) -> str:
     return f"{' and '.join(kinds)} of {turns} turn(s) could not be read; enrich() tries again"
 
@@ -183,8 +188,8 @@ def _to_warn_of(operation: Operation, outcome: Any) -> str:
             return "the model failed, and the offline judge answered in its place"
         case EraseReport(status="pending"):
             return "erased bytes are still in the file, until another reader of it ends"
-        case AddReport() if unread := [one for one in outcome.statuses if not READINGS.isdisjoint(one.pending)]:
-            return _unread(sorted({kind for one in unread for kind in one.pending} & READINGS), len(unread))
+        case AddReport() if unread := sum("terms" in one.pending for one in outcome.statuses):
+            return _unread(["terms"], unread)
         case AddReport() if not operation.remote and any("vector" in status.pending for status in outcome.statuses):
             return "the embedder failed; vectors wait for enrich()"
     return ""

@@ -106,6 +106,7 @@ class Corpus:
         self.rows: int = 0  # alive
         self.turns: int = 0  # whose rows they are
         self.words: int = 0  # their lengths' sum
+        self.last_fact: int = 0  # the newest fact whose time is known here
         self._replies = 0  # alive rows of an assistant
         self._spoken: dict[int, tuple[int, int]] = {}  # turns and words by speaker
         self._spans: dict[int, Span] = {}  # of passages that were found lately, by position

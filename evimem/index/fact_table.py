@@ -97,17 +97,19 @@ class FactTable:
         self._supersession.leave(places)
         return len(gone)
 
-    def reconcile(self, seq: int, said: int, facts: Sequence[Fact], extractor: str) -> bool:
-        """Replace the facts that an extractor found in a turn by these; return whether anything changed."""
+    def outdated(self, seq: int, facts: Iterable[Fact], extractor: str) -> list[str]:
+        """Return the ids of the facts of an extractor in a turn that it does not find any more."""
         wanted = {fact.id: fact for fact in facts}
-        kept = {fact.id: fact for fact in self.of_turns([seq])[seq] if fact.extractor == extractor}
-        same = {fact_id for fact_id, fact in kept.items() if wanted.get(fact_id) == replace(fact, replaced_by=None)}
-        leaving = sorted(kept.keys() - same)
+        kept = [fact for fact in self.of_turns([seq])[seq] if fact.extractor == extractor]
+        return sorted(fact.id for fact in kept if wanted.get(fact.id) != replace(fact, replaced_by=None))
+
+    def reconcile(self, seq: int, said: int, facts: Collection[Fact], extractor: str) -> None:
+        """Replace the facts that an extractor found in a turn by these."""
+        leaving = self.outdated(seq, facts, extractor)
         places = self._supersession.places(leaving)
         self._db.executemany("DELETE FROM fact WHERE id = ?", [(fact_id,) for fact_id in leaving])
         self._supersession.leave(places)
-        self.insert(seq, said, [fact for fact_id, fact in wanted.items() if fact_id not in same])
-        return kept.keys() != wanted.keys() or len(same) != len(wanted)
+        self.insert(seq, said, facts)
 
     def drop_unreadable(self) -> None:
         """Delete facts of which not even the columns can be read."""

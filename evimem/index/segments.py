@@ -10,6 +10,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 import orjson
@@ -20,6 +21,7 @@ from ..embedding.quantize import Packed
 from .corpus import COLUMNS, NAMES, Corpus, IndexRow, Interval, RowBlock, values_of
 from .document import Document
 from .postings import NO_POSTING, Posting
+from .prepared_query import microseconds
 
 SIZE = 16_384  # of new memories; each file keeps its own
 _CODES = {"b1": "?", "u1": "B", "u2": "H", "i4": "i", "i8": "q", "f4": "f"}
@@ -74,14 +76,20 @@ class Segments:
         else:
             self._db.execute("UPDATE document SET vector = ?, scale = ? WHERE row = ?", (vector, scale, row))
 
-    def set_events(self, row: int, events: Sequence[Interval]) -> None:
-        """Store the event times of the facts of a row's turn."""
-        number, index = divmod(row - 1, self.size)
-        if number < self._sealed():
-            self._change_events(number, {index: [list(interval) for interval in events]})
-        else:
-            packed = orjson.dumps([list(interval) for interval in events])
-            self._db.execute("UPDATE document SET events = ? WHERE row = ?", (packed, row))
+    def set_events(self, events: Mapping[int, Sequence[Interval]]) -> None:
+        """Store, by row, the event times of the facts of the row's turn."""
+        sealed: dict[int, dict[int, list[list[int]]]] = defaultdict(dict)
+        first, packed = self._sealed() * self.size + 1, list[tuple[bytes, int]]()
+        for row, happens in events.items():
+            intervals = [list(interval) for interval in happens]
+            if row < first:
+                number, index = divmod(row - 1, self.size)
+                sealed[number][index] = intervals
+            else:
+                packed.append((orjson.dumps(intervals), row))
+        self._db.executemany("UPDATE document SET events = ? WHERE row = ?", packed)
+        for number, changes in sealed.items():
+            self._change_events(number, changes)
 
     def erase(self, documents: Mapping[int, Document]) -> None:
         """Delete documents from the rows, the columns and the postings."""
@@ -159,14 +167,33 @@ class Segments:
             corpus.load(_joined(blocks, self.size))
         for at, row in documents.items():
             corpus.add_terms(at - 1, orjson.loads(row.terms))
+        corpus.last_fact = self._last_fact()
         return corpus
 
     def follow(self, corpus: Corpus) -> bool:
-        """Append documents stored since; return False where some are sealed, and the corpus must be read again."""
+        """Append documents stored since, and the times of facts read since.
+
+        Return False where some are sealed, and the corpus must be read again.
+        """
         if len(corpus) < self._sealed() * self.size:
             return False
         self._append(corpus)
+        if (last := self._last_fact()) > corpus.last_fact:
+            self._follow_facts(corpus)
+            corpus.last_fact = last
         return True
+
+    def _last_fact(self) -> int:
+        return int(self._db.value("SELECT coalesce(max(row), 0) FROM fact"))
+
+    def _follow_facts(self, corpus: Corpus) -> None:
+        happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
+        for first, count, start, end in self._db.rows(_NEW_EVENTS, (corpus.last_fact,)):
+            times = (microseconds(datetime.fromisoformat(time)) for time in (start, end))
+            happens[first, count].append((next(times), next(times)))
+        for (first, count), events in happens.items():
+            for row in range(first, first + count):
+                corpus.set_events(row - 1, events)
 
     def _append(self, corpus: Corpus) -> None:
         sql = "SELECT row, columns, events, terms, vector, scale FROM document WHERE row > ? ORDER BY row"
@@ -310,6 +337,10 @@ class SealedPostings:
 
 
 _NONE = b"[]"  # the events of a document without any
+# The times of turns of which facts were read since.
+_NEW_EVENTS = """
+SELECT first, count, event_start, event_end FROM fact JOIN passage USING (seq)
+WHERE event_start IS NOT NULL AND event_end IS NOT NULL AND seq IN (SELECT seq FROM fact WHERE row > ?)"""
 _SEGMENTS = "SELECT columns, events, vectors, scales FROM segment ORDER BY number"
 
 

@@ -22,6 +22,7 @@ from ..types.values import Fact, Turn
 from .embed_groups import Embedded, Unembedded, embed_turns, embedded
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
+_UNREAD: Attempt[tuple[Fact, ...]] = Attempt(())
 BATCH = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 
@@ -31,14 +32,14 @@ class Ingestion:
 
     `strict` raises at the first invalid turn instead of reporting it as refused.
 
-    `replace` erases other content of a known id; `deferred` leaves embeddings to the queue, for a remote embedder;
-    `jobs` are queued for every turn; `times` brings each time to the kind that the memory holds; `now` tells
-    the time of a turn that is said "now";
-    `unread` says, by id, of which turns facts are missing, and what reading them raised.
+    Without an `extractor`, facts are left to the queue. `replace` erases other content of a known id; `deferred` leaves
+    embeddings to the queue, for a remote embedder; `jobs` are queued for every turn; `times` brings each time to the
+    kind that the memory holds; `now` tells the time of a turn that is said "now"; of the ids in `unread`, facts are
+    left to the queue too.
     """
 
     into: Store
-    extractor: Extractor
+    extractor: Extractor | None
     strict: bool = False
     replace: bool = False
     deferred: bool = False
@@ -46,7 +47,7 @@ class Ingestion:
     times: LocalTimes = AS_GIVEN
     now: Callable[[], datetime] | None = None
     admit: TurnValidator = field(default_factory=TurnValidator)
-    unread: Mapping[str, str] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
 
     def batches(self, turns: Iterable[Turn]) -> Iterator[Flow[AddReport]]:
         """Yield one flow per batch; its turns are durable when it returns."""
@@ -91,8 +92,8 @@ class Ingestion:
             return TurnStatus(given if isinstance(given, str) else shown(given), "refused", str(error))
 
     def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
-        """Return turns with their facts and vectors."""
-        read = [read_facts(self.extractor, turn) for turn in turns]
+        """Return turns with their vectors and, with an extractor, their facts."""
+        read = [read_facts(self.extractor, turn) if self.extractor else _UNREAD for turn in turns]
         passages: Sequence[Embedded | None] = [None] * len(turns)
         facts: Sequence[Embedded | None] = passages
         if turns and not self.deferred:
@@ -103,11 +104,12 @@ class Ingestion:
     def _entry(
         self, turn: Turn, read: Attempt[tuple[Fact, ...]], passages: Embedded | None, facts: Embedded | None
     ) -> Entry:
-        unread = read.error or self.unread.get(turn.id)
-        failed: list[tuple[JobKind, str]] = [] if unread is None else [("facts", unread)]
+        failed: list[tuple[JobKind, str]] = [] if read.error is None else [("facts", read.error)]
         outcomes: tuple[tuple[JobKind, Embedded | None], ...] = (("vector", passages), ("link", facts))
         failed += [(kind, one.error) for kind, one in outcomes if isinstance(one, Unembedded)]
-        return Entry(turn, read.value, embedded(passages), embedded(facts), self.jobs, tuple(failed))
+        waits = self.extractor is None or turn.id in self.unread
+        jobs: tuple[JobKind, ...] = ("facts", *self.jobs) if waits else self.jobs
+        return Entry(turn, read.value, embedded(passages), embedded(facts), jobs, tuple(failed))
 
 
 def write(

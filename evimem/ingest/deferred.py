@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ..errors import EmbedderError, ModelError, UnknownTurn
+from ..errors import DimensionMismatch, EmbedderError, ModelError, UnknownTurn
 from ..flow import Flow
 from ..index.document import found_by
 from ..llm.extract_facts import LONGEST_WAIT, extract_facts, may_state_facts, plan_retry
@@ -35,12 +35,27 @@ def link_facts(store: Store) -> Flow[int]:
     return (yield from _embed_jobs(store, "link", jobs)) if jobs else 0
 
 
-def read_again(store: Store, extractor: Extractor, jobs: Sequence[Job]) -> Flow[int]:
-    """Read the facts of turns for which that raised; return how many jobs were done or postponed."""
-    yield from ()
+def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, deferred: bool) -> Flow[None]:
+    """Read and link the facts of turns, or count a failure where that raises.
+
+    Where the embedder fails, or its vectors are left to the queue (`deferred`), the edges are queued.
+    """
     read = [read_facts(extractor, job.turn) for job in jobs]
-    found = [Entry(job.turn, one.value, extractor=extractor.name) for job, one in zip(jobs, read, strict=True)]
-    return _settle_read(store, "facts", jobs, found, [one.error for one in read])
+    rows: Sequence[Embedded | None] = [None] * len(jobs)
+    if not deferred and any(one.value for one in read):
+        with suppress(EmbedderError, DimensionMismatch):
+            rows = yield from embed_groups([[fact.text for fact in one.value] for one in read])
+    found = [
+        Entry(
+            job.turn,
+            one.value,
+            fact_vectors=embedded(own),
+            failed=(("facts", one.error),) if one.error else (),
+            extractor=extractor.name,
+        )
+        for job, one, own in zip(jobs, read, rows, strict=True)
+    ]
+    settle(store, "facts", found)
 
 
 def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:

@@ -10,11 +10,10 @@ from typing import TypeAlias
 from ..errors import DimensionMismatch, EmbedderError
 from ..flow import Flow, embed
 from ..index.document import embedding_texts
+from ..query.question_vector import cause_of, is_of_texts
 from ..types.attempt import attempt
 from ..types.values import Turn
 from ..types.vectors import Vectors
-
-_PROBE = ("hello",)  # what any embedder can embed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,10 @@ def embed_groups(groups: Iterable[Sequence[str]]) -> Flow[list[Embedded]]:
     try:
         vectors = yield from embed(list(chain.from_iterable(texts)))
     except (EmbedderError, DimensionMismatch) as error:
-        if not (yield from _is_of_texts(error)):
+        if not (yield from is_of_texts(error)):
             raise
         if len(texts) == 1:
-            return [Unembedded(type(error.__cause__ or error).__name__)]
+            return [Unembedded(cause_of(error))]
         half = len(texts) // 2
         return (yield from embed_groups(texts[:half])) + (yield from embed_groups(texts[half:]))
     bounds = accumulate(map(len, texts), initial=0)
@@ -61,14 +60,3 @@ def embed_turns(
 def embedded(found: Embedded | None) -> Vectors | None:
     """Return the vectors of a group, None where it has none."""
     return None if isinstance(found, Unembedded) else found
-
-
-def _is_of_texts(error: EmbedderError | DimensionMismatch) -> Flow[bool]:
-    """Return whether the texts are why an embedder failed: it says so, or a text that cannot be is embedded."""
-    if isinstance(error, EmbedderError) and (error.of_texts is not None or error.retry_after is not None):
-        return bool(error.of_texts)
-    try:
-        yield from embed(_PROBE)
-    except (EmbedderError, DimensionMismatch):
-        return False
-    return True

@@ -52,7 +52,7 @@ def import_batches(
             exported = _ExportedFacts(
                 extractor, {one.turn.id: (one.turn, _read(path, one.facts, times)) for one in batch}
             )
-            unread = {one.turn.id: one.error for one in batch if one.error is not None}
+            unread = frozenset(one.turn.id for one in batch if one.unread)
             ingestion = Ingestion(store, exported, deferred=deferred, jobs=jobs, times=times, unread=unread)
             yield ingestion.store([one.turn for one in batch])
 

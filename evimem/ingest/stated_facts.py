@@ -17,11 +17,11 @@ _SESSIONS = 1_000  # whose last turns are kept while a file is read
 
 
 class StatedTurn(NamedTuple):
-    """A turn of an export with the facts that it states; `error` is what reading it raised, where that decides."""
+    """A turn of an export with the facts that it states; `unread` where reading it raised, and that decides."""
 
     turn: Turn
     facts: tuple[Fact, ...]
-    error: str | None
+    unread: bool
 
 
 def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[StatedTurn]:
@@ -39,7 +39,9 @@ def stated(pairs: Iterable[Pair], extractor: str) -> Iterator[StatedTurn]:
             earlier.popitem(last=False)
         words = " ".join((turn.speaker, turn.text[:MAX_CHARACTERS], turn.caption or ""))
         unstated = _unstated(turn, [fact for fact in facts if fact.extractor != trusted], words, near)
-        yield StatedTurn(turn, tuple(fact for fact in facts if fact.id not in unstated.value), unstated.error)
+        yield StatedTurn(
+            turn, tuple(fact for fact in facts if fact.id not in unstated.value), unstated.error is not None
+        )
         near.append(words)
 
 

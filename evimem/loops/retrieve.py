@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ..flow import Flow, embed, recall
+from ..flow import Flow, recall
 from ..judging.evidence import Analysis, Evidence
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import Filters, find_turns
+from ..query.find_turns import Filters, query_of
+from ..query.question_vector import question_vector
 from ..types.budget import MOST
 from ..types.stored import Roster, Scope
 from ..types.values import Fact, Gap, Hints, Hit, Turn
@@ -73,7 +74,8 @@ class Retrieval:
         self._roster = roster
         self._asked_at = task.asked_at or roster.last
         self._most = most
-        self._vectors: dict[str, Any] = {}
+        self._vectors: dict[str, Any] = {}  # None of a text that the embedder refused
+        self.refused: tuple[str, ...] = ()  # and which these are, for the trace
         self._searches: dict[Search, tuple[Hit, ...]] = {}
         self._evidence: dict[str, Evidence] = {}
         self._ranks: dict[str, float] = {}
@@ -167,9 +169,11 @@ class Retrieval:
         if not self._indexed:
             return (yield from recall(self._store, filters.query(text, k, bare=True)))
         if text not in self._vectors:
-            self._vectors[text] = (yield from embed([text]))[0]
+            first = all(known is not None for known in self._vectors.values())
+            vector = self._vectors[text] = yield from question_vector(text, warn=first)
+            self.refused += (text,) if vector is None else ()
         vector, hinted = self._vectors[text], self._hints(text)
-        return (yield from find_turns(self._store, text, k, hinted, filters, vector=vector, when=wanted.when))
+        return (yield from recall(self._store, query_of(text, k, hinted, filters, vector, when=wanted.when)))
 
     def _hints(self, text: str) -> Hints:
         if text == self._analysis.question:

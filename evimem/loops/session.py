@@ -128,7 +128,10 @@ class Session:
         return self.arrive(self.retrieval.look_up(self._counter.called(entity), iteration), iteration)
 
     def arrive(self, arrived: Arrived, iteration: int) -> Arrived:
-        """Record what a path brought."""
+        """Record what a path brought, and what it was looked for by words alone."""
+        for text in self.retrieval.refused:
+            self.events.append(Acted(iteration, "by words", "the embedder refused the query", {"query": text}))
+        self.retrieval.refused = ()
         self.events.append(Found(iteration, arrived.path, arrived.turns, arrived.facts))
         return arrived
 

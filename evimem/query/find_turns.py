@@ -1,4 +1,4 @@
-"""A text in, turns out: what `Memory.search` does, and every search of a loop."""
+"""A text in, a query out: what `Memory.search` looks for, and every search of a loop."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidQuery, shown
-from ..flow import Flow, embed, recall
+from ..flow import Flow
 from ..protocols import Store
 from ..types.stored import Scope
-from ..types.values import Hints, Hit, Query
+from ..types.values import Hints, Query
 from ..types.where import Where
 from .analysis import check_asked, hints, looked_for
+from .question_vector import question_vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,8 @@ class Filters:
         return Query(text, k, exclude=frozenset(self.exclude), **of, **also, **further)  # type: ignore[arg-type]
 
 
-def search(
-    store: Store, text: str, k: int, filters: Filters, asked_at: datetime | None = None
-) -> Flow[tuple[Hit, ...]]:
-    """Return the k best turns for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
+def asked_for(store: Store, text: str, k: int, filters: Filters, asked_at: datetime | None = None) -> Flow[Query]:
+    """Return the query for a text. Raise InvalidQuery for an empty or endless text or a k below 1."""
     check_asked("query", text)
     text = looked_for(text)
     if not isinstance(k, int) or k < 1:
@@ -56,21 +55,17 @@ def search(
     check_clock("before", filters.before, known.last)
     check_clock("after", filters.after, known.last)
     hinted = hints(text, known.speakers, asked_at or known.last, known.date_order)
-    return (yield from find_turns(store, text, k, hinted, filters))
+    return query_of(text, k, hinted, filters, (yield from question_vector(text)))
 
 
-def find_turns(
-    store: Store, text: str, k: int, hinted: Hints, filters: Filters, *, vector: Any = None, when: bool = False
-) -> Flow[tuple[Hit, ...]]:
-    """Search for a text with the hints read from it; embed it unless its vector, shape (dimension,), is given.
+def query_of(text: str, k: int, hinted: Hints, filters: Filters, vector: Any, *, when: bool = False) -> Query:
+    """Return the query for a text, with the hints read from it and its vector, shape (dimension,), if it has one.
 
     With `when`, turns that speak of time come first even where the text does not ask for one.
     """
-    if vector is None:
-        vector = (yield from embed([text]))[0]
     priors = {"names": hinted.names, "times": hinted.times, "when": when or hinted.when}
     priors |= {"recalls": hinted.recalls, "several": hinted.several}
-    return (yield from recall(store, filters.query(text, k, vector=vector, **priors)))
+    return filters.query(text, k, vector=vector, **priors)
 
 
 def check_clock(name: str, bound: datetime | None, last: datetime | None) -> None:

@@ -43,9 +43,9 @@ class StoreHandle:
         return self.layers.db
 
     @safe_context
-    def writing(self) -> Iterator[None]:
+    def writing(self, *, durably: bool = True) -> Iterator[None]:
         """Hold the write lock; after an aborted block or another handle's rewrite, drop the cached vectors of facts."""
-        with self.db.writing():
+        with self.db.writing(durably=durably):
             state = (self.layers.meta("epoch"), self.layers.meta("links"), self.db.aborted)
             if state != self._written_state:
                 self.layers.edges.drop_cache()

@@ -106,14 +106,16 @@ class Layers:
         """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""
         self.set_meta("dealt", str(int(self.meta("dealt") or 0) + 1))
 
-    def count_commit(self, *, rewrote: bool = False, relinked: bool = False) -> None:
+    def count_commit(self, *, rewrote: bool = False, relinked: bool = False, durable: bool = True) -> None:
         """Count this transaction.
 
-        Other handles compare the counters: "commits" with the high-water mark, "epoch" (`rewrote`: rows were changed
+        Other handles compare the counters: "commits" (those that a power cut cannot undo) with the high-water mark,
+        "epoch" (`rewrote`: rows were changed
         or deleted) to read their corpus again, "links" (`relinked`: facts older than the newest linked one got vectors)
         to read the vectors of facts again.
         """
-        for name in ("commits", *(["epoch"] if rewrote else []), *(["links"] if relinked else [])):
+        counted = {"commits": durable, "epoch": rewrote, "links": relinked}
+        for name in (name for name, counts in counted.items() if counts):
             self.db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = ?", (name,))
 
 

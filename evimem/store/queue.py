@@ -50,9 +50,17 @@ class Jobs:
         """
         if reason is not None:
             return self._pending(kind, limit, "error = ?", reason)
-        ready, waiting = "due NOT BETWEEN ? AND ?", self.waiting()
-        untried = self._pending(kind, limit, f"attempts = 0 AND {ready}", *waiting)
-        return untried or self._pending(kind, limit, ready, *waiting)
+        return self.untried(kind, limit) or self._pending(kind, limit, "due NOT BETWEEN ? AND ?", *self.waiting())
+
+    def untried(self, kind: JobKind, limit: int) -> list[tuple[int, int]]:
+        """Return those of `due` that were never tried."""
+        return self._pending(kind, limit, "attempts = 0 AND due NOT BETWEEN ? AND ?", *self.waiting())
+
+    def waits(self, kind: JobKind, seqs: Sequence[int]) -> list[int]:
+        """Return of which of these turns, at most some thousands, a job of a kind is pending."""
+        marks = ", ".join("?" * len(seqs))
+        sql = f"SELECT seq FROM job WHERE kind = ? AND state = 'pending' AND seq IN ({marks})"
+        return [seq for (seq,) in self._db.rows(sql, (kind, *seqs))]
 
     def _pending(self, kind: JobKind, limit: int, condition: str, *values: object) -> list[tuple[int, int]]:
         # By seq: oldest turn first, and the order of the primary key (kind, seq), so that LIMIT ends the scan early.

@@ -163,6 +163,27 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None) -> t
         return jobs_of(layers, layers.jobs.due(kind, limit, reason))
 
 
+def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
+    """Return up to `limit` queued jobs of a kind that may be tried now and never were, oldest first."""
+    layers = handle.layers
+    with layers.db.reading():
+        return jobs_of(layers, layers.jobs.untried(kind, limit))
+
+
+def count_untried(handle: StoreHandle, kind: JobKind, limit: int) -> int:
+    """Return how many of `untried` there are, counted up to `limit`."""
+    with handle.db.reading():
+        return len(handle.layers.jobs.untried(kind, limit))
+
+
+def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
+    """Return of which of these turns a job of a kind is queued."""
+    layers = handle.layers
+    with layers.db.reading():
+        seqs = {seq: turn_id for turn_id, seq in zip(turn_ids, layers.raw.find_all(turn_ids), strict=True) if seq}
+        return frozenset(seqs[seq] for seq in layers.jobs.waits(kind, list(seqs)))
+
+
 def jobs_of(layers: Layers, queued: Sequence[tuple[int, int]]) -> tuple[Job, ...]:
     """Return jobs with their turns, given as (sequence number, attempts); inside a transaction of the caller."""
     seqs = [seq for seq, _ in queued]

@@ -174,6 +174,18 @@ class SqliteStore:
         """Return queued jobs of a kind that may be tried now; see `Store.due`."""
         return reads.due(self._handle, kind, limit, reason)
 
+    def untried(self, kind: JobKind, limit: int) -> tuple[Job, ...]:
+        """Return up to `limit` queued jobs of a kind that were never tried, oldest first."""
+        return reads.untried(self._handle, kind, limit)
+
+    def count_untried(self, kind: JobKind, limit: int) -> int:
+        """Return how many queued jobs of a kind were never tried, counted up to `limit`."""
+        return reads.count_untried(self._handle, kind, limit)
+
+    def waiting(self, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
+        """Return of which of these turns a job of a kind is queued."""
+        return reads.waiting(self._handle, kind, turn_ids)
+
     def settle(self, kind: JobKind, entries: Sequence[Entry]) -> int:
         """Store the results of the first of these jobs and complete them; see `Store.settle`."""
         return writes.settle(self._handle, kind, entries)

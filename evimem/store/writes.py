@@ -19,6 +19,7 @@ from ..db.connection import Connection
 from ..edges import threshold
 from ..embedding.quantize import pack
 from ..errors import InvalidTurn, TurnConflict
+from ..index.corpus import Interval
 from ..index.prepared_query import microseconds
 from ..raw import check_clock, digest, is_of_clock
 from ..types.reports import AddReport, EraseReport, TurnStatus
@@ -39,6 +40,7 @@ LINK_NOW = 4_096
 HELD_SECONDS = 0.02  # after so long, a transaction begins no more of a long work if another waits to write
 MOST_HELD = 0.08  # or if none does: what follows from the turns written takes as long again, and nobody can cut in
 AT_LEAST = 4  # turns that it does in any case: a message with its reply is one commit on a slow disk too
+READ_AT_ONCE = 16  # turns whose facts are linked together; each set of "terms" derives its segments once: all of it
 REPLACED_AT_ONCE = 32  # turns in a transaction that may replace some: each has the log purged, in as much time as ten
 
 
@@ -197,34 +199,44 @@ def _erasure(layers: Layers) -> Erasure:
 
 
 def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> int:
-    """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped."""
-    layers = handle.layers
-    with handle.writing():
-        held, done, relinked = _Held(handle.db), 0, False
-        step = len(entries) if kind == "terms" else AT_LEAST  # each set of terms derives its segments once
+    """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped.
+
+    Facts by rule are not synced to disk: after a power cut their jobs are queued again, and they are read again.
+    """
+    layers, read_again = handle.layers, kind == "facts"
+    with handle.writing(durably=not read_again):
+        held, done, relinked, known = _Held(handle.db), 0, False, _Read()
+        step = {"terms": len(entries), "facts": READ_AT_ONCE}.get(kind, AT_LEAST)
         while done < len(entries) and not (done and held.long_enough()):
-            relinked |= _settle_some(layers, kind, entries[done : done + step])
+            relinked |= _settle_some(layers, kind, entries[done : done + step], known)
             done += step
-        layers.count_commit(rewrote=kind != "link", relinked=relinked)
-    handle.after_commit()
+        _set_events(layers, known.happens)
+        rewrote = kind in {"vector", "terms"} or known.replaced
+        layers.count_commit(rewrote=rewrote, relinked=relinked, durable=not read_again)
+    if not read_again:
+        handle.after_commit()
     if done < len(entries):
         handle.db.give_way()
     return min(done, len(entries))
 
 
-def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -> bool:
+def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
     known = [(seq, entry) for entry in entries if (seq := _as_offered(layers, entry.turn)) is not None]
+    if kind == "facts":  # what another process has read meanwhile is read
+        left = set(layers.jobs.waits(kind, [seq for seq, _ in known]))
+        known = [(seq, entry) for seq, entry in known if seq in left]
     failed: dict[int, str] = {}
     for seq, entry in known:
         if kind == "vector":
             _set_vectors(layers, seq, entry.vectors)
-        elif kind in {"extract", "facts"} and (error := layers.derive(_settle_facts, layers, kind, seq, entry)):
-            failed[seq] = error
+        elif kind in {"extract", "facts"}:
+            error = dict(entry.failed).get(kind) or layers.derive(_settle_facts, layers, kind, seq, entry, read)
+            failed |= {seq: error} if error else {}
     known = [(seq, entry) for seq, entry in known if seq not in failed]
     linked = _Linked() if kind in {"vector", "terms"} else _link(layers, known, now=kind == "link")
-    left = linked.failed if kind == "link" else {}
-    layers.jobs.complete(kind, [seq for seq, _ in known if seq not in left])
+    again = linked.failed if kind == "link" else {}
+    layers.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
     if kind == "terms":  # no longer queued for it, so that they are read
         _derive_terms(layers, [seq for seq, _ in known])
     _fail(layers, "link", linked.failed)
@@ -232,18 +244,32 @@ def _settle_some(layers: Layers, kind: JobKind, entries: Sequence[Entry]) -> boo
     return linked.late
 
 
-def _settle_facts(layers: Layers, kind: JobKind, seq: int, entry: Entry) -> None:
+@dataclass(slots=True)
+class _Read:
+    """What one transaction reads: the times of facts by turn, and whether facts that searches know were replaced."""
+
+    happens: dict[int, Sequence[Interval]] = field(default_factory=dict)
+    replaced: bool = False
+
+
+def _settle_facts(layers: Layers, kind: JobKind, seq: int, entry: Entry, read: _Read) -> None:
     """Store further facts of a turn or, of a job "facts", those that now are all that an extractor finds."""
-    said = microseconds(entry.turn.time)
-    if kind == "facts":
-        neighbours = layers.edges.erase(layers.facts.rows_of([seq]))  # an edge or vector holds the facts that leave
+    said, before = microseconds(entry.turn.time), layers.facts.rows_of([seq])
+    outdated = layers.facts.outdated(seq, entry.facts, entry.extractor) if kind == "facts" and before else ()
+    if outdated:
+        read.replaced = True
+        neighbours = layers.edges.erase(layers.facts.rows(outdated))  # an edge or vector holds the facts that leave
         layers.edges.relink(neighbours, threshold(layers.meta("embedder") or ""))
         layers.facts.reconcile(seq, said, entry.facts, entry.extractor)
     else:
         layers.facts.insert(seq, said, entry.facts)
-    happens = events(layers.facts.of_turns([seq])[seq])
-    for row in layers.passages.of([seq]).get(seq, ()):
-        layers.segments.set_events(row, happens)
+    if before or any(fact.event for fact in entry.facts):
+        read.happens[seq] = events(layers.facts.of_turns([seq])[seq])
+
+
+def _set_events(layers: Layers, happens: Mapping[int, Sequence[Interval]]) -> None:
+    rows = layers.passages.of(list(happens))
+    layers.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
 
 
 def _derive_terms(layers: Layers, seqs: Sequence[int]) -> None:

@@ -24,8 +24,9 @@ class TurnStatus(PublicValue):
             "refused", or "dropped" (its text is a block of `Memory.block`, and nothing else).
         reason: Why it was refused, dropped or is uncertain, that it has "no text", or why bytes of what was replaced
             are still there; else None.
-        pending: Jobs queued for it: "vector" (embedding), "link" (`similar` edges), "extract" (facts by a model), and
-            "facts" or "terms" where reading them raised: enrich() reads them again.
+        pending: Jobs queued for it: "facts" (read by enrich(), or when they are first needed), "vector" (embedding),
+            "link" (`similar` edges), "extract" (facts by a model), and "terms" where reading them raised: enrich()
+            reads them again.
     """
 
     id: str
@@ -42,7 +43,8 @@ class AddReport(PublicValue):
         added: How many turns were stored, those that had been forgotten and the uncertain ones included.
         existing: How many were stored already.
         refused: How many were refused.
-        facts: How many facts were stored with the added turns.
+        facts: How many facts were stored with the added turns: those of an export. Of other turns they are read when
+            they are first needed.
         statuses: One item per turn, in the order given.
         dropped: How many were dropped.
         replaced: How many were stored in place of other content of their ids.
@@ -195,7 +197,7 @@ class Health(PublicValue):
     Attributes:
         status: "ok", or "degraded" if there are failed jobs or problems.
         turns: Stored turns.
-        pending: Queued jobs by kind: "vector", "link", "extract", "facts", "terms".
+        pending: Queued jobs by kind: "facts" (read when they are first needed), "vector", "link", "extract", "terms".
         failed: Jobs given up after repeated failures, by kind.
         oldest_pending: When the oldest queued job was queued; None if there is none.
         problems: What is wrong and what to do, a sentence each.

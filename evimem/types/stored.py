@@ -11,9 +11,9 @@ from .values import DateOrder, Fact, Turn
 from .where import Where
 
 JobKind = Literal["facts", "terms", "vector", "link", "extract"]
-"""Queued work on a turn: its facts or its terms, where reading them raised; its vector; the `similar` edges of its
+"""Queued work on a turn: its facts; its terms, where reading them raised; its vector; the `similar` edges of its
 facts; facts found by a model."""
-READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # queued only where reading a turn raised; cost no request
+READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # cost no request: tried at once
 
 COUNTED = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again

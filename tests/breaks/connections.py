@@ -18,7 +18,7 @@ from tests.breaks.registry import breaks
 @breaks(gate=PROCESSES, says="StoreBusy")
 def transactions_begin_deferred() -> None:
     @contextmanager
-    def writing(self: Connection) -> Iterator[None]:
+    def writing(self: Connection, *, durably: bool = True) -> Iterator[None]:
         with self._transaction("BEGIN"):
             yield
 

@@ -33,7 +33,7 @@ def synchronous_is_off() -> None:
 @breaks(gate=POWER, says="acknowledged turns differ")
 def acknowledged_before_commit() -> None:
     @contextmanager
-    def lazily(self: Connection, begin: str, *, query_only: bool = False) -> Iterator[None]:
+    def lazily(self: Connection, begin: str, *, query_only: bool = False, synced: bool = True) -> Iterator[None]:
         with self._lock:
             if self._depth or self._handle().in_transaction:  # the commit of the last write comes with the next one
                 if not self._depth and begin != "BEGIN":

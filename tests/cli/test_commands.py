@@ -217,6 +217,7 @@ def test_doctor_finds_and_repairs_what_is_not_as_derived(cli, tmp_path):
     path = tmp_path / "m.evimem"
     with evimem.open(path) as memory:
         memory.extend(load_example("friends")[:20])
+        memory.enrich()
     with apsw.Connection(str(path)) as db:
         db.execute("DELETE FROM edge")
     assert cli("doctor", path).code == Exit.STORE

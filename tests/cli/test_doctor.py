@@ -75,6 +75,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = SqliteStore(path, embedder.name, embedder.dimension, segment=32)
     with Memory(Core(store, embedder)) as memory:
         memory.extend(load_example("friends")[:80], strict=True)
+        memory.enrich()
         memory.keep_trace(Trace("Where?", "iris", (Found(1, "anchor", (next(iter(memory.turns())).id,)),)))
     return path
 

@@ -218,7 +218,8 @@ def test_an_embedder_that_fails_loses_no_turn(tmp_path: Path) -> None:
     with evimem.open(tmp_path / "m.evimem", embedder=embedder) as memory:
         embedder.failing = True
         report = memory.add("Mira", "We adopted a puppy.", **PUPPY)
-        assert report.statuses[0].pending == ("link", "vector")
+        assert report.statuses[0].pending == ("facts", "vector")
+        assert memory.stats().facts
         assert memory.health().pending == {"link": 1, "vector": 1}
         with pytest.raises(evimem.EmbedderError, match="moody"):
             memory.search("puppy")

@@ -180,6 +180,7 @@ def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting
             place = ("Porto", "Leeds", "Lyon", "Ghent", "Turku")[number * number % 11 % 5]
             said = f"I like the old harbour in {place}, number {number % 7}."
             memory.add("Mira", said, time=NOON + timedelta(minutes=minute), id=f"{number}")
+            memory.enrich()
             if number % 15 == 14:
                 assert memory.check().problems == ()
         for first in (0, 15, 30):

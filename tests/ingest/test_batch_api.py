@@ -161,7 +161,7 @@ def test_an_estimate_is_of_what_is_left_and_writes_nothing(opened: Any) -> None:
         memory.extend(TURNS)
         offline = memory.estimate()
         assert (offline.turns, offline.requests, offline.cost) == (3, 2, None)
-        assert memory.health().pending == {}
+        assert memory.health().pending == {"facts": 3}
         told = opened(model).estimate()
         assert told.cost == pytest.approx((told.input_tokens + 2 * told.output_tokens) / 1e6)
         assert memory.estimate((1.0, 2.0)) == told

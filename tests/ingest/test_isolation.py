@@ -154,6 +154,7 @@ def test_a_rebuild_keeps_what_was_read_before_and_reads_the_rest(
     place, _ = READINGS[reading]
     with evimem.open(tmp_path / "m.evimem") as memory:
         memory.extend(TURNS)
+        memory.enrich()
         with monkeypatch.context() as patch:
             patch.setattr(place, spoiling(_at(place)))
             memory.rebuild() if way == "rebuild" else memory.check(repair=True)
@@ -171,6 +172,7 @@ def test_what_was_indexed_by_its_plain_words_is_forgotten_whole(
         patch.setattr("evimem.index.document.terms", spoiling(_at("evimem.index.document.terms")))
         memory.extend(TURNS)
         memory.forget(turns=["t50"])
+        memory.enrich()
         assert (memory.check().problems, memory.health().pending) == ((), {})
     assert BAD.encode() not in (tmp_path / "m.evimem").read_bytes()
 
@@ -189,6 +191,22 @@ def test_one_text_that_an_embedder_fails_for_keeps_no_other_waiting_and_is_given
     with evimem.open(tmp_path / "m.evimem", embedder=Picky("none")) as memory:
         memory.enrich(retry_now=True)
         assert (memory.health().pending, memory.health().failed, memory.check().problems) == ({}, {}, ())
+
+
+@pytest.mark.parametrize("fault", ["raises", "wide", "nan"])
+@pytest.mark.parametrize("way", ["search", "ask", "block"])
+def test_a_question_that_an_embedder_refuses_is_asked_by_its_words_with_one_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, way: str, fault: str
+) -> None:
+    with evimem.open(tmp_path / "m.evimem", embedder=Picky(fault)) as memory:
+        memory.extend(TURNS)
+        memory.enrich()
+        caplog.clear()
+        found = getattr(memory, way)("Who poisoned their rats?")
+    assert ["by its words alone" in one for one in caplog.messages] == [True]
+    assert BAD not in caplog.text
+    assert "t50" in repr([one.to_dict() for one in found.trace] if way == "ask" else found)
+    assert way != "ask" or "by words" in [event.action for event in found.trace if event.kind == "action"]
 
 
 def test_an_embedder_that_fails_for_every_text_is_an_outage_and_nothing_is_given_up(tmp_path: Path) -> None:
@@ -225,7 +243,7 @@ def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(
         with monkeypatch.context() as patch:
             patch.setattr(evimem.edges.EdgeGraph, "link", spoilt)
             memory.extend(TURNS)
-            assert memory.health().pending == {"link": 1}
+            assert (memory.stats().turns, memory.health().pending) == (100, {"link": 1})
         memory.enrich()
         assert (memory.health().pending, memory.check().problems) == ({}, ())
 

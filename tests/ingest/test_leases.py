@@ -24,6 +24,7 @@ def path(tmp_path):
     with evimem.open(path) as memory:
         for number in range(TURNS):
             memory.add("Mira", f"We adopted puppy number {number}.", time="2024-03-12T18:20", id=f"t{number}")
+        memory.enrich()  # what is counted below is read by a model
     return path
 
 

@@ -86,6 +86,7 @@ def test_a_model_that_is_never_satisfied_is_stopped(path: Path, loop: str, itera
 @pytest.mark.parametrize("loop", sorted(LOOPS))
 def test_no_statement_of_a_question_writes(path: Path, loop: str) -> None:
     with opened(path, llm=ScriptedModel(then=insatiable)) as memory:
+        memory.stats()  # reads the facts of what came since
         statements: list[str] = []
         db = memory._core.store._handle.db._handle()
         db.exec_trace = lambda _, sql, __: statements.append(sql) is None

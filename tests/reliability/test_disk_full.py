@@ -60,6 +60,7 @@ def test_a_memory_works_without_an_index_that_does_not_fit(disk: Path, tell: Cal
         embedder = WordEmbedder(1024)
         with open_memory(disk / "m.evimem", embedder=embedder, index_from=24) as memory:
             memory.extend([said(number) for number in range(200)], strict=True)
+            memory.stats()  # reads their facts
             memory._core.store._handle.db.checkpoint()
             limited(100_000)
             with pytest.raises(DiskFull, match=r"m\.evimem\.ann.*searched without it"):

@@ -104,6 +104,7 @@ def test_no_reply_changes_a_turn_and_asking_writes_nothing(
         evimem.open(disk / "m.evimem", llm=model, embedder=EMBEDDER, clock=clock) as memory,
     ):
         memory.extend([kept(number) for number in range(12)])
+        memory.stats()  # reads their facts, as the first question else would
         turns, facts = raw(memory), by_rules(memory)
         while given < count:
             model.requests.clear()

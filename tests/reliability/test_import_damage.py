@@ -66,6 +66,7 @@ def unchanged(folder: Path) -> Iterator[Memory]:
     """Lend a memory that holds a turn, and see to it that the block leaves it as it was."""
     with open_memory(folder / "into.evimem") as memory:
         memory.extend([said(1)])
+        memory.enrich()
         before = dump(memory)
         yield memory
         assert differences(dump(memory), before) == [], "a refused import left something behind"

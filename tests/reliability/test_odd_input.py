@@ -87,6 +87,7 @@ def test_queries_ids_and_filters_reach_sqlite_only_as_bound_values(
     random = Random(seed)
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         fill(memory, 40)
+        memory.enrich()
         before, there = dump(memory), list(memory.turns())
         statements: dict[str, None] = {}
 
@@ -191,6 +192,7 @@ def deep(levels: int) -> list[object]:
 def test_invalid_input_is_refused_and_nothing_is_half_written(disk: Path, case: str) -> None:
     with open_memory(disk / "m.evimem") as memory:
         fill(memory, 5)
+        memory.enrich()
         before = dump(memory)
         with pytest.raises((InvalidTurn, InvalidQuery, UnknownTurn)) as caught:
             REFUSED[case](memory)

@@ -248,6 +248,7 @@ def test_nothing_is_written_under_a_name_that_belongs_beside_another_memory(disk
     path = disk / f"m.evimem{suffix}"
     with open_memory(disk / "m.evimem") as memory, open_memory(disk / "other.evimem") as other:
         memory.extend(said(number) for number in range(5))
+        memory.enrich()
         log = disk / "m.evimem-wal"
         before = {"log": log.read_bytes(), "mark": mark_path(disk / "m.evimem").read_bytes()}
         for call in (memory.export, memory.backup, other.backup, other.export, open_memory):

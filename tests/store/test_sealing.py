@@ -69,6 +69,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sealed") / "m.evimem"
     with opened(path) as memory:
         memory.extend(TURNS)
+        memory.enrich()
     return path
 
 
@@ -105,6 +106,7 @@ def test_columns_read_at_once_equal_those_grown_turn_by_turn(tmp_path: Path, seg
                 store.write([Entry(replace(turn, role="user"))])
             else:
                 memory.extend([turn])
+                memory.stats()  # reads its facts
             grown = store._handle.corpus()
         for turn in (*TURNS[100:110], TURNS[-2]):
             rows = grown.rows_of([store._handle.layers.raw.find(turn.id)])
@@ -200,6 +202,7 @@ def test_rows_are_numbered_anew_when_many_numbers_are_unused(
         with opened(tmp_path / "new.evimem", segment) as fresh:
             fresh.extend([*staying, *TURNS[120:126]])
             assert found(fresh) == found(memory) == found(reader)
+        memory.enrich()
         before = derived(memory)
         memory.rebuild()
         assert derived(memory) == before
@@ -255,6 +258,7 @@ def test_any_interleaving_that_keeps_each_session_finds_the_same(
     folder = tmp_path_factory.mktemp("mix")
     with opened(copied(template, folder / "a.evimem")) as plain, opened(folder / "b.evimem") as mixed:
         mixed.extend(interleaved(order))
+        mixed.enrich()
         for first, second in zip(found(plain), found(mixed), strict=True):
             assert sorted(first) == sorted(second) or {s for _, s in first} == {s for _, s in second}
         assert derived(mixed)["fact"] == derived(plain)["fact"]

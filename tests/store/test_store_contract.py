@@ -23,7 +23,7 @@ from evimem.index.weights import BM25
 from evimem.ingest.add import Ingestion
 from evimem.loaders.examples import load_example
 from evimem.protocols import Store
-from evimem.query.find_turns import Filters, search
+from evimem.query.find_turns import Filters, asked_for
 from evimem.raw import TurnValidator
 from evimem.store.sqlite import SqliteStore
 from evimem.text.terms import terms
@@ -69,7 +69,9 @@ def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool
 
 
 def find(store: Store, text: str, k: int = 10, **filters: object) -> list[Hit]:
-    return list(drive(search(store, text, k, Filters(**filters))))  # type: ignore[arg-type, call-overload]
+    query = drive(asked_for(store, text, k, Filters(**filters)))  # type: ignore[arg-type]
+    assert isinstance(query, Query)
+    return list(store.recall(query))
 
 
 def said(text: str, *, id: str, at: int = 0, speaker: str = "Mira", session: str = "s1") -> Turn:
